@@ -1,0 +1,76 @@
+namespace Pnh.Core.Deliveries;
+
+/// <summary>What a channel says of one attempt. Labels of <c>pnh_deliveries_total{status}</c>; numbers are pinned by a test.</summary>
+public enum DeliveryStatus
+{
+    /// <summary>The frame is in the session's queue; the client's ack settles it.</summary>
+    Sent = 0,
+
+    /// <summary>The provider took it. Not "shown on the screen".</summary>
+    Accepted = 1,
+
+    /// <summary>The provider says that the address is gone; remove it unless confirmed after <see cref="DeliveryResult.DeadSince"/>.</summary>
+    AddressDead = 2,
+
+    /// <summary>Permanent refusal of this payload or address; our bug or the publisher's.</summary>
+    Rejected = 3,
+
+    /// <summary>This device gets too many; try again after <see cref="DeliveryResult.RetryAfter"/>.</summary>
+    Throttled = 4,
+
+    /// <summary>Provider or network is down for now; try again after <see cref="DeliveryResult.RetryAfter"/>.</summary>
+    Unavailable = 5,
+
+    /// <summary>Credentials or topic are wrong: nothing of this account can be sent until someone acts.</summary>
+    Misconfigured = 6,
+
+    /// <summary>No live session for the device here.</summary>
+    NotConnected = 7,
+
+    /// <summary>The TTL ended before it could be sent.</summary>
+    Expired = 8,
+}
+
+/// <summary>The result of one attempt, as a value.</summary>
+public readonly record struct DeliveryResult
+{
+    /// <summary>What happened.</summary>
+    public required DeliveryStatus Status { get; init; }
+
+    /// <summary>The provider's own word (<c>BadDeviceToken</c>, <c>UNREGISTERED</c>) or ours in kebab-case; null = nothing to add. Unknown words are kept.</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>The provider's id for it (apns-id, FCM message name); null = none.</summary>
+    public string? ProviderId { get; init; }
+
+    /// <summary>How long to wait before another attempt; null = the hub's own schedule.</summary>
+    public TimeSpan? RetryAfter { get; init; }
+
+    /// <summary>Since when the provider knows the address to be dead; null = unknown, then the time of the request counts.</summary>
+    public DateTimeOffset? DeadSince { get; init; }
+
+    /// <summary>A result with nothing but a status and a reason.</summary>
+    public static DeliveryResult Of(DeliveryStatus status, string? reason = null) => new() { Status = status, Reason = reason };
+}
+
+/// <summary>Names of <see cref="DeliveryStatus"/> as metric labels.</summary>
+public static class DeliveryStatusNames
+{
+    /// <summary>How many there are: size of a table indexed by status.</summary>
+    public const int Count = 9;
+
+    /// <summary>Snake-case label; throws on a value outside the enum.</summary>
+    public static string Label(this DeliveryStatus status) => status switch
+    {
+        DeliveryStatus.Sent => "sent",
+        DeliveryStatus.Accepted => "accepted",
+        DeliveryStatus.AddressDead => "address_dead",
+        DeliveryStatus.Rejected => "rejected",
+        DeliveryStatus.Throttled => "throttled",
+        DeliveryStatus.Unavailable => "unavailable",
+        DeliveryStatus.Misconfigured => "misconfigured",
+        DeliveryStatus.NotConnected => "not_connected",
+        DeliveryStatus.Expired => "expired",
+        _ => throw new ArgumentOutOfRangeException(nameof(status), status, null),
+    };
+}

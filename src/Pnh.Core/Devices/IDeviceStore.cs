@@ -1,0 +1,76 @@
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Devices;
+
+/// <summary>
+/// The device registry with settings and topic membership. All members are thread-safe. A write has reached stable storage when its task
+/// completes; a read that starts later sees it. Storage faults (disk full, I/O error) throw <see cref="StoreUnavailableException"/> with
+/// nothing half-written; they never look like "not found".
+/// </summary>
+public interface IDeviceStore
+{
+    /// <summary>Devices and settings of a user; <see cref="UserSnapshot.Empty"/> when unknown. Completes synchronously when cached.</summary>
+    ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Writes a whole registration. An address that another device of the app holds moves to this one (the other keeps its record).
+    /// Registering a FID takes away FCM tokens that start with it and a colon, and the other way round.
+    /// </summary>
+    Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken);
+
+    /// <summary>Removes a registration; false when there was none.</summary>
+    Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Takes a dead address off its device, unless a client confirmed it after <paramref name="deadSince"/>: compare and remove.
+    /// The device's record stays. True when it was removed.
+    /// </summary>
+    Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken);
+
+    /// <summary>Replaces the user's settings.</summary>
+    Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken);
+
+    /// <summary>Adds a member to a topic; false when it was one already.</summary>
+    Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken);
+
+    /// <summary>Removes a member from a topic; false when it was none.</summary>
+    Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken);
+
+    /// <summary>Members of a topic in ordinal order, streamed; nothing when the topic is unknown.</summary>
+    IAsyncEnumerable<string> GetMembersAsync(string app, string topic, CancellationToken cancellationToken);
+
+    /// <summary>Every device of an app, ordered by user and device, streamed with constant memory.</summary>
+    IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken);
+}
+
+/// <summary>What a registration did.</summary>
+public enum PutDeviceResult
+{
+    /// <summary>New device.</summary>
+    Created,
+
+    /// <summary>Replaced the device's earlier record.</summary>
+    Updated,
+
+    /// <summary>Refused: the user has <see cref="Limits.DevicesPerUser"/> devices already. Nothing was written.</summary>
+    TooManyDevices,
+}
+
+/// <summary>A device with its user.</summary>
+public readonly record struct OwnedDevice(string User, Device Device);
+
+/// <summary>Stable storage refused to read or write; the message says what to do. Nothing was half-written.</summary>
+public sealed class StoreUnavailableException : Exception
+{
+    /// <summary>With a reason for people.</summary>
+    public StoreUnavailableException(string message)
+        : base(message)
+    {
+    }
+
+    /// <summary>With a reason for people and its cause.</summary>
+    public StoreUnavailableException(string message, Exception innerException)
+        : base(message, innerException)
+    {
+    }
+}

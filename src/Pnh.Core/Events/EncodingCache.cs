@@ -1,0 +1,48 @@
+namespace Pnh.Core.Events;
+
+/// <summary>
+/// What was encoded from one event, by shape (<c>websocket</c>, <c>apns/alert/de</c>, …): made once, shared by all deliveries.
+/// An event has one to three shapes, so a list beats a dictionary. Thread-safe; a race may encode twice, one result wins.
+/// </summary>
+public sealed class EncodingCache
+{
+    private volatile Entry? _first;
+
+    /// <summary>The value made for <paramref name="shape"/>, made now by <paramref name="encode"/> (static, with state) if there is none.</summary>
+    public T GetOrAdd<T, TState>(string shape, TState state, Func<TState, T> encode)
+        where T : class
+    {
+        if (Find<T>(shape) is { } known)
+        {
+            return known;
+        }
+
+        var made = encode(state);
+        lock (this)
+        {
+            if (Find<T>(shape) is { } other)
+            {
+                return other;
+            }
+
+            _first = new Entry(shape, made, _first);
+            return made;
+        }
+    }
+
+    private T? Find<T>(string shape)
+        where T : class
+    {
+        for (var entry = _first; entry is not null; entry = entry.Next)
+        {
+            if (string.Equals(entry.Shape, shape, StringComparison.Ordinal) && entry.Value is T value)
+            {
+                return value;
+            }
+        }
+
+        return null;
+    }
+
+    private sealed record Entry(string Shape, object Value, Entry? Next);
+}

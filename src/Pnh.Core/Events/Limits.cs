@@ -1,0 +1,35 @@
+namespace Pnh.Core.Events;
+
+/// <summary>Bounds on what a publisher or a device may send. Over a bound is an error that names the field, never a cut.</summary>
+public static class Limits
+{
+    /// <summary>Bytes of one event's JSON.</summary>
+    public const int EventBytes = 64 * 1024;
+
+    /// <summary>Nesting of any JSON taken in.</summary>
+    public const int JsonDepth = 16;
+
+    /// <summary>Users in one <c>to.users</c>.</summary>
+    public const int TargetUsers = 1_000;
+
+    /// <summary>Entries of each list of <c>except</c>, and of <c>channels</c>.</summary>
+    public const int ListEntries = 100;
+
+    /// <summary>Locales of one notification.</summary>
+    public const int Locales = 100;
+
+    /// <summary>Characters of a user, device or topic id.</summary>
+    public const int IdCharacters = 128;
+
+    /// <summary>Characters of an event id.</summary>
+    public const int EventIdCharacters = 64;
+
+    /// <summary>Bytes of a collapse key (APNs refuses more).</summary>
+    public const int CollapseKeyBytes = 64;
+
+    /// <summary>Longest TTL: what FCM stores at most, 28 days.</summary>
+    public static readonly TimeSpan Ttl = TimeSpan.FromDays(28);
+
+    /// <summary>Devices of one user.</summary>
+    public const int DevicesPerUser = 10_000;
+}

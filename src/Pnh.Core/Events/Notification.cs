@@ -1,0 +1,64 @@
+namespace Pnh.Core.Events;
+
+/// <summary>The provider-neutral notification: what a person sees. Every member but the texts' presence is optional; null = not set.</summary>
+public sealed record Notification
+{
+    /// <summary>Headline.</summary>
+    public string? Title { get; init; }
+
+    /// <summary>Text.</summary>
+    public string? Body { get; init; }
+
+    /// <summary>Second line (APNs <c>subtitle</c>; not on Android).</summary>
+    public string? Subtitle { get; init; }
+
+    /// <summary>Sound name, <c>default</c> for the system's.</summary>
+    public string? Sound { get; init; }
+
+    /// <summary>Icon badge; 0 clears it.</summary>
+    public int? Badge { get; init; }
+
+    /// <summary>https address of a picture.</summary>
+    public string? Image { get; init; }
+
+    /// <summary>Action category (APNs <c>category</c>, Android <c>click_action</c>).</summary>
+    public string? Category { get; init; }
+
+    /// <summary>Groups notifications on the screen (APNs <c>thread-id</c>, Android channel stays the app's).</summary>
+    public string? Thread { get; init; }
+
+    /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>
+    public IReadOnlyDictionary<string, LocalizedText>? Locales { get; init; }
+
+    /// <summary>The notification in the device's language: exact locale, then its language, then as sent.</summary>
+    public Notification For(string? locale)
+    {
+        var text = MatchLocale(locale) is { } key ? Locales![key] : null;
+        return text is null ? this : this with
+        {
+            Title = text.Title ?? Title,
+            Subtitle = text.Subtitle ?? Subtitle,
+            Body = text.Body ?? Body,
+        };
+    }
+
+    /// <summary>The key of <see cref="Locales"/> that serves <paramref name="locale"/>; null = the default texts. Use it as cache key.</summary>
+    public string? MatchLocale(string? locale)
+    {
+        if (Locales is null || string.IsNullOrEmpty(locale))
+        {
+            return null;
+        }
+
+        if (Locales.ContainsKey(locale))
+        {
+            return locale;
+        }
+
+        var dash = locale.IndexOfAny(['-', '_']);
+        return dash > 0 && Locales.ContainsKey(locale[..dash]) ? locale[..dash] : null;
+    }
+}
+
+/// <summary>Texts in one language; null = the default's.</summary>
+public sealed record LocalizedText(string? Title, string? Subtitle, string? Body);

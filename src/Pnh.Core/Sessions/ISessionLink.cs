@@ -1,0 +1,70 @@
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Sessions;
+
+/// <summary>
+/// The only way from a shard to a device's session, in this process or over a link to an edge. Nothing here waits: a call returns at once,
+/// and what became of it comes back through <see cref="ISessionEvents"/>. Thread-safe.
+/// </summary>
+public interface ISessionLink
+{
+    /// <summary>Queues the event's frame on the session. False when the session is gone or too slow; then nothing was queued.</summary>
+    bool TrySend(string session, Event accepted);
+
+    /// <summary>Closes the session's connection with a code of <see cref="SessionClose"/>; nothing happens when it is gone.</summary>
+    void Close(string session, SessionClose reason);
+}
+
+/// <summary>The other way: what sessions tell the hub. Implemented by the hub; thread-safe; never waits.</summary>
+public interface ISessionEvents
+{
+    /// <summary>
+    /// A device said hello. The hub closes the device's older session with <see cref="SessionClose.Replaced"/>, sends what waits for the
+    /// device, and plans with the new session from now on.
+    /// </summary>
+    ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken);
+
+    /// <summary>The session is gone (closed, lost, or slow). The device counts as offline unless a newer session took its place.</summary>
+    void Closed(SessionKey session);
+
+    /// <summary>The client came to the front or went to the background.</summary>
+    void StateChanged(SessionKey session, SessionState state);
+
+    /// <summary>The client acknowledged the event with this id.</summary>
+    void Acked(SessionKey session, string eventId);
+}
+
+/// <summary>Where the app is on the device's screen, as the client says.</summary>
+public enum SessionState
+{
+    /// <summary>In front: sockets first.</summary>
+    Active,
+
+    /// <summary>Open but not seen: push as well.</summary>
+    Background,
+}
+
+/// <summary>Names a session together with its device, so that a late report never touches a newer session.</summary>
+public readonly record struct SessionKey(string App, string User, string Device, string Session);
+
+/// <summary>A session as the hub comes to know it.</summary>
+/// <param name="Key">Session and device.</param>
+/// <param name="State">As said in the hello.</param>
+/// <param name="Link">The way back to it.</param>
+/// <param name="ConnectedAt">When.</param>
+public sealed record SessionOpened(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset ConnectedAt);
+
+/// <summary>Whom a client token speaks for.</summary>
+/// <param name="App">The app the token was made for (<c>aud</c>).</param>
+/// <param name="User"><c>sub</c>.</param>
+/// <param name="Device">The only device it may use; null = any of the user's.</param>
+/// <param name="Topics">Topics its sessions may join; empty = none.</param>
+/// <param name="ExpiresAt"><c>exp</c>; a session is closed then.</param>
+public sealed record ClientIdentity(string App, string User, string? Device, IReadOnlyList<string> Topics, DateTimeOffset ExpiresAt);
+
+/// <summary>Checks client tokens. Thread-safe, does not wait.</summary>
+public interface IClientAuthenticator
+{
+    /// <summary>Whom the token speaks for; null when it is not valid now. <paramref name="refusal"/> says why without repeating the token.</summary>
+    ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal);
+}
