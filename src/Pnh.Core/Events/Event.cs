@@ -67,5 +67,5 @@ public sealed class Event
 /// <summary>The event's <c>except</c>: ids left out of the plan. Empty lists leave nobody out.</summary>
 /// <param name="Users">User ids.</param>
 /// <param name="Devices">Device ids.</param>
-/// <param name="Sessions">Session ids (their sockets are skipped, not their device's push).</param>
+/// <param name="Sessions">Session ids; the devices that hold them get nothing: the sender's own phone should not ring for what it sent.</param>
 public sealed record Exclusions(IReadOnlyList<string> Users, IReadOnlyList<string> Devices, IReadOnlyList<string> Sessions);

@@ -1,0 +1,268 @@
+using System.Text;
+using System.Text.Json;
+
+namespace Pnh.Core.Events;
+
+/// <summary>
+/// Reads an event's JSON (design: HTTP API) into an <see cref="Event"/>, reporting every field error at once and refusing unknown
+/// members. Thread-safe: one per process.
+/// </summary>
+public sealed class EventReader
+{
+    private static readonly TimeSpan LongestAck = TimeSpan.FromHours(1);
+    private readonly ClassPolicies _classes;
+    private readonly HashSet<string> _channels;
+
+    /// <summary>With the classes' TTLs and the names of the channels that exist (<c>websocket</c>, <c>apns</c>, …).</summary>
+    public EventReader(ClassPolicies classes, IEnumerable<string> channels)
+    {
+        _classes = classes;
+        _channels = [.. channels];
+    }
+
+    /// <summary>
+    /// Reads one event. Null with at least one error when the body is not a valid event. <paramref name="body"/> must stay unchanged
+    /// for the event's life: data and overrides are slices of it.
+    /// </summary>
+    public Event? Read(ReadOnlyMemory<byte> body, in EventOrigin origin, ICollection<FieldError> errors)
+    {
+        var before = errors.Count;
+        var draft = default(EventDraft);
+        try
+        {
+            var cursor = new JsonCursor(body, errors);
+            if (!cursor.EnterBody())
+            {
+                return null;
+            }
+
+            ReadMembers(ref cursor, ref draft);
+            cursor.LeaveBody();
+        }
+        catch (JsonException fault)
+        {
+            errors.Add(new FieldError("", "invalid-json",
+                $"Not valid JSON at byte {fault.BytePositionInLine ?? 0} of line {(fault.LineNumber ?? 0) + 1}, or nested deeper than {Limits.JsonDepth}."));
+            return null;
+        }
+
+        if (draft.To is null && errors.Count == before)
+        {
+            errors.Add(new FieldError("/to", "required", "Say whom the event is for: one of user, users, topic, device."));
+        }
+
+        return errors.Count == before ? Finish(draft, body, origin) : null;
+    }
+
+    private Event Finish(in EventDraft draft, ReadOnlyMemory<byte> body, in EventOrigin origin) => new()
+    {
+        App = origin.App,
+        Id = draft.Id ?? origin.Id ?? Ids.NewEventId(origin.AcceptedAt),
+        IdGiven = draft.Id is not null,
+        To = draft.To!,
+        Class = draft.Class,
+        AcceptedAt = origin.AcceptedAt,
+        AcceptedTimestamp = origin.AcceptedTimestamp,
+        ExpiresAt = origin.ExpiresAt ?? origin.AcceptedAt + (draft.Ttl ?? _classes[draft.Class].Ttl),
+        CollapseKey = draft.CollapseKey,
+        AckWithin = draft.AckWithin,
+        Except = draft.Except,
+        Channels = draft.Channels,
+        Data = draft.Data,
+        Notification = draft.Notification,
+        Overrides = draft.Overrides,
+        TraceParent = origin.TraceParent,
+        Body = body,
+    };
+
+    private void ReadMembers(ref JsonCursor cursor, ref EventDraft draft)
+    {
+        draft.Class = EventClass.Message;
+        var seen = 0u;
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("id"u8))
+            {
+                cursor.Once(ref seen, 0, "/id");
+                draft.Id = ReadEventId(ref cursor);
+            }
+            else if (name.SequenceEqual("to"u8))
+            {
+                cursor.Once(ref seen, 1, "/to");
+                draft.To = TargetReader.ReadTarget(ref cursor);
+            }
+            else if (name.SequenceEqual("class"u8))
+            {
+                cursor.Once(ref seen, 2, "/class");
+                draft.Class = ReadClass(ref cursor);
+            }
+            else if (name.SequenceEqual("data"u8))
+            {
+                cursor.Once(ref seen, 3, "/data");
+                draft.Data = cursor.ReadRaw();
+            }
+            else if (name.SequenceEqual("notification"u8))
+            {
+                cursor.Once(ref seen, 4, "/notification");
+                draft.Notification = NotificationReader.Read(ref cursor);
+            }
+            else if (name.SequenceEqual("ttl"u8))
+            {
+                cursor.Once(ref seen, 5, "/ttl");
+                draft.Ttl = cursor.ReadSeconds("/ttl", TimeSpan.Zero, Limits.Ttl);
+            }
+            else if (name.SequenceEqual("collapseKey"u8))
+            {
+                cursor.Once(ref seen, 6, "/collapseKey");
+                draft.CollapseKey = ReadCollapseKey(ref cursor);
+            }
+            else if (name.SequenceEqual("ack"u8))
+            {
+                cursor.Once(ref seen, 7, "/ack");
+                draft.AckWithin = ReadAck(ref cursor);
+            }
+            else if (name.SequenceEqual("except"u8))
+            {
+                cursor.Once(ref seen, 8, "/except");
+                draft.Except = TargetReader.ReadExclusions(ref cursor);
+            }
+            else if (name.SequenceEqual("channels"u8))
+            {
+                cursor.Once(ref seen, 9, "/channels");
+                draft.Channels = ReadChannels(ref cursor);
+            }
+            else
+            {
+                ReadOverride(ref cursor, name, ref draft);
+            }
+        }
+    }
+
+    private void ReadOverride(ref JsonCursor cursor, ReadOnlySpan<byte> name, ref EventDraft draft)
+    {
+        var channel = Encoding.UTF8.GetString(name);
+        if (channel == ChannelNames.WebSocket || !_channels.Contains(channel))
+        {
+            cursor.Unknown("", name);
+            return;
+        }
+
+        var raw = cursor.ReadRawObject($"/{channel}");
+        draft.Overrides ??= [];
+        if (!draft.Overrides.TryAdd(channel, raw))
+        {
+            cursor.Fail($"/{channel}", "duplicate-member", "The member is given twice.");
+        }
+    }
+
+    private static string? ReadEventId(ref JsonCursor cursor)
+    {
+        var id = cursor.ReadString("/id", 4 * Limits.EventIdCharacters);
+        if (id is not null && !Ids.IsEventId(id))
+        {
+            cursor.Fail("/id", "invalid-id", $"1 to {Limits.EventIdCharacters} characters of A-Z a-z 0-9 . _ : ~ @ -");
+            return null;
+        }
+
+        return id;
+    }
+
+    private static EventClass ReadClass(ref JsonCursor cursor)
+    {
+        var name = cursor.ReadString("/class", 32);
+        if (name is null)
+        {
+            return EventClass.Message;
+        }
+
+        if (EventClassNames.TryParse(name, out var value))
+        {
+            return value;
+        }
+
+        cursor.Fail("/class", "unknown-value", "One of call, message, bulk, transient.");
+        return EventClass.Message;
+    }
+
+    private static string? ReadCollapseKey(ref JsonCursor cursor)
+    {
+        var key = cursor.ReadString("/collapseKey", Limits.CollapseKeyBytes);
+        if (key is { Length: 0 } || (key is not null && Encoding.UTF8.GetByteCount(key) > Limits.CollapseKeyBytes))
+        {
+            cursor.Fail("/collapseKey", key.Length == 0 ? "too-short" : "too-long", $"1 to {Limits.CollapseKeyBytes} bytes.");
+            return null;
+        }
+
+        return key;
+    }
+
+    private static TimeSpan? ReadAck(ref JsonCursor cursor)
+    {
+        TimeSpan? within = null;
+        if (!cursor.EnterObject("/ack"))
+        {
+            return null;
+        }
+
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("within"u8))
+            {
+                within = cursor.ReadSeconds("/ack/within", TimeSpan.Zero, LongestAck);
+            }
+            else
+            {
+                cursor.Unknown("/ack", name);
+            }
+        }
+
+        return within;
+    }
+
+    private List<string> ReadChannels(ref JsonCursor cursor)
+    {
+        var names = cursor.ReadNames("/channels", Limits.ListEntries);
+        foreach (var name in names)
+        {
+            if (!_channels.Contains(name))
+            {
+                cursor.Fail("/channels", "unknown-value", $"Known channels: {string.Join(", ", _channels.Order(StringComparer.Ordinal))}.");
+                break;
+            }
+        }
+
+        return names;
+    }
+
+    private struct EventDraft
+    {
+        public string? Id;
+        public EventTarget? To;
+        public EventClass Class;
+        public TimeSpan? Ttl;
+        public string? CollapseKey;
+        public TimeSpan? AckWithin;
+        public Exclusions? Except;
+        public List<string>? Channels;
+        public ReadOnlyMemory<byte> Data;
+        public Notification? Notification;
+        public Dictionary<string, ReadOnlyMemory<byte>>? Overrides;
+    }
+}
+
+/// <summary>What the hub adds to a body.</summary>
+/// <param name="App">The publisher's app.</param>
+/// <param name="AcceptedAt">Wall clock.</param>
+/// <param name="AcceptedTimestamp">Monotonic clock at the same moment.</param>
+/// <param name="TraceParent">The POST's <c>traceparent</c>; null = none.</param>
+/// <param name="Id">Id given before (recovery); null = the body's or a new one.</param>
+/// <param name="ExpiresAt">End of life given before (recovery); null = from the TTL.</param>
+public readonly record struct EventOrigin(
+    string App, DateTimeOffset AcceptedAt, long AcceptedTimestamp, string? TraceParent = null, string? Id = null, DateTimeOffset? ExpiresAt = null);
+
+/// <summary>Names that the core itself must know; every other channel is known by its own name only.</summary>
+public static class ChannelNames
+{
+    /// <summary>The live socket.</summary>
+    public const string WebSocket = "websocket";
+}

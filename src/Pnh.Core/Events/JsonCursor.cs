@@ -1,0 +1,241 @@
+using System.Text;
+using System.Text.Json;
+
+namespace Pnh.Core.Events;
+
+/// <summary>
+/// Walks a JSON body and collects every field error instead of stopping at the first. Each Read method is called with the reader on the
+/// member's value, leaves it on the value's last token, and answers null (or false) after it has noted what was wrong.
+/// </summary>
+public ref struct JsonCursor
+{
+    private readonly ReadOnlyMemory<byte> _body;
+    private readonly ICollection<FieldError> _errors;
+    private Utf8JsonReader _reader;
+
+    /// <summary>Over one JSON value of at most <see cref="Limits.JsonDepth"/> levels; errors go to <paramref name="errors"/>.</summary>
+    public JsonCursor(ReadOnlyMemory<byte> body, ICollection<FieldError> errors)
+    {
+        _body = body;
+        _errors = errors;
+        _reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = Limits.JsonDepth });
+    }
+
+    /// <summary>Steps onto the body's opening brace; false (with an error) when it is not an object.</summary>
+    public bool EnterBody()
+    {
+        if (!_reader.Read() || _reader.TokenType != JsonTokenType.StartObject)
+        {
+            Fail("", "wrong-type", "The body must be a JSON object.");
+            return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Steps onto an object value; false (with an error, value skipped) when it is something else.</summary>
+    public bool EnterObject(string pointer)
+    {
+        if (_reader.TokenType == JsonTokenType.StartObject)
+        {
+            return true;
+        }
+
+        WrongType(pointer, "an object");
+        return false;
+    }
+
+    /// <summary>Moves to the next member's value; false at the object's end. <paramref name="name"/> is valid until the next call.</summary>
+    public bool NextMember(out ReadOnlySpan<byte> name)
+    {
+        _reader.Read();
+        if (_reader.TokenType != JsonTokenType.PropertyName)
+        {
+            name = default;
+            return false;
+        }
+
+        name = _reader.ValueIsEscaped ? Encoding.UTF8.GetBytes(_reader.GetString()!) : _reader.ValueSpan;
+        _reader.Read();
+        return true;
+    }
+
+    /// <summary>Nothing may follow the body; notes an error when something does.</summary>
+    public void LeaveBody()
+    {
+        // Read throws on trailing data, which the caller reports as invalid JSON.
+        _reader.Read();
+    }
+
+    /// <summary>A string of at most <paramref name="maxCharacters"/>.</summary>
+    public string? ReadString(string pointer, int maxCharacters)
+    {
+        if (_reader.TokenType != JsonTokenType.String)
+        {
+            WrongType(pointer, "a string");
+            return null;
+        }
+
+        string value;
+        try
+        {
+            value = _reader.GetString()!;
+        }
+        catch (InvalidOperationException)
+        {
+            Fail(pointer, "invalid-text", "The string is not valid Unicode.");
+            return null;
+        }
+
+        if (value.Length > maxCharacters)
+        {
+            Fail(pointer, "too-long", $"At most {maxCharacters} characters.");
+            return null;
+        }
+
+        return value;
+    }
+
+    /// <summary>A user, device or topic id.</summary>
+    public string? ReadName(string pointer)
+    {
+        var value = ReadString(pointer, 4 * Limits.IdCharacters);
+        if (value is not null && !Ids.IsName(value))
+        {
+            Fail(pointer, "invalid-id", $"1 to {Limits.IdCharacters} printable characters, not \".\" or \"..\".");
+            return null;
+        }
+
+        return value;
+    }
+
+    /// <summary>A number of seconds, fractions allowed, within the bounds.</summary>
+    public TimeSpan? ReadSeconds(string pointer, TimeSpan least, TimeSpan most)
+    {
+        if (_reader.TokenType != JsonTokenType.Number || !_reader.TryGetDouble(out var seconds) || !double.IsFinite(seconds))
+        {
+            WrongType(pointer, "a number of seconds");
+            return null;
+        }
+
+        if (seconds < least.TotalSeconds || seconds > most.TotalSeconds)
+        {
+            Fail(pointer, "out-of-range", $"Between {least.TotalSeconds} and {most.TotalSeconds} seconds.");
+            return null;
+        }
+
+        return TimeSpan.FromSeconds(seconds);
+    }
+
+    /// <summary>A whole number within the bounds.</summary>
+    public int? ReadInt32(string pointer, int least, int most)
+    {
+        if (_reader.TokenType != JsonTokenType.Number || !_reader.TryGetInt32(out var value))
+        {
+            WrongType(pointer, "a whole number");
+            return null;
+        }
+
+        if (value < least || value > most)
+        {
+            Fail(pointer, "out-of-range", $"Between {least} and {most}.");
+            return null;
+        }
+
+        return value;
+    }
+
+    /// <summary>An array of at most <paramref name="maxEntries"/> ids; empty when it was wrong.</summary>
+    public List<string> ReadNames(string pointer, int maxEntries)
+    {
+        var values = new List<string>();
+        if (_reader.TokenType != JsonTokenType.StartArray)
+        {
+            WrongType(pointer, "an array of strings");
+            return values;
+        }
+
+        var index = 0;
+        while (_reader.Read() && _reader.TokenType != JsonTokenType.EndArray)
+        {
+            if (index < maxEntries)
+            {
+                if (ReadName($"{pointer}/{index}") is { } value)
+                {
+                    values.Add(value);
+                }
+            }
+            else
+            {
+                _reader.Skip();
+            }
+
+            index++;
+        }
+
+        if (index > maxEntries)
+        {
+            Fail(pointer, "too-many", $"At most {maxEntries} entries.");
+        }
+
+        return values;
+    }
+
+    /// <summary>The value's own bytes, whatever it is.</summary>
+    public ReadOnlyMemory<byte> ReadRaw()
+    {
+        var start = checked((int)_reader.TokenStartIndex);
+        _reader.Skip();
+        return _body[start..checked((int)_reader.BytesConsumed)];
+    }
+
+    /// <summary>The bytes of an object; empty (with an error) when it is something else.</summary>
+    public ReadOnlyMemory<byte> ReadRawObject(string pointer)
+    {
+        if (_reader.TokenType != JsonTokenType.StartObject)
+        {
+            WrongType(pointer, "an object");
+            return default;
+        }
+
+        return ReadRaw();
+    }
+
+    /// <summary>The value as an element, for what is read elsewhere (a channel's section).</summary>
+    public JsonElement ReadElement() => JsonElement.ParseValue(ref _reader);
+
+    /// <summary>Notes an unknown member and skips its value.</summary>
+    public void Unknown(string parent, ReadOnlySpan<byte> name)
+    {
+        Fail($"{parent}/{Escape(name)}", "unknown-member", "There is no such member.");
+        _reader.Skip();
+    }
+
+    /// <summary>Notes a member given twice; the later value is read as well. <paramref name="seen"/> is the object's bit set.</summary>
+    public readonly void Once(ref uint seen, int bit, string pointer)
+    {
+        if ((seen & (1u << bit)) != 0)
+        {
+            Fail(pointer, "duplicate-member", "The member is given twice.");
+        }
+
+        seen |= 1u << bit;
+    }
+
+    /// <summary>Notes an error.</summary>
+    public readonly void Fail(string pointer, string code, string detail) => _errors.Add(new FieldError(pointer, code, detail));
+
+    private void WrongType(string pointer, string expected)
+    {
+        Fail(pointer, "wrong-type", $"Must be {expected}.");
+        _reader.Skip();
+    }
+
+    // RFC 6901: ~ and / are escaped. Cut, because a stranger's name may be as long as the body.
+    private static string Escape(ReadOnlySpan<byte> name)
+    {
+        var text = Encoding.UTF8.GetString(name);
+        text = text.Length > 64 ? text[..64] : text;
+        return text.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
+    }
+}

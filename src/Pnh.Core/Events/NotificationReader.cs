@@ -1,0 +1,147 @@
+using System.Text;
+
+namespace Pnh.Core.Events;
+
+/// <summary>Reads <c>notification</c>.</summary>
+internal static class NotificationReader
+{
+    // Longer than any provider's whole payload, so the size check that names the provider comes first.
+    private const int TextCharacters = 8_192;
+    private const int WordCharacters = 256;
+
+    internal static Notification? Read(ref JsonCursor cursor)
+    {
+        if (!cursor.EnterObject("/notification"))
+        {
+            return null;
+        }
+
+        var result = new Notification();
+        var seen = 0u;
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("title"u8))
+            {
+                cursor.Once(ref seen, 0, "/notification/title");
+                result = result with { Title = cursor.ReadString("/notification/title", TextCharacters) };
+            }
+            else if (name.SequenceEqual("body"u8))
+            {
+                cursor.Once(ref seen, 1, "/notification/body");
+                result = result with { Body = cursor.ReadString("/notification/body", TextCharacters) };
+            }
+            else if (name.SequenceEqual("subtitle"u8))
+            {
+                cursor.Once(ref seen, 2, "/notification/subtitle");
+                result = result with { Subtitle = cursor.ReadString("/notification/subtitle", TextCharacters) };
+            }
+            else if (name.SequenceEqual("sound"u8))
+            {
+                cursor.Once(ref seen, 3, "/notification/sound");
+                result = result with { Sound = cursor.ReadString("/notification/sound", WordCharacters) };
+            }
+            else if (name.SequenceEqual("badge"u8))
+            {
+                cursor.Once(ref seen, 4, "/notification/badge");
+                result = result with { Badge = cursor.ReadInt32("/notification/badge", 0, 1_000_000) };
+            }
+            else if (name.SequenceEqual("image"u8))
+            {
+                cursor.Once(ref seen, 5, "/notification/image");
+                result = result with { Image = ReadImage(ref cursor) };
+            }
+            else if (name.SequenceEqual("category"u8))
+            {
+                cursor.Once(ref seen, 6, "/notification/category");
+                result = result with { Category = cursor.ReadString("/notification/category", WordCharacters) };
+            }
+            else if (name.SequenceEqual("thread"u8))
+            {
+                cursor.Once(ref seen, 7, "/notification/thread");
+                result = result with { Thread = cursor.ReadString("/notification/thread", WordCharacters) };
+            }
+            else if (name.SequenceEqual("locales"u8))
+            {
+                cursor.Once(ref seen, 8, "/notification/locales");
+                result = result with { Locales = ReadLocales(ref cursor) };
+            }
+            else
+            {
+                cursor.Unknown("/notification", name);
+            }
+        }
+
+        return result;
+    }
+
+    private static string? ReadImage(ref JsonCursor cursor)
+    {
+        var image = cursor.ReadString("/notification/image", 2_048);
+        if (image is not null && !(Uri.TryCreate(image, UriKind.Absolute, out var address) && address.Scheme == Uri.UriSchemeHttps))
+        {
+            cursor.Fail("/notification/image", "invalid-address", "An absolute https address.");
+            return null;
+        }
+
+        return image;
+    }
+
+    private static Dictionary<string, LocalizedText>? ReadLocales(ref JsonCursor cursor)
+    {
+        if (!cursor.EnterObject("/notification/locales"))
+        {
+            return null;
+        }
+
+        var locales = new Dictionary<string, LocalizedText>(StringComparer.OrdinalIgnoreCase);
+        while (cursor.NextMember(out var name))
+        {
+            var locale = Encoding.UTF8.GetString(name);
+            if (locale.Length is < 2 or > 35)
+            {
+                cursor.Unknown("/notification/locales", name);
+                continue;
+            }
+
+            locales[locale] = ReadText(ref cursor, $"/notification/locales/{locale}");
+        }
+
+        if (locales.Count > Limits.Locales)
+        {
+            cursor.Fail("/notification/locales", "too-many", $"At most {Limits.Locales} locales.");
+        }
+
+        return locales;
+    }
+
+    private static LocalizedText ReadText(ref JsonCursor cursor, string pointer)
+    {
+        var text = new LocalizedText(null, null, null);
+        if (!cursor.EnterObject(pointer))
+        {
+            return text;
+        }
+
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("title"u8))
+            {
+                text = text with { Title = cursor.ReadString(pointer + "/title", TextCharacters) };
+            }
+            else if (name.SequenceEqual("subtitle"u8))
+            {
+                text = text with { Subtitle = cursor.ReadString(pointer + "/subtitle", TextCharacters) };
+            }
+            else if (name.SequenceEqual("body"u8))
+            {
+                text = text with { Body = cursor.ReadString(pointer + "/body", TextCharacters) };
+            }
+            else
+            {
+                cursor.Unknown(pointer, name);
+            }
+        }
+
+        return text;
+    }
+}

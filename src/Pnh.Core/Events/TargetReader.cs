@@ -1,0 +1,132 @@
+namespace Pnh.Core.Events;
+
+/// <summary>Reads <c>to</c> and <c>except</c>.</summary>
+internal static class TargetReader
+{
+    internal static EventTarget? ReadTarget(ref JsonCursor cursor)
+    {
+        if (!cursor.EnterObject("/to"))
+        {
+            return null;
+        }
+
+        EventTarget? target = null;
+        var forms = 0;
+        while (cursor.NextMember(out var name))
+        {
+            forms++;
+            if (name.SequenceEqual("user"u8))
+            {
+                target = cursor.ReadName("/to/user") is { } user ? EventTarget.ToUser(user) : null;
+            }
+            else if (name.SequenceEqual("users"u8))
+            {
+                target = ReadUsers(ref cursor);
+            }
+            else if (name.SequenceEqual("topic"u8))
+            {
+                target = cursor.ReadName("/to/topic") is { } topic ? EventTarget.ToTopic(topic) : null;
+            }
+            else if (name.SequenceEqual("device"u8))
+            {
+                target = ReadDevice(ref cursor);
+            }
+            else
+            {
+                forms--;
+                cursor.Unknown("/to", name);
+            }
+        }
+
+        if (forms != 1)
+        {
+            cursor.Fail("/to", "exactly-one", "Give exactly one of user, users, topic, device.");
+        }
+
+        return target;
+    }
+
+    internal static Exclusions? ReadExclusions(ref JsonCursor cursor)
+    {
+        if (!cursor.EnterObject("/except"))
+        {
+            return null;
+        }
+
+        List<string> users = [], devices = [], sessions = [];
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("users"u8))
+            {
+                users = cursor.ReadNames("/except/users", Limits.ListEntries);
+            }
+            else if (name.SequenceEqual("devices"u8))
+            {
+                devices = cursor.ReadNames("/except/devices", Limits.ListEntries);
+            }
+            else if (name.SequenceEqual("sessions"u8))
+            {
+                sessions = cursor.ReadNames("/except/sessions", Limits.ListEntries);
+            }
+            else
+            {
+                cursor.Unknown("/except", name);
+            }
+        }
+
+        return new Exclusions(users, devices, sessions);
+    }
+
+    private static EventTarget? ReadUsers(ref JsonCursor cursor)
+    {
+        var users = cursor.ReadNames("/to/users", Limits.TargetUsers);
+        if (users.Count == 0)
+        {
+            cursor.Fail("/to/users", "too-few", "At least one user.");
+            return null;
+        }
+
+        // Named twice counts once, in the order first named.
+        return EventTarget.ToUsers([.. new HashSet<string>(users, StringComparer.Ordinal)]);
+    }
+
+    private static EventTarget? ReadDevice(ref JsonCursor cursor)
+    {
+        if (!cursor.EnterObject("/to/device"))
+        {
+            return null;
+        }
+
+        string? user = null, device = null;
+        bool userSeen = false, deviceSeen = false;
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("user"u8))
+            {
+                userSeen = true;
+                user = cursor.ReadName("/to/device/user");
+            }
+            else if (name.SequenceEqual("device"u8))
+            {
+                deviceSeen = true;
+                device = cursor.ReadName("/to/device/device");
+            }
+            else
+            {
+                cursor.Unknown("/to/device", name);
+            }
+        }
+
+        Require(ref cursor, userSeen, "/to/device/user");
+        Require(ref cursor, deviceSeen, "/to/device/device");
+        return user is not null && device is not null ? EventTarget.ToDevice(user, device) : null;
+    }
+
+    private static void Require(ref JsonCursor cursor, bool seen, string pointer)
+    {
+        if (!seen)
+        {
+            cursor.Fail(pointer, "required", "The member is missing.");
+        }
+    }
+}

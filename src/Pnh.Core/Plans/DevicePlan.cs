@@ -1,0 +1,113 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Plans;
+
+/// <summary>What PNH will do for one device. Pure data; the same for explain and for real.</summary>
+/// <param name="Device">The device; for a socket whose device is not registered, one made up for the session.</param>
+/// <param name="Reason">Why, from <see cref="PlanReasons"/>.</param>
+public readonly record struct DevicePlan(Device Device, string Reason)
+{
+    /// <summary>The session whose socket gets a frame now; null = none.</summary>
+    public LiveSession? Socket { get; init; }
+
+    /// <summary>Whether and when the provider gets a push.</summary>
+    public PushTiming Push { get; init; }
+
+    /// <summary>How long the push waits for an ack; zero for <see cref="PushTiming.Now"/>.</summary>
+    public TimeSpan PushDelay { get; init; }
+
+    /// <summary>The channel of the push; null unless a push is planned.</summary>
+    public IPushChannel? Channel { get; init; }
+
+    /// <summary>The address of the push; null unless a push is planned.</summary>
+    public PushAddress? Address { get; init; }
+
+    /// <summary>The provider account of the push; null unless a push is planned.</summary>
+    public string? Account { get; init; }
+
+    /// <summary>True when it waits for the device's next session until its TTL ends.</summary>
+    public bool Mailbox { get; init; }
+
+    /// <summary>Why no push is planned though one would be due (quiet hours, no provider, …); null = nothing was held back.</summary>
+    public string? PushHeld { get; init; }
+
+    /// <summary>True when nothing at all will be sent.</summary>
+    public bool IsSuppressed => Socket is null && Push == PushTiming.Never && !Mailbox;
+}
+
+/// <summary>When a push goes out.</summary>
+public enum PushTiming
+{
+    /// <summary>Not at all.</summary>
+    Never,
+
+    /// <summary>At once.</summary>
+    Now,
+
+    /// <summary>After the delay, unless this device acknowledged.</summary>
+    UnlessAcked,
+
+    /// <summary>After the delay, unless any device of the user acknowledged.</summary>
+    UnlessAckedElsewhere,
+}
+
+/// <summary>A session as the plan sees it.</summary>
+/// <param name="Key">Device and session.</param>
+/// <param name="State">In front or in the background.</param>
+/// <param name="Link">The way to it.</param>
+/// <param name="Since">When it opened.</param>
+public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset Since);
+
+/// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>
+public static class PlanReasons
+{
+    /// <summary>The app is in front on this device: socket first, push when it does not acknowledge.</summary>
+    public const string ActiveSession = "active-session";
+
+    /// <summary>The socket is open but nobody looks: push, socket too.</summary>
+    public const string BackgroundSession = "background-session";
+
+    /// <summary>No socket, a push address: push.</summary>
+    public const string NoSession = "no-session";
+
+    /// <summary>No socket here, but the user is active on another device: push later unless acknowledged there.</summary>
+    public const string ActiveElsewhere = "active-elsewhere";
+
+    /// <summary>Neither socket nor push address: waits for the next session.</summary>
+    public const string NoAddress = "no-address";
+
+    /// <summary>A push would be due, but no provider is configured for the address.</summary>
+    public const string NoProvider = "no-provider";
+
+    /// <summary>Transient events go to live sessions only.</summary>
+    public const string TransientNoSession = "transient-no-session";
+
+    /// <summary>The user muted the class.</summary>
+    public const string MutedClass = "muted-class";
+
+    /// <summary>The user muted the topic.</summary>
+    public const string MutedTopic = "muted-topic";
+
+    /// <summary>The event leaves out the user.</summary>
+    public const string ExceptUser = "except-user";
+
+    /// <summary>The event leaves out the device.</summary>
+    public const string ExceptDevice = "except-device";
+
+    /// <summary>The event leaves out the device's session.</summary>
+    public const string ExceptSession = "except-session";
+
+    /// <summary>The event's <c>channels</c> leave no way to the device.</summary>
+    public const string ChannelNotAllowed = "channel-not-allowed";
+
+    /// <summary>The user's quiet hours hold pushes back (not calls).</summary>
+    public const string QuietHours = "quiet-hours";
+
+    /// <summary>The user asked not to be disturbed: no pushes, calls included.</summary>
+    public const string DoNotDisturb = "do-not-disturb";
+
+    /// <summary>The user is unknown or has neither devices nor sessions.</summary>
+    public const string NoDevices = "no-devices";
+}

@@ -1,0 +1,262 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Plans;
+
+/// <summary>
+/// Decides, per device, how an event gets there: devices x settings x session state x class (the table in this folder's README). A pure
+/// function of its arguments: no clock, no I/O, no state. Thread-safe.
+/// </summary>
+public sealed class Planner
+{
+    private readonly ClassPolicies _classes;
+    private readonly IPushChannel[] _channels;
+
+    /// <summary>With the classes' times and all channels; push channels are tried in the order of their names.</summary>
+    public Planner(ClassPolicies classes, IEnumerable<IPushChannel> channels)
+    {
+        _classes = classes;
+        _channels = [.. channels.Where(c => c.Name != ChannelNames.WebSocket).OrderBy(c => c.Name, StringComparer.Ordinal)];
+    }
+
+    /// <summary>
+    /// Adds one plan per device of the user: registered devices oldest first, then sessions of unregistered devices. Adds nothing when
+    /// the user has neither, or lacks the one device that the event is for.
+    /// </summary>
+    /// <param name="accepted">The event.</param>
+    /// <param name="user">Whose devices.</param>
+    /// <param name="snapshot">The user's devices and settings.</param>
+    /// <param name="sessions">The user's live sessions, at most one per device.</param>
+    /// <param name="now">The wall clock, for quiet hours.</param>
+    /// <param name="plans">Receives the plans.</param>
+    public void Plan(
+        Event accepted, string user, UserSnapshot snapshot, IReadOnlyList<LiveSession> sessions, DateTimeOffset now, ICollection<DevicePlan> plans)
+    {
+        var facts = new UserFacts
+        {
+            Suppression = FindUserSuppression(accepted, user, snapshot.Settings),
+            PushHeld = FindPushHold(accepted, snapshot.Settings, now),
+            Sessions = sessions,
+        };
+
+        foreach (var device in snapshot.Devices)
+        {
+            if (IsTargeted(accepted, device.Id))
+            {
+                plans.Add(PlanDevice(accepted, device, FindSession(sessions, device.Id), facts, registered: true));
+            }
+        }
+
+        foreach (var session in sessions)
+        {
+            if (IsTargeted(accepted, session.Key.Device) && !IsRegistered(snapshot, session.Key.Device))
+            {
+                var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
+                plans.Add(PlanDevice(accepted, device, session, facts, registered: false));
+            }
+        }
+    }
+
+    private DevicePlan PlanDevice(Event accepted, Device device, LiveSession? session, in UserFacts facts, bool registered)
+    {
+        if (facts.Suppression is { } reason)
+        {
+            return new DevicePlan(device, reason);
+        }
+
+        if (FindExclusion(accepted, device, session) is { } exclusion)
+        {
+            return new DevicePlan(device, exclusion);
+        }
+
+        var socket = session is not null && Allows(accepted, ChannelNames.WebSocket) ? session : null;
+        if (accepted.Class == EventClass.Transient)
+        {
+            return socket is not null
+                ? new DevicePlan(device, ReasonOf(socket)) { Socket = socket }
+                : new DevicePlan(device, session is null ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed);
+        }
+
+        var plan = new DevicePlan(device, socket is null ? PlanReasons.NoAddress : ReasonOf(socket))
+        {
+            Socket = socket,
+            Mailbox = registered && Allows(accepted, ChannelNames.WebSocket),
+        };
+        return PlanPush(accepted, plan, socket, facts);
+    }
+
+    private DevicePlan PlanPush(Event accepted, DevicePlan plan, LiveSession? socket, in UserFacts facts)
+    {
+        var candidate = FindPush(accepted, plan.Device);
+        if (candidate.Address is null)
+        {
+            return plan.IsSuppressed ? plan with { Reason = candidate.Refused ?? plan.Reason } : plan;
+        }
+
+        if (facts.PushHeld is { } held)
+        {
+            return socket is null ? plan with { Reason = held, PushHeld = held } : plan with { PushHeld = held };
+        }
+
+        if (candidate.Account is null)
+        {
+            return socket is null
+                ? plan with { Reason = PlanReasons.NoProvider, PushHeld = PlanReasons.NoProvider }
+                : plan with { PushHeld = PlanReasons.NoProvider };
+        }
+
+        plan = plan with { Channel = candidate.Channel, Address = candidate.Address, Account = candidate.Account };
+        var policy = _classes[accepted.Class];
+        if (socket is { State: SessionState.Active })
+        {
+            return plan with { Push = PushTiming.UnlessAcked, PushDelay = accepted.AckWithin ?? policy.AckWithin };
+        }
+
+        if (socket is null && policy.PushAfter > TimeSpan.Zero && IsActiveElsewhere(facts.Sessions, plan.Device.Id))
+        {
+            return plan with
+            {
+                Push = PushTiming.UnlessAckedElsewhere,
+                PushDelay = policy.PushAfter,
+                Reason = PlanReasons.ActiveElsewhere,
+            };
+        }
+
+        return plan with { Push = PushTiming.Now, Reason = socket is null ? PlanReasons.NoSession : plan.Reason };
+    }
+
+    /// <summary>The first allowed channel with an address and an account; else the first with an address; else why there is none.</summary>
+    private (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) FindPush(Event accepted, Device device)
+    {
+        (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) found = default;
+        foreach (var channel in _channels)
+        {
+            if (channel.SelectAddress(device, accepted) is not { } address)
+            {
+                continue;
+            }
+
+            if (!Allows(accepted, channel.Name))
+            {
+                found.Refused = PlanReasons.ChannelNotAllowed;
+                continue;
+            }
+
+            if (channel.FindAccount(accepted.App, address) is { } account)
+            {
+                return (channel, address, account, null);
+            }
+
+            found.Channel ??= channel;
+            found.Address ??= address;
+        }
+
+        return found;
+    }
+
+    private static string? FindUserSuppression(Event accepted, string user, UserSettings settings)
+    {
+        if (Contains(accepted.Except?.Users, user))
+        {
+            return PlanReasons.ExceptUser;
+        }
+
+        if (Contains(settings.MutedClasses, accepted.Class.Label()))
+        {
+            return PlanReasons.MutedClass;
+        }
+
+        return accepted.To.Topic is { } topic && Contains(settings.MutedTopics, topic) ? PlanReasons.MutedTopic : null;
+    }
+
+    private static string? FindPushHold(Event accepted, UserSettings settings, DateTimeOffset now)
+    {
+        if (settings.DoNotDisturbUntil > now)
+        {
+            return PlanReasons.DoNotDisturb;
+        }
+
+        return accepted.Class != EventClass.Call && settings.QuietHours?.Contains(now) == true ? PlanReasons.QuietHours : null;
+    }
+
+    private static string? FindExclusion(Event accepted, Device device, LiveSession? session)
+    {
+        if (Contains(accepted.Except?.Devices, device.Id))
+        {
+            return PlanReasons.ExceptDevice;
+        }
+
+        return session is not null && Contains(accepted.Except?.Sessions, session.Key.Session) ? PlanReasons.ExceptSession : null;
+    }
+
+    private static string ReasonOf(LiveSession session) =>
+        session.State == SessionState.Active ? PlanReasons.ActiveSession : PlanReasons.BackgroundSession;
+
+    private static bool Allows(Event accepted, string channel) => accepted.Channels is null || Contains(accepted.Channels, channel);
+
+    private static bool IsTargeted(Event accepted, string device) =>
+        accepted.To.Device is null || string.Equals(accepted.To.Device, device, StringComparison.Ordinal);
+
+    private static LiveSession? FindSession(IReadOnlyList<LiveSession> sessions, string device)
+    {
+        for (var i = 0; i < sessions.Count; i++)
+        {
+            if (string.Equals(sessions[i].Key.Device, device, StringComparison.Ordinal))
+            {
+                return sessions[i];
+            }
+        }
+
+        return null;
+    }
+
+    private static bool IsActiveElsewhere(IReadOnlyList<LiveSession> sessions, string device)
+    {
+        for (var i = 0; i < sessions.Count; i++)
+        {
+            if (sessions[i].State == SessionState.Active && !string.Equals(sessions[i].Key.Device, device, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static bool IsRegistered(UserSnapshot snapshot, string device)
+    {
+        for (var i = 0; i < snapshot.Devices.Count; i++)
+        {
+            if (string.Equals(snapshot.Devices[i].Id, device, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static bool Contains(IReadOnlyList<string>? list, string value)
+    {
+        for (var i = 0; list is not null && i < list.Count; i++)
+        {
+            if (string.Equals(list[i], value, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private readonly struct UserFacts
+    {
+        public string? Suppression { get; init; }
+
+        public string? PushHeld { get; init; }
+
+        public IReadOnlyList<LiveSession> Sessions { get; init; }
+    }
+}
