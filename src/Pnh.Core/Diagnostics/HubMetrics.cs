@@ -1,0 +1,201 @@
+using System.Reflection;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Diagnostics;
+
+/// <summary>
+/// Every <c>pnh_</c> metric of the process, and the only place that names one. Recording does not wait, does not allocate and does not share
+/// a cache line between cores; sums are made on scrape. Thread-safe. One per process and <see cref="MetricRegistry"/>.
+/// </summary>
+public sealed class HubMetrics : IDisposable
+{
+    /// <summary>The label value for everything beyond a bound: unknown apps, too many channels or queues.</summary>
+    internal const string Other = "other";
+
+    private static readonly string[] ProviderStates = ["cold", "warm", "draining"];
+
+    private readonly TimeProvider _time;
+    private readonly long _started;
+    private readonly QFactor _qFactor = new();
+    private readonly EventCounters _events;
+    private readonly ChannelTable _channels;
+    private readonly Histogram[] _acceptToFrame;
+    private readonly Histogram[] _ack;
+    private readonly Histogram _journalSync;
+    private readonly Histogram _threadPoolDelay;
+    private readonly StripedCells _deadlineMissed = new(EventClassNames.All.Length);
+    private readonly StripedCells _served = new(1);
+    private readonly StripedCells _sessions = new(2);
+    private readonly CallbackFamily _queueItems;
+    private readonly CallbackFamily _queueAge;
+    private readonly CallbackFamily _providerConnections;
+    private readonly CallbackFamily _providerInFlight;
+    private readonly Lock _sampling = new();
+    private readonly RecentQuantile _recentSync;
+    private readonly RecentQuantile _recentFrame;
+    private readonly RecentQuantile _recentThreadPool;
+    private readonly ITimer _timer;
+
+    /// <summary>Registers all families and starts the second hand of the Q-factor.</summary>
+    /// <param name="registry">Where the metrics are exported; throws when it already belongs to a hub.</param>
+    /// <param name="time">Clock of the samples.</param>
+    /// <param name="apps">The configured apps: the values of the label <c>app</c>; any other app counts as <c>other</c>. Null = none.</param>
+    public HubMetrics(MetricRegistry registry, TimeProvider time, IEnumerable<string>? apps = null)
+    {
+        ArgumentNullException.ThrowIfNull(registry);
+        ArgumentNullException.ThrowIfNull(time);
+        _time = time;
+        _started = time.GetTimestamp();
+        _events = new EventCounters(registry, apps ?? []);
+        _channels = new ChannelTable(registry);
+        _acceptToFrame = PerClass(registry.Histograms(
+            "pnh_accept_to_frame_seconds", "From accepting the event to its frame in a session's queue.", Buckets.Delivery, "class"));
+        _ack = PerClass(registry.Histograms("pnh_ack_seconds", "From a frame to the client's ack of it.", Buckets.Ack, "class"));
+        _journalSync = registry.Histograms("pnh_journal_sync_seconds", "One sync of the journal to stable storage.", Buckets.Sync).Add();
+        _threadPoolDelay = registry.Histograms(
+            "pnh_threadpool_delay_seconds", "How long a queued work item waits for a pool thread.", Buckets.ThreadPool).Add();
+
+        var missed = registry.Counters("pnh_deadline_missed_total", "Deliveries that left after their class's deadline.", "class");
+        foreach (var @class in EventClassNames.All)
+        {
+            missed.Add(new Counter(_deadlineMissed, (int)@class), @class.Label());
+        }
+
+        var served = registry.Counters(
+            "pnh_requests_served_total", "Accepted events and completed deliveries; never errors, refusals or duplicates.");
+        served.Add(new Counter(_served, 0));
+        var sessions = registry.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
+        sessions.Add(() => _sessions.Read((int)SessionState.Active), "active");
+        sessions.Add(() => _sessions.Read((int)SessionState.Background), "background");
+        _queueItems = registry.Gauges("pnh_queue_items", "Items in a bounded queue.", Fold.Sum, "queue", "class");
+        _queueAge = registry.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
+        _providerConnections = registry.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
+        _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
+        registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
+        registry.Gauges("pnh_build_info", "1, with the version as a label.", Fold.Max, "version").Add(static () => 1, Version);
+
+        _recentSync = new RecentQuantile(_journalSync);
+        _recentFrame = new RecentQuantile(_acceptToFrame);
+        _recentThreadPool = new RecentQuantile(_threadPoolDelay);
+        Sample();
+        _timer = time.CreateTimer(static state => ((HubMetrics)state!).Sample(), this, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
+    }
+
+    /// <summary>The version that <c>pnh_build_info</c> names.</summary>
+    public static string Version { get; } =
+        typeof(HubMetrics).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "unknown";
+
+    /// <summary>Counts the answer to one event of a publisher.</summary>
+    public void EventCounted(string app, EventClass c, EventResult result) => _events.Count(app, c, result);
+
+    /// <summary>Counts one attempt of a delivery.</summary>
+    public void DeliveryCounted(string channel, EventClass c, DeliveryStatus status) => _channels.Get(channel).Count(c, status);
+
+    /// <summary>Time from accepting an event to its frame in a session's queue.</summary>
+    public void AcceptToFrame(EventClass c, TimeSpan t) => _acceptToFrame[(int)c].Record(t);
+
+    /// <summary>Time from accepting an event to the provider's answer.</summary>
+    public void AcceptToProvider(string channel, EventClass c, TimeSpan t) => _channels.Get(channel).AcceptToProvider(c, t);
+
+    /// <summary>Time from writing a frame to the client's ack.</summary>
+    public void Acked(EventClass c, TimeSpan sinceFrame) => _ack[(int)c].Record(sinceFrame);
+
+    /// <summary>Duration of one sync of the journal.</summary>
+    public void JournalSynced(TimeSpan t) => _journalSync.Record(t);
+
+    /// <summary>A delivery left after its class's deadline.</summary>
+    public void DeadlineMissed(EventClass c) => _deadlineMissed.Add((int)c, 1);
+
+    /// <summary>Counts accepted events and completed deliveries for the Q-factor; nothing else.</summary>
+    public void RequestServed(long n = 1) => _served.Add(0, n);
+
+    /// <summary>Sessions in a state became more or fewer; a change of state is one call for each.</summary>
+    public void SessionsChanged(SessionState state, int delta) => _sessions.Add((int)state, delta);
+
+    /// <summary>How long a work item waited for a pool thread.</summary>
+    public void ThreadPoolDelay(TimeSpan t) => _threadPoolDelay.Record(t);
+
+    /// <summary>
+    /// Exports a queue until disposed. Queues with equal labels are one series: items are summed, of the ages the greatest counts. At most
+    /// 100 label sets, the rest is <c>other</c>. The callbacks must be quick and may run on any thread.
+    /// </summary>
+    /// <param name="queue">A role (<c>ingest</c>, <c>apns</c>), never an address or an id.</param>
+    /// <param name="c">Class that the queue serves.</param>
+    /// <param name="items">Items waiting.</param>
+    /// <param name="oldestAgeSeconds">Age of the oldest; 0 when empty.</param>
+    public IDisposable RegisterQueue(string queue, EventClass c, Func<long> items, Func<double> oldestAgeSeconds) => new Registrations(
+        _queueItems.Add(() => items(), queue, c.Label()), _queueAge.Add(oldestAgeSeconds, queue, c.Label()));
+
+    /// <summary>Exports a provider's connections until disposed; registrations of one channel are summed.</summary>
+    /// <param name="channel">Channel name.</param>
+    /// <param name="connectionsByState">Connections in the state <c>cold</c>, <c>warm</c> or <c>draining</c>.</param>
+    /// <param name="inFlight">Requests without an answer yet.</param>
+    public IDisposable RegisterProvider(string channel, Func<string, long> connectionsByState, Func<long> inFlight) => new Registrations(
+        [.. ProviderStates.Select(state => _providerConnections.Add(() => connectionsByState(state), channel, state)),
+            _providerInFlight.Add(() => inFlight(), channel)]);
+
+    /// <summary>The counters now. Cheap enough for once a second; allocates.</summary>
+    public HubTotals Snapshot()
+    {
+        lock (_sampling)
+        {
+            return new HubTotals
+            {
+                At = _time.GetUtcNow(),
+                Events = _events.Read(),
+                Deliveries = _channels.Read(),
+                ActiveSessions = _sessions.Read((int)SessionState.Active),
+                BackgroundSessions = _sessions.Read((int)SessionState.Background),
+                Served = _served.Read(0),
+                CpuSeconds = Environment.CpuUsage.TotalTime.TotalSeconds,
+                QFactor = _qFactor.Value,
+                DeadlinesMissed = EventClassNames.All.ToArray().Sum(c => _deadlineMissed.Read((int)c)),
+                JournalSyncP99 = _recentSync.Read(0.99),
+                AcceptToFrameP99 = _recentFrame.Read(0.99),
+                ThreadPoolDelayP99 = _recentThreadPool.Read(0.99),
+            };
+        }
+    }
+
+    /// <summary>Stops the second hand; counters keep their values.</summary>
+    public void Dispose() => _timer.Dispose();
+
+    private static Histogram[] PerClass(HistogramFamily family)
+    {
+        var histograms = new Histogram[EventClassNames.All.Length];
+        foreach (var @class in EventClassNames.All)
+        {
+            histograms[(int)@class] = family.Add(@class.Label());
+        }
+
+        return histograms;
+    }
+
+    private void Sample()
+    {
+        lock (_sampling)
+        {
+            _qFactor.Add(_time.GetElapsedTime(_started), _served.Read(0), Environment.CpuUsage.TotalTime);
+            _recentSync.Sample();
+            _recentFrame.Sample();
+            _recentThreadPool.Sample();
+        }
+    }
+
+    private sealed class Registrations : IDisposable
+    {
+        private readonly IDisposable[] _parts;
+
+        public Registrations(params IDisposable[] parts) => _parts = parts;
+
+        public void Dispose()
+        {
+            foreach (var part in _parts)
+            {
+                part.Dispose();
+            }
+        }
+    }
+}
