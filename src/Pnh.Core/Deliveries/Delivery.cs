@@ -1,10 +1,15 @@
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
+using Pnh.Core.Shards;
 
 namespace Pnh.Core.Deliveries;
 
-/// <summary>One event to one device: what a channel is handed. The part that a channel sees never changes.</summary>
-public class Delivery
+/// <summary>
+/// One event to one device. A channel sees the public half, which does not change while a send is under way; the internal half belongs
+/// to the user's shard and is touched under its lock only.
+/// </summary>
+public sealed class Delivery : WheelEntry
 {
     /// <summary>The event, shared by all its deliveries.</summary>
     public required Event Event { get; init; }
@@ -16,5 +21,51 @@ public class Delivery
     public required Device Device { get; init; }
 
     /// <summary>The push address to use; null on the websocket channel.</summary>
-    public PushAddress? Address { get; set; }
+    public PushAddress? Address { get; init; }
+
+    /// <summary>The session whose socket to use; null on push channels.</summary>
+    public LiveSession? Session { get; set; }
+
+    /// <summary>True once its end is decided: a lane skips what was acknowledged or withdrawn while it waited. Safe to read anywhere.</summary>
+    public bool IsSettled => Volatile.Read(ref _state) != (int)DeliveryState.Pending;
+
+    /// <summary>Where the delivery stands.</summary>
+    internal DeliveryState State
+    {
+        get => (DeliveryState)Volatile.Read(ref _state);
+        set => Volatile.Write(ref _state, (int)value);
+    }
+
+    /// <summary>The event's deliveries together: tells when the last one is settled.</summary>
+    internal EventProgress Progress { get; init; } = null!;
+
+    /// <summary>The lane of the push; null = no push is planned, or the provider refused for good.</summary>
+    internal DeliveryLane? Lane { get; set; }
+
+    /// <summary>When the planned push goes out.</summary>
+    internal PushTiming Push { get; set; }
+
+    /// <summary>What the delivery does when its time on the wheel has come.</summary>
+    internal WheelAction OnDue { get; set; }
+
+    /// <summary>Why no push went out though one was due; ends an unacknowledged delivery as suppressed.</summary>
+    internal string? PushHeld { get; init; }
+
+    /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
+    internal int Attempts { get; set; }
+
+    /// <summary>When the frame was given to the session, for the ack latency; 0 = never.</summary>
+    internal long FrameTimestamp { get; set; }
+
+    /// <summary>When the delivery entered its lane, for the queue's age.</summary>
+    internal long QueuedTimestamp { get; set; }
+
+    private int _state;
+}
+
+/// <summary>What a due delivery wants.</summary>
+internal enum WheelAction
+{
+    Expire,
+    SendPush,
 }

@@ -29,6 +29,12 @@ public enum DeliveryStatus
 
     /// <summary>The TTL ended before it could be sent.</summary>
     Expired = 8,
+
+    /// <summary>The client acknowledged the frame.</summary>
+    Acked = 9,
+
+    /// <summary>The plan held it back.</summary>
+    Suppressed = 10,
 }
 
 /// <summary>The result of one attempt, as a value.</summary>
@@ -57,7 +63,7 @@ public readonly record struct DeliveryResult
 public static class DeliveryStatusNames
 {
     /// <summary>How many there are: size of a table indexed by status.</summary>
-    public const int Count = 9;
+    public const int Count = 11;
 
     /// <summary>Snake-case label; throws on a value outside the enum.</summary>
     public static string Label(this DeliveryStatus status) => status switch
@@ -71,6 +77,8 @@ public static class DeliveryStatusNames
         DeliveryStatus.Misconfigured => "misconfigured",
         DeliveryStatus.NotConnected => "not_connected",
         DeliveryStatus.Expired => "expired",
+        DeliveryStatus.Acked => "acked",
+        DeliveryStatus.Suppressed => "suppressed",
         _ => throw new ArgumentOutOfRangeException(nameof(status), status, null),
     };
 }

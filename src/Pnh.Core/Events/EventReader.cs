@@ -265,4 +265,7 @@ public static class ChannelNames
 {
     /// <summary>The live socket.</summary>
     public const string WebSocket = "websocket";
+
+    /// <summary>The metric label of what left on no channel at all.</summary>
+    public const string None = "none";
 }

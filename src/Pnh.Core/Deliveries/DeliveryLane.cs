@@ -1,0 +1,173 @@
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Deliveries;
+
+/// <summary>
+/// The bounded queue and the workers of one provider account and class. Workers start when there is work and end when there is none,
+/// at most <see cref="IPushSender.MaxInFlight"/> of them, so an idle lane holds no task. Thread-safe; never waits.
+/// </summary>
+internal sealed class DeliveryLane : IAsyncDisposable
+{
+    // 64k deliveries of one account and class: some 10 MB; past that the shard tries again later, nothing is dropped.
+    private const int Capacity = 65_536;
+    private readonly Queue<Delivery> _queue = new();
+    private readonly Lock _gate = new();
+    private readonly IPushSender _sender;
+    private readonly ILaneOwner _owner;
+    private readonly TimeProvider _time;
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly List<IDisposable> _registrations = [];
+    private int _workers;
+    private TaskCompletionSource? _idle;
+
+    internal DeliveryLane(string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time)
+    {
+        Channel = channel;
+        _sender = sender;
+        _owner = owner;
+        _time = time;
+        _registrations.Add(metrics.RegisterQueue(channel, @class, () => Length, () => OldestAgeSeconds));
+    }
+
+    /// <summary>The channel's name.</summary>
+    internal string Channel { get; }
+
+    private long Length
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _queue.Count;
+            }
+        }
+    }
+
+    private double OldestAgeSeconds
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _queue.TryPeek(out var oldest) ? _time.GetElapsedTime(oldest.QueuedTimestamp).TotalSeconds : 0;
+            }
+        }
+    }
+
+    /// <summary>Takes the delivery; false when the lane is full or closed.</summary>
+    internal bool TryEnqueue(Delivery delivery)
+    {
+        lock (_gate)
+        {
+            if (_queue.Count >= Capacity || _stopping.IsCancellationRequested)
+            {
+                return false;
+            }
+
+            delivery.QueuedTimestamp = _time.GetTimestamp();
+            _queue.Enqueue(delivery);
+            if (_workers >= _sender.MaxInFlight)
+            {
+                return true;
+            }
+
+            _workers++;
+        }
+
+        // On the pool: the caller holds a shard.
+        ThreadPool.UnsafeQueueUserWorkItem(static lane => _ = lane.WorkAsync(), this, preferLocal: false);
+        return true;
+    }
+
+    /// <summary>Takes nothing more; waits for what is under way until <paramref name="deadline"/> is cancelled, then cancels it.</summary>
+    internal async Task DrainAsync(CancellationToken deadline)
+    {
+        Task idle;
+        lock (_gate)
+        {
+            _queue.Clear();
+            if (_workers == 0)
+            {
+                return;
+            }
+
+            _idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            idle = _idle.Task;
+        }
+
+        try
+        {
+            await idle.WaitAsync(deadline).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            await _stopping.CancelAsync().ConfigureAwait(false);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        _registrations.ForEach(r => r.Dispose());
+        await _sender.DisposeAsync().ConfigureAwait(false);
+        _stopping.Dispose();
+    }
+
+    private async Task WorkAsync()
+    {
+        while (TryTake(out var delivery))
+        {
+            if (delivery.IsSettled)
+            {
+                continue;
+            }
+
+            DeliveryResult result;
+            try
+            {
+                result = delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
+                    ? DeliveryResult.Of(DeliveryStatus.Expired)
+                    : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+            {
+                continue;
+            }
+            catch (Exception bug)
+            {
+                // A sender answers with values; anything thrown is a bug of ours, and must not end the lane.
+                _owner.Failed(this, delivery, bug);
+                continue;
+            }
+
+            _owner.Completed(this, delivery, result);
+        }
+    }
+
+    private bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Delivery? delivery)
+    {
+        lock (_gate)
+        {
+            if (_queue.TryDequeue(out delivery))
+            {
+                return true;
+            }
+
+            if (--_workers == 0)
+            {
+                _idle?.TrySetResult();
+            }
+
+            return false;
+        }
+    }
+}
+
+/// <summary>Who learns what became of a lane's deliveries. Called on a worker; must not wait.</summary>
+internal interface ILaneOwner
+{
+    void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result);
+
+    void Failed(DeliveryLane lane, Delivery delivery, Exception bug);
+}

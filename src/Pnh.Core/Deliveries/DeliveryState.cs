@@ -1,0 +1,29 @@
+namespace Pnh.Core.Deliveries;
+
+/// <summary>The ledger's states of a planned delivery: all but the first are terminal. Numbers are stored: never renumber.</summary>
+internal enum DeliveryState
+{
+    Pending = 0,
+    Acked = 1,
+    Accepted = 2,
+    Expired = 3,
+    Withdrawn = 4,
+    Suppressed = 5,
+    Failed = 6,
+}
+
+internal static class DeliveryStateNames
+{
+    /// <summary>The label in journal and timeline; throws on a value outside the enum.</summary>
+    internal static string Label(this DeliveryState state) => state switch
+    {
+        DeliveryState.Pending => "pending",
+        DeliveryState.Acked => "acked",
+        DeliveryState.Accepted => "accepted",
+        DeliveryState.Expired => "expired",
+        DeliveryState.Withdrawn => "withdrawn",
+        DeliveryState.Suppressed => "suppressed",
+        DeliveryState.Failed => "failed",
+        _ => throw new ArgumentOutOfRangeException(nameof(state), state, null),
+    };
+}

@@ -1,0 +1,30 @@
+using Microsoft.Extensions.Logging;
+
+namespace Pnh.Core.Shards;
+
+public sealed partial class Hub
+{
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Information, "The hub runs; {Count} unfinished events of a former run go on.", EventName = "Started")]
+        internal static partial void Started(ILogger logger, int count);
+
+        [LoggerMessage(2, LogLevel.Error, "The stored event {Id} cannot be read any more ({Code}); it is left in the journal.", EventName = "Unreadable")]
+        internal static partial void Unreadable(ILogger logger, string id, string code);
+
+        [LoggerMessage(3, LogLevel.Error, "An event was refused with 503: {Fault}", EventName = "StoreUnavailable")]
+        internal static partial void StoreUnavailable(ILogger logger, string fault);
+
+        [LoggerMessage(4, LogLevel.Error, "Event {Id} was accepted but only partly planned: {Fault} The rest goes on at the next start.", EventName = "DispatchCut")]
+        internal static partial void DispatchCut(ILogger logger, string id, string fault);
+
+        [LoggerMessage(5, LogLevel.Warning, "{Channel} refused event {Id} for good: {Reason}", EventName = "Refused")]
+        internal static partial void Refused(ILogger logger, string channel, string id, string? reason);
+
+        [LoggerMessage(6, LogLevel.Error, "The {Channel} sender broke on event {Id}; this is a bug.", EventName = "SenderBroke")]
+        internal static partial void SenderBroke(ILogger logger, string channel, string id, Exception bug);
+
+        [LoggerMessage(7, LogLevel.Warning, "A dead {Channel} address could not be removed yet: {Fault}", EventName = "AddressStays")]
+        internal static partial void AddressStays(ILogger logger, string channel, string fault);
+    }
+}

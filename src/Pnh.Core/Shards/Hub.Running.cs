@@ -1,0 +1,118 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>Start, time and stop, and what lanes report.</summary>
+public sealed partial class Hub
+{
+    /// <summary>
+    /// Takes up what a former run left unfinished, then lets time pass. Events whose stored body cannot be read any more are reported
+    /// and left alone. Call once, before the first event.
+    /// </summary>
+    public async Task StartAsync(EventReader reader, CancellationToken cancellationToken)
+    {
+        var recovered = 0;
+        var errors = new List<FieldError>();
+        await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
+        {
+            errors.Clear();
+            var origin = new EventOrigin(
+                unfinished.App, unfinished.AcceptedAt, _time.GetTimestamp(), unfinished.TraceParent, unfinished.Id, unfinished.ExpiresAt);
+            if (reader.Read(unfinished.Body, origin, errors) is { } accepted)
+            {
+                await DispatchAsync(accepted, unfinished.Settled).ConfigureAwait(false);
+                recovered++;
+            }
+            else
+            {
+                Log.Unreadable(_log, unfinished.Id, errors[0].Code);
+            }
+        }
+
+        Log.Started(_log, recovered);
+        _ticking = TickAsync();
+    }
+
+    /// <summary>
+    /// Takes no more events, waits for provider requests under way until <paramref name="deadline"/> is cancelled; what still waits is in
+    /// the journal and goes on at the next start.
+    /// </summary>
+    public async Task StopAsync(CancellationToken deadline)
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await _ticking.ConfigureAwait(false);
+        await _context.Lanes.DrainAsync(deadline).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await _ticking.ConfigureAwait(false);
+        await _context.Lanes.DisposeAsync().ConfigureAwait(false);
+        _registrations.ForEach(r => r.Dispose());
+        _stopping.Dispose();
+    }
+
+    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
+    {
+        var @class = delivery.Event.Class;
+        _context.Metrics.DeliveryCounted(lane.Channel, @class, result.Status);
+        if (result.Status == DeliveryStatus.Accepted)
+        {
+            _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
+        }
+
+        if (result.Status == DeliveryStatus.AddressDead)
+        {
+            _ = RemoveAddressAsync(delivery, result.DeadSince ?? _time.GetUtcNow());
+        }
+
+        if (result.Status is DeliveryStatus.Rejected or DeliveryStatus.Misconfigured)
+        {
+            Log.Refused(_log, lane.Channel, delivery.Event.Id, result.Reason);
+        }
+
+        ShardOf(delivery.User).Complete(delivery, result);
+    }
+
+    void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
+    {
+        Log.SenderBroke(_log, lane.Channel, delivery.Event.Id, bug);
+        _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
+        ShardOf(delivery.User).Complete(delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
+    }
+
+    private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince)
+    {
+        try
+        {
+            await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (Exception fault)
+        {
+            // Not lost: the next push to it is refused again and removes it then.
+            Log.AddressStays(_log, delivery.Address!.Channel, fault.Message);
+        }
+    }
+
+    private async Task TickAsync()
+    {
+        using var timer = new PeriodicTimer(TimingWheel.Tick, _time);
+        try
+        {
+            while (await timer.WaitForNextTickAsync(_stopping.Token).ConfigureAwait(false))
+            {
+                foreach (var shard in _shards)
+                {
+                    shard.Advance();
+                }
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The hub stops.
+        }
+    }
+}

@@ -1,0 +1,130 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Plans;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>The sessions' half of a shard.</summary>
+internal sealed partial class Shard
+{
+    /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first.</summary>
+    internal void Open(SessionOpened opened)
+    {
+        var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
+        lock (_gate)
+        {
+            var key = KeyOf(opened.Key);
+            var user = GetOrAddUser(key);
+            if (user.FindSession(opened.Key.Device) is >= 0 and var index)
+            {
+                var older = user.Sessions[index];
+                user.Sessions[index] = session;
+                _hub.Metrics.SessionsChanged(older.State, -1);
+                older.Link.Close(older.Key.Session, SessionClose.Replaced);
+            }
+            else
+            {
+                user.Sessions.Add(session);
+            }
+
+            _hub.Metrics.SessionsChanged(session.State, +1);
+            foreach (var delivery in user.Pending)
+            {
+                if (string.Equals(delivery.Device.Id, opened.Key.Device, StringComparison.Ordinal) && !IsExpired(delivery))
+                {
+                    SendFrame(delivery, session);
+                }
+            }
+        }
+    }
+
+    /// <summary>Forgets the session, unless a newer one took its place.</summary>
+    internal void Close(SessionKey closed)
+    {
+        lock (_gate)
+        {
+            if (!TryFind(closed, out var user, out var index))
+            {
+                return;
+            }
+
+            _hub.Metrics.SessionsChanged(user.Sessions[index].State, -1);
+            user.Sessions.RemoveAt(index);
+            foreach (var delivery in user.Pending)
+            {
+                // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
+                if (delivery.Lane is null && delivery.Session?.Key == closed && delivery.Device.RegisteredAt == delivery.Session.Since)
+                {
+                    Schedule(delivery, WheelAction.Expire, Shorter(Linger, delivery.Event.ExpiresAt - _hub.Time.GetUtcNow()));
+                }
+            }
+
+            RemoveIfIdle(KeyOf(closed), user);
+        }
+    }
+
+    /// <summary>Front or background.</summary>
+    internal void ChangeState(SessionKey session, SessionState state)
+    {
+        lock (_gate)
+        {
+            if (TryFind(session, out var user, out var index) && user.Sessions[index].State != state)
+            {
+                _hub.Metrics.SessionsChanged(user.Sessions[index].State, -1);
+                _hub.Metrics.SessionsChanged(state, +1);
+                user.Sessions[index] = user.Sessions[index] with { State = state };
+            }
+        }
+    }
+
+    /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge.</summary>
+    internal void Ack(SessionKey session, string eventId)
+    {
+        lock (_gate)
+        {
+            if (!_users.TryGetValue(KeyOf(session), out var user) || user.FindPending(session.Device, eventId) is not { } acked)
+            {
+                return;
+            }
+
+            var waited = _hub.Time.GetElapsedTime(acked.FrameTimestamp);
+            _hub.Metrics.Acked(acked.Event.Class, waited);
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, acked.Event.Class, DeliveryStatus.Acked);
+            if (acked.Push == PushTiming.UnlessAcked && acked.Attempts > 0)
+            {
+                _hub.Metrics.DeadlineMissed(acked.Event.Class);
+            }
+
+            Settle(acked, DeliveryState.Acked, null);
+            for (var i = user.Pending.Count - 1; i >= 0; i--)
+            {
+                var other = user.Pending[i];
+                if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
+                {
+                    Settle(other, DeliveryState.Suppressed, "acked-elsewhere");
+                }
+            }
+        }
+    }
+
+    /// <summary>The user's sessions now.</summary>
+    internal LiveSession[] Sessions(UserKey key)
+    {
+        lock (_gate)
+        {
+            return _users.TryGetValue(key, out var user) ? [.. user.Sessions] : [];
+        }
+    }
+
+    private bool TryFind(SessionKey session, out UserState user, out int index)
+    {
+        index = _users.TryGetValue(KeyOf(session), out user!) ? user.FindSession(session.Device) : -1;
+        return index >= 0 && user.Sessions[index].Key == session;
+    }
+
+    private static UserKey KeyOf(SessionKey session) => new(session.App, session.User);
+
+    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
+}

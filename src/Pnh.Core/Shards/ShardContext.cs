@@ -1,0 +1,52 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>What all shards share. Thread-safe.</summary>
+internal sealed class ShardContext
+{
+    internal required Planner Planner { get; init; }
+
+    internal required IEventJournal Journal { get; init; }
+
+    internal required HubMetrics Metrics { get; init; }
+
+    internal required TimeProvider Time { get; init; }
+
+    internal LaneTable Lanes { get; set; } = null!;
+
+    /// <summary>Books the end of a delivery: counters, journal, and the event's own end with its last delivery.</summary>
+    internal void Settled(Delivery delivery, DeliveryState state, string? reason)
+    {
+        var accepted = delivery.Event;
+        switch (state)
+        {
+            case DeliveryState.Acked or DeliveryState.Accepted:
+                Metrics.RequestServed();
+                break;
+            case DeliveryState.Expired:
+                Metrics.DeadlineMissed(accepted.Class);
+                Metrics.DeliveryCounted(delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class, DeliveryStatus.Expired);
+                break;
+            case DeliveryState.Suppressed:
+                Metrics.DeliveryCounted(delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed);
+                break;
+        }
+
+        Journal.Settle(new(accepted, delivery.User.User, delivery.Device.Id, state.Label(), reason, Time.GetUtcNow()));
+        Close(delivery.Progress);
+    }
+
+    /// <summary>Closes one of the event's deliveries, or its dispatch; finishes the event with the last.</summary>
+    internal void Close(EventProgress progress)
+    {
+        if (progress.Close() && progress.Event.IsDurable)
+        {
+            Journal.Finish(progress.Event);
+        }
+    }
+}

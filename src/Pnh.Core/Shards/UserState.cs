@@ -1,0 +1,35 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>What a shard keeps of a user while there is something to keep: sessions and open deliveries, oldest first.</summary>
+internal sealed class UserState
+{
+    /// <summary>Live sessions, at most one per device.</summary>
+    internal List<LiveSession> Sessions { get; } = [];
+
+    /// <summary>Deliveries without an end yet.</summary>
+    internal List<Delivery> Pending { get; } = [];
+
+    internal bool IsIdle => Sessions.Count == 0 && Pending.Count == 0;
+
+    internal int FindSession(string device) =>
+        Sessions.FindIndex(s => string.Equals(s.Key.Device, device, StringComparison.Ordinal));
+
+    /// <summary>The open delivery of an event to a device; null when it ended or never was. Searched from the newest: acks come soon.</summary>
+    internal Delivery? FindPending(string device, string eventId)
+    {
+        for (var i = Pending.Count - 1; i >= 0; i--)
+        {
+            var delivery = Pending[i];
+            if (string.Equals(delivery.Event.Id, eventId, StringComparison.Ordinal)
+                && string.Equals(delivery.Device.Id, device, StringComparison.Ordinal))
+            {
+                return delivery;
+            }
+        }
+
+        return null;
+    }
+}
