@@ -55,34 +55,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
     /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.
     /// </summary>
-    public async ValueTask<AcceptResult> AcceptAsync(Event accepted)
-    {
-        if (_stopping.IsCancellationRequested)
-        {
-            return new AcceptResult(AcceptStatus.Unavailable, "The hub is stopping.", UnavailableRetry);
-        }
-
-        if (!_admission.TryEnter(accepted.Class))
-        {
-            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
-            return new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry);
-        }
-
-        try
-        {
-            return await JournalAndDispatchAsync(accepted).ConfigureAwait(false);
-        }
-        catch (StoreUnavailableException fault)
-        {
-            Log.StoreUnavailable(_log, fault.Message);
-            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
-            return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
-        }
-        finally
-        {
-            _admission.Leave(accepted.Class);
-        }
-    }
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted) => FinishAsync(accepted, Enter(accepted));
 
     /// <summary>What would happen, per user and device, without anything happening.</summary>
     public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
@@ -128,11 +101,56 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <inheritdoc/>
     public void Acked(SessionKey session, string eventId) => ShardOf(session).Ack(session, eventId);
 
-    private async ValueTask<AcceptResult> JournalAndDispatchAsync(Event accepted)
+    /// <summary>
+    /// Takes several events as <see cref="AcceptAsync"/> takes one, with one flush of the journal for all that arrived together. They are
+    /// dispatched in their order, so a user's events keep theirs.
+    /// </summary>
+    public async ValueTask<AcceptResult[]> AcceptManyAsync(IReadOnlyList<Event> events)
     {
-        if (accepted.IsDurable)
+        var entries = new Entry[events.Count];
+        for (var i = 0; i < entries.Length; i++)
         {
-            switch (await _context.Journal.AppendAsync(accepted, CancellationToken.None).ConfigureAwait(false))
+            entries[i] = Enter(events[i]);
+        }
+
+        var results = new AcceptResult[entries.Length];
+        for (var i = 0; i < entries.Length; i++)
+        {
+            results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
+        }
+
+        return results;
+    }
+
+    /// <summary>Through the door and on the way to the journal, or refused at once.</summary>
+    private Entry Enter(Event accepted)
+    {
+        if (_stopping.IsCancellationRequested)
+        {
+            return new Entry(new AcceptResult(AcceptStatus.Unavailable, "The hub is stopping.", UnavailableRetry));
+        }
+
+        if (!_admission.TryEnter(accepted.Class))
+        {
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
+            return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
+        }
+
+        return new Entry(accepted.IsDurable
+            ? _context.Journal.AppendAsync(accepted, CancellationToken.None)
+            : ValueTask.FromResult(AppendResult.Appended));
+    }
+
+    private async ValueTask<AcceptResult> FinishAsync(Event accepted, Entry entry)
+    {
+        if (entry.Refused is { } refused)
+        {
+            return refused;
+        }
+
+        try
+        {
+            switch (await entry.Append.ConfigureAwait(false))
             {
                 case AppendResult.Duplicate:
                     _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Duplicate);
@@ -141,12 +159,22 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
                     _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Conflict);
                     return new AcceptResult(AcceptStatus.Conflict, "Another event with this id was accepted before.");
             }
-        }
 
-        _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
-        _context.Metrics.RequestServed();
-        await DispatchAsync(accepted, null).ConfigureAwait(false);
-        return new AcceptResult(AcceptStatus.Accepted);
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
+            _context.Metrics.RequestServed();
+            await DispatchAsync(accepted, null).ConfigureAwait(false);
+            return new AcceptResult(AcceptStatus.Accepted);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            Log.StoreUnavailable(_log, fault.Message);
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
+            return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
+        }
+        finally
+        {
+            _admission.Leave(accepted.Class);
+        }
     }
 
     private async ValueTask DispatchAsync(Event accepted, IReadOnlySet<(string User, string Device)>? settled)
@@ -212,6 +240,20 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         await foreach (var member in _devices.GetMembersAsync(accepted.App, topic, cancellationToken).ConfigureAwait(false))
         {
             yield return member;
+        }
+    }
+
+    /// <summary>An event at the door: refused, or on its way to the journal.</summary>
+    private readonly record struct Entry(AcceptResult? Refused, ValueTask<AppendResult> Append)
+    {
+        public Entry(AcceptResult refused)
+            : this(refused, default)
+        {
+        }
+
+        public Entry(ValueTask<AppendResult> append)
+            : this(null, append)
+        {
         }
     }
 
