@@ -1,0 +1,131 @@
+using System.Runtime.CompilerServices;
+using Pnh.Core.Access;
+using Pnh.Core.Storage;
+
+namespace Pnh.Core.Devices;
+
+/// <summary>
+/// The registry of one node: <c>registry.db</c> in the data folder, with an in-memory cache of users. Publisher keys live in the same file
+/// (<see cref="Keys"/>). Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from then on it is written.
+/// </summary>
+public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
+{
+    private const int PageRows = 256;
+
+    private readonly TextPool _texts = new();
+    private readonly UserCache _cache;
+
+    private SqliteDeviceStore(SqliteEngine engine, int cachedUsers)
+    {
+        Engine = engine;
+        _cache = new UserCache(cachedUsers);
+        Keys = new SqlitePublisherKeys(engine);
+    }
+
+    /// <summary>Publisher keys made at run time.</summary>
+    public IPublisherKeyStore Keys { get; }
+
+    internal SqliteEngine Engine { get; }
+
+    /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
+    /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
+    /// <param name="time">Measures commits.</param>
+    /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices count more.</param>
+    /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
+    public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
+        var engine = SqliteEngine.Open(Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync);
+        return new SqliteDeviceStore(engine, cachedUsers);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) =>
+        _cache.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
+
+    /// <inheritdoc/>
+    public Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
+    {
+        var touched = new HashSet<UserKey>();
+        return WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, touched), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> RemoveAddressAsync(
+        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteDeviceWrites.RemoveAddress(database, user, device, address, deadSince), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
+        WriteAsync([], database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
+        WriteAsync([], database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
+
+    /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var after = string.Empty;
+        List<string> page;
+        do
+        {
+            page = await Engine.Readers.ReadAsync(
+                (app, topic, after), static (database, at) => SqliteMembers.Page(database, at.app, at.topic, at.after, PageRows), cancellationToken);
+            foreach (var member in page)
+            {
+                yield return after = member;
+            }
+        }
+        while (page.Count == PageRows);
+    }
+
+    /// <summary>Devices in the order of the UTF-8 bytes of user and device. Read page by page, so that no long read holds the log.</summary>
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<OwnedDevice> ExportAsync(string app, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var (user, device) = (string.Empty, string.Empty);
+        List<OwnedDevice> page;
+        do
+        {
+            page = await Engine.Readers.ReadAsync(
+                (app, user, device, texts: _texts),
+                static (database, at) => SqliteDeviceReads.Page(database, at.texts, at.app, at.user, at.device, PageRows),
+                cancellationToken);
+            foreach (var owned in page)
+            {
+                (user, device) = (owned.User, owned.Device.Id);
+                yield return owned;
+            }
+        }
+        while (page.Count == PageRows);
+    }
+
+    /// <summary>Writes what is queued and closes the file. Call once, after the last user of the store is gone.</summary>
+    public ValueTask DisposeAsync() => Engine.DisposeAsync();
+
+    private async Task<UserSnapshot> ReadUserAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        var ticket = _cache.StartRead(user);
+        var snapshot = await Engine.Readers.ReadAsync(
+            (user, texts: _texts), static (database, at) => SqliteDeviceReads.User(database, at.texts, at.user), cancellationToken);
+        _cache.Fill(user, snapshot, ticket);
+        return snapshot;
+    }
+
+    /// <summary>The cache forgets everyone touched after the commit and before the caller hears of it, so no later read is stale.</summary>
+    private Task<T> WriteAsync<T>(HashSet<UserKey> touched, Func<SqliteDatabase, T> write, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return Engine.Writer.WriteAsync(write, () => _cache.Forget(touched));
+    }
+}

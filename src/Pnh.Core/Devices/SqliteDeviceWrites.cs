@@ -1,0 +1,144 @@
+using Pnh.Core.Events;
+using Pnh.Core.Storage;
+
+namespace Pnh.Core.Devices;
+
+/// <summary>Registrations as rows. Each method runs inside the writer's transaction and may run again after a rollback.</summary>
+internal static class SqliteDeviceWrites
+{
+    private const string FindRow = "SELECT row FROM devices WHERE app = ? AND user = ? AND device = ?";
+    private const string CountRows = "SELECT count(*) FROM (SELECT 1 FROM devices WHERE app = ? AND user = ? LIMIT ?)";
+    private const string InsertDevice = "INSERT INTO devices(app, user, device, platform, locale, version, registered) VALUES(?, ?, ?, ?, ?, ?, ?)";
+    private const string UpdateDevice = "UPDATE devices SET platform = ?, locale = ?, version = ?, registered = ? WHERE row = ?";
+    private const string DeleteDevice = "DELETE FROM devices WHERE app = ? AND user = ? AND device = ?";
+    private const string DeleteAddresses = "DELETE FROM addresses WHERE device = ?";
+    private const string InsertAddress =
+        "INSERT OR REPLACE INTO addresses(app, channel, kind, value, device, position, scope, registered) VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
+
+    private const string FindHolders = """
+        SELECT d.user FROM addresses a JOIN devices d ON d.row = a.device
+        WHERE a.app = ? AND a.channel = ? AND a.kind = ? AND a.value >= ? AND a.value < ?
+        """;
+
+    private const string DeleteHeld = "DELETE FROM addresses WHERE app = ? AND channel = ? AND kind = ? AND value >= ? AND value < ?";
+
+    private const string DeleteDead = """
+        DELETE FROM addresses WHERE app = ? AND channel = ? AND kind = ? AND value = ? AND registered <= ?
+        AND device = (SELECT row FROM devices WHERE app = ? AND user = ? AND device = ?)
+        """;
+
+    /// <summary>Writes the registration; <paramref name="touched"/> gets its user and everyone who lost an address to it.</summary>
+    public static PutDeviceResult Put(SqliteDatabase database, UserKey user, Device device, HashSet<UserKey> touched)
+    {
+        touched.Clear();
+        touched.Add(user);
+        var known = Row(database, user, device.Id);
+        if (known is null && Count(database, user) >= Limits.DevicesPerUser)
+        {
+            return PutDeviceResult.TooManyDevices;
+        }
+
+        var row = known is { } found ? Update(database, found, device) : Insert(database, user, device);
+
+        // All that is taken away goes first, so that two addresses of one registration never take each other away.
+        foreach (var address in device.Addresses)
+        {
+            TakeOver(database, user.App, address, touched);
+        }
+
+        for (var i = 0; i < device.Addresses.Count; i++)
+        {
+            var address = device.Addresses[i];
+            database.Statement(InsertAddress)
+                .Bind(1, user.App).Bind(2, address.Channel).Bind(3, address.Kind).Bind(4, address.Value)
+                .Bind(5, row).Bind(6, i).Bind(7, address.Scope).Bind(8, address.RegisteredAt).Execute();
+        }
+
+        return known is null ? PutDeviceResult.Created : PutDeviceResult.Updated;
+    }
+
+    public static bool Delete(SqliteDatabase database, UserKey user, string device)
+    {
+        database.Statement(DeleteDevice).Bind(1, user.App).Bind(2, user.User).Bind(3, device).Execute();
+        return database.Changes > 0;
+    }
+
+    public static bool RemoveAddress(SqliteDatabase database, UserKey user, string device, PushAddress address, DateTimeOffset deadSince)
+    {
+        database.Statement(DeleteDead)
+            .Bind(1, user.App).Bind(2, address.Channel).Bind(3, address.Kind).Bind(4, address.Value).Bind(5, deadSince)
+            .Bind(6, user.App).Bind(7, user.User).Bind(8, device).Execute();
+        return database.Changes > 0;
+    }
+
+    private static long? Row(SqliteDatabase database, UserKey user, string device)
+    {
+        var rows = database.Statement(FindRow).Bind(1, user.App).Bind(2, user.User).Bind(3, device);
+        long? row = rows.Read() ? rows.Int64(0) : null;
+        rows.Reset();
+        return row;
+    }
+
+    private static int Count(SqliteDatabase database, UserKey user)
+    {
+        var rows = database.Statement(CountRows).Bind(1, user.App).Bind(2, user.User).Bind(3, Limits.DevicesPerUser);
+        rows.Read();
+        var count = rows.Int32(0);
+        rows.Reset();
+        return count;
+    }
+
+    private static long Insert(SqliteDatabase database, UserKey user, Device device)
+    {
+        database.Statement(InsertDevice)
+            .Bind(1, user.App).Bind(2, user.User).Bind(3, device.Id).Bind(4, (long)device.Platform)
+            .Bind(5, device.Locale).Bind(6, device.AppVersion).Bind(7, device.RegisteredAt).Execute();
+        return database.LastRow;
+    }
+
+    private static long Update(SqliteDatabase database, long row, Device device)
+    {
+        database.Statement(UpdateDevice)
+            .Bind(1, (long)device.Platform).Bind(2, device.Locale).Bind(3, device.AppVersion).Bind(4, device.RegisteredAt).Bind(5, row).Execute();
+        database.Statement(DeleteAddresses).Bind(1, row).Execute();
+        return row;
+    }
+
+    /// <summary>Removes the address wherever it stands, and the other form of the same FCM installation (a token starts with its FID and a colon).</summary>
+    private static void TakeOver(SqliteDatabase database, string app, PushAddress address, HashSet<UserKey> touched)
+    {
+        var (channel, value) = (address.Channel, address.Value);
+        Remove(database, app, channel, address.Kind, value, value + '\0', touched);
+        if (channel != "fcm")
+        {
+            return;
+        }
+
+        if (address.Kind == "fid")
+        {
+            // Everything from "fid:" up to, not including, "fid;", the next character.
+            Remove(database, app, channel, "token", value + ':', value + ';', touched);
+        }
+        else if (address.Kind == "token" && value.IndexOf(':', StringComparison.Ordinal) is > 0 and var colon)
+        {
+            var fid = value[..colon];
+            Remove(database, app, channel, "fid", fid, fid + '\0', touched);
+        }
+    }
+
+    private static void Remove(SqliteDatabase database, string app, string channel, string kind, string from, string before, HashSet<UserKey> touched)
+    {
+        var holders = database.Statement(FindHolders).Bind(1, app).Bind(2, channel).Bind(3, kind).Bind(4, from).Bind(5, before);
+        var held = false;
+        while (holders.Read())
+        {
+            held = true;
+            touched.Add(new UserKey(app, holders.Text(0)));
+        }
+
+        if (held)
+        {
+            database.Statement(DeleteHeld).Bind(1, app).Bind(2, channel).Bind(3, kind).Bind(4, from).Bind(5, before).Execute();
+        }
+    }
+}

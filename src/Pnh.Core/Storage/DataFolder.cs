@@ -1,0 +1,156 @@
+using System.Globalization;
+using System.Security.Cryptography;
+
+namespace Pnh.Core.Storage;
+
+/// <summary>
+/// The folder <c>Pnh:Data</c>, held by this process alone from <see cref="Open"/> to <see cref="Dispose"/>: two hubs writing the same
+/// files would lose events. The lock is the kernel's (flock), so it ends with the process, however that ends.
+/// </summary>
+public sealed class DataFolder : IDisposable
+{
+    private const string LockName = "hub.lock";
+    private const string PidName = "hub.pid";
+    private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+    private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
+
+    private readonly FileStream _lock;
+
+    private DataFolder(string path, FileStream @lock)
+    {
+        FolderPath = path;
+        _lock = @lock;
+    }
+
+    /// <summary>Absolute path.</summary>
+    public string FolderPath { get; }
+
+    /// <summary>
+    /// Creates the folder when missing (mode 0700), proves that it can be written and takes it. Throws <see cref="DataFolderException"/> when it
+    /// cannot be created or written, or another hub holds it.
+    /// </summary>
+    public static DataFolder Open(string path)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        var full = Path.GetFullPath(path);
+        try
+        {
+            CreateFolder(full);
+            var held = Take(full);
+            try
+            {
+                File.WriteAllText(Path.Combine(full, PidName), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
+                return new DataFolder(full, held);
+            }
+            catch
+            {
+                held.Dispose();
+                throw;
+            }
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException(
+                $"The data folder {full} cannot be written: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.",
+                exception);
+        }
+    }
+
+    /// <summary>
+    /// The secret kept in file <paramref name="name"/>: read, or made at random on the first call (mode 0600, on stable storage before it
+    /// is returned). Throws <see cref="DataFolderException"/> when the file cannot be read or has another length.
+    /// </summary>
+    /// <param name="name">A plain file name.</param>
+    /// <param name="bytes">Length of the secret.</param>
+    public byte[] ReadOrCreateSecret(string name, int bytes)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
+        ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 16);
+        if (Path.GetFileName(name) != name)
+        {
+            throw new ArgumentException("A plain file name is needed.", nameof(name));
+        }
+
+        var file = Path.Combine(FolderPath, name);
+        try
+        {
+            var secret = File.Exists(file) ? File.ReadAllBytes(file) : CreateSecret(file, bytes);
+            return secret.Length == bytes
+                ? secret
+                : throw new DataFolderException($"{file} holds {secret.Length} bytes instead of {bytes}: restore it from a backup, or delete it to get a new secret.");
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException($"{file} cannot be used: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it.", exception);
+        }
+    }
+
+    /// <summary>Lets go of the folder.</summary>
+    public void Dispose() => _lock.Dispose();
+
+    /// <summary>Options of a file that only its owner may read.</summary>
+    internal static FileStreamOptions PrivateFile(FileMode mode)
+    {
+        var options = new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite, Share = FileShare.None };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = OwnerFile;
+        }
+
+        return options;
+    }
+
+    private static void CreateFolder(string path)
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            Directory.CreateDirectory(path);
+        }
+        else
+        {
+            Directory.CreateDirectory(path, OwnerFolder);
+        }
+    }
+
+    private static FileStream Take(string folder)
+    {
+        var file = Path.Combine(folder, LockName);
+        try
+        {
+            return new FileStream(file, PrivateFile(FileMode.OpenOrCreate));
+        }
+        catch (IOException exception) when (exception.GetType() == typeof(IOException) && File.Exists(file))
+        {
+            throw new DataFolderException(
+                $"The data folder {folder} is in use by another hub{Holder(folder)}: stop that one, or set Pnh:Data to another folder.", exception);
+        }
+    }
+
+    /// <summary>Who holds it, from the file beside the lock (the lock file itself cannot be read while it is held).</summary>
+    private static string Holder(string folder)
+    {
+        try
+        {
+            return $" (pid {File.ReadAllText(Path.Combine(folder, PidName)).Trim()})";
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return string.Empty;
+        }
+    }
+
+    private static byte[] CreateSecret(string file, int bytes)
+    {
+        var secret = RandomNumberGenerator.GetBytes(bytes);
+        var half = file + ".new";
+        using (var stream = new FileStream(half, PrivateFile(FileMode.Create)))
+        {
+            stream.Write(secret);
+            stream.Flush(flushToDisk: true);
+        }
+
+        File.Move(half, file, overwrite: true);
+        FolderSync.Flush(Path.GetDirectoryName(file)!);
+        return secret;
+    }
+}

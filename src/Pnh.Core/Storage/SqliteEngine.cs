@@ -1,0 +1,51 @@
+namespace Pnh.Core.Storage;
+
+/// <summary>One database file with its writer and its readers.</summary>
+internal sealed class SqliteEngine : IAsyncDisposable
+{
+    private SqliteEngine(SqliteWriter writer, SqliteReaders readers)
+    {
+        Writer = writer;
+        Readers = readers;
+    }
+
+    public SqliteWriter Writer { get; }
+
+    public SqliteReaders Readers { get; }
+
+    /// <summary>Opens or creates the file, brings its tables up to date and starts the writer. Throws <see cref="DataFolderException"/>.</summary>
+    public static SqliteEngine Open(
+        string path, SqliteSchema schema, TimeProvider time, Action<TimeSpan>? onSync = null, Func<SqliteDatabase, bool>? tidy = null)
+    {
+        SqliteDatabase? database = null;
+        try
+        {
+            database = SqliteDatabase.OpenWriter(path);
+            schema.Apply(database);
+            _ = database.TakePagesWritten();
+            database.Checkpoint();
+        }
+        catch (Exception exception)
+        {
+            database?.Dispose();
+            throw exception switch
+            {
+                SqliteException fault => new DataFolderException(fault.Advice(), fault),
+                IOException or UnauthorizedAccessException => new DataFolderException(
+                    $"{path} cannot be created: {exception.Message.TrimEnd('.')}. Choose a data folder that the hub may write to.", exception),
+                _ => exception,
+            };
+        }
+
+        var writer = new SqliteWriter(database, time, onSync, tidy);
+        writer.Start();
+        return new SqliteEngine(writer, new SqliteReaders(path));
+    }
+
+    /// <summary>Readers first: closing the last connection is the writer's, which moves the log into the file.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await Readers.DisposeAsync();
+        await Writer.DisposeAsync();
+    }
+}

@@ -1,0 +1,67 @@
+using System.Globalization;
+using Pnh.Core.Devices;
+using SQLitePCL;
+
+namespace Pnh.Core.Storage;
+
+/// <summary>Whose fault an SQLite error is: decides who hears of it and whether the writer goes on.</summary>
+internal enum SqliteFault
+{
+    /// <summary>The one piece of work broke a constraint or the API: only that work fails.</summary>
+    Work,
+
+    /// <summary>Nothing can be written or read now; later it may work again without a restart.</summary>
+    Unavailable,
+
+    /// <summary>What is on the disk is no longer known (failed sync, damaged file): refuse until someone looked and restarted.</summary>
+    Damaged,
+}
+
+/// <summary>An SQLite result code as an exception; leaves the storage folder only as <see cref="StoreUnavailableException"/>.</summary>
+internal sealed class SqliteException : Exception
+{
+    public SqliteException(int code, string detail, string path)
+        : base(string.Create(CultureInfo.InvariantCulture, $"{Path.GetFileName(path)}: {detail} (SQLite {code})"))
+    {
+        Code = code;
+        File = path;
+    }
+
+    /// <summary>Extended result code.</summary>
+    public int Code { get; }
+
+    /// <summary>Path of the database.</summary>
+    public string File { get; }
+
+    public SqliteFault Fault => (Code & 0xff) switch
+    {
+        raw.SQLITE_CORRUPT or raw.SQLITE_NOTADB => SqliteFault.Damaged,
+
+        // After a failed fsync the kernel may have dropped the dirty pages: trying again would report success for lost bytes.
+        raw.SQLITE_IOERR when Code is raw.SQLITE_IOERR_FSYNC or raw.SQLITE_IOERR_DIR_FSYNC => SqliteFault.Damaged,
+        raw.SQLITE_IOERR or raw.SQLITE_FULL or raw.SQLITE_CANTOPEN or raw.SQLITE_READONLY or raw.SQLITE_PERM or raw.SQLITE_NOMEM
+            or raw.SQLITE_BUSY or raw.SQLITE_LOCKED or raw.SQLITE_PROTOCOL or raw.SQLITE_NOLFS => SqliteFault.Unavailable,
+        _ => SqliteFault.Work,
+    };
+
+    /// <summary>What happened and what to do, in one line.</summary>
+    public string Advice()
+    {
+        var file = Path.GetFileName(File);
+        return (Code & 0xff) switch
+        {
+            raw.SQLITE_FULL => $"No space left for {file}: free space on the disk of the data folder; the hub goes on by itself.",
+            raw.SQLITE_CORRUPT => $"{file} is damaged: stop the hub, keep a copy of the data folder, and restore {file} from a backup.",
+            raw.SQLITE_NOTADB => $"{file} is not a PNH database: restore it from a backup or choose another data folder.",
+            raw.SQLITE_CANTOPEN or raw.SQLITE_READONLY or raw.SQLITE_PERM =>
+                $"{file} cannot be opened for writing: give the hub's user the rights to the data folder.",
+            raw.SQLITE_BUSY or raw.SQLITE_LOCKED => $"{file} is locked by another program: close whatever has it open.",
+            raw.SQLITE_NOMEM => $"No memory left for {file}: give the hub more memory.",
+            _ when Fault == SqliteFault.Damaged => $"The disk did not confirm what was written to {file}: check the disk, then restart the hub.",
+            _ => $"The disk failed under {Message}: check the disk of the data folder.",
+        };
+    }
+
+    /// <summary>The same as callers of a store see it.</summary>
+    public StoreUnavailableException ToStoreUnavailable() => new(Advice(), this);
+}

@@ -1,0 +1,71 @@
+using System.Collections.Concurrent;
+
+namespace Pnh.Core.Storage;
+
+/// <summary>A few read-only connections: reads run beside the writer on the last committed state and never wait for it. Thread-safe.</summary>
+internal sealed class SqliteReaders : IAsyncDisposable
+{
+    // Reads come from the cache; more connections than cores would only hold memory (16 MiB of pages each, at most).
+    private const int Connections = 4;
+
+    private readonly SemaphoreSlim _free = new(Connections);
+    private readonly ConcurrentBag<SqliteDatabase> _idle = [];
+    private readonly string _path;
+
+    public SqliteReaders(string path) => _path = path;
+
+    /// <summary>Runs <paramref name="read"/> in one short read transaction on a pool thread (file reads block). Faults leave as StoreUnavailableException.</summary>
+    public async Task<T> ReadAsync<TState, T>(TState state, Func<SqliteDatabase, TState, T> read, CancellationToken cancellationToken)
+    {
+        await _free.WaitAsync(cancellationToken);
+        try
+        {
+            return await Task.Run(() => Read(state, read), cancellationToken);
+        }
+        finally
+        {
+            _free.Release();
+        }
+    }
+
+    /// <summary>Waits for reads under way and closes all connections.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        for (var i = 0; i < Connections; i++)
+        {
+            await _free.WaitAsync();
+        }
+
+        while (_idle.TryTake(out var database))
+        {
+            database.Dispose();
+        }
+
+        // The permits stay taken: a read after this waits for its own cancellation instead of meeting a closed file.
+    }
+
+    private T Read<TState, T>(TState state, Func<SqliteDatabase, TState, T> read)
+    {
+        SqliteDatabase? database = null;
+        try
+        {
+            database = _idle.TryTake(out var idle) ? idle : SqliteDatabase.OpenReader(_path);
+            database.Statement("BEGIN").Execute();
+            var result = read(database, state);
+            database.Statement("COMMIT").Execute();
+            _idle.Add(database);
+            return result;
+        }
+        catch (Exception exception)
+        {
+            // A fresh connection next time: this one's state is unknown.
+            database?.Dispose();
+            if (exception is SqliteException { Fault: not SqliteFault.Work } fault)
+            {
+                throw fault.ToStoreUnavailable();
+            }
+
+            throw;
+        }
+    }
+}

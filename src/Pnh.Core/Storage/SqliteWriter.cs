@@ -1,0 +1,323 @@
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Storage;
+
+/// <summary>
+/// The only writer of a database: one thread, one connection, group commit. It takes everything that is queued, writes it in one
+/// transaction, syncs once, tells all waiters, and starts again: no delay, so a group is as large as one sync is slow.
+/// Queue bounded by items and bytes; what does not fit is refused at once. Thread-safe.
+/// </summary>
+internal sealed class SqliteWriter : IAsyncDisposable
+{
+    private const int QueueItems = 65_536;
+    private const long QueueBytes = 64 * 1024 * 1024;
+
+    // 16 MiB of log: large enough that the two syncs of a checkpoint are rare, small enough that one takes some 10 ms.
+    private const int CheckpointPages = 4_096;
+
+    private static readonly TimeSpan LazyDelay = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan IdleDelay = TimeSpan.FromSeconds(1);
+
+    private readonly object _gate = new();
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly SqliteDatabase _database;
+    private readonly TimeProvider _time;
+    private readonly Action<TimeSpan>? _onSync;
+    private readonly Func<SqliteDatabase, bool>? _tidy;
+
+    private List<SqliteWork> _queue = [];
+    private List<SqliteWork> _group = [];
+    private long _queuedBytes;
+    private bool _urgent;
+    private bool _waiting;
+    private bool _stopping;
+    private StoreUnavailableException? _damage;
+    private int _logPages;
+    private long _tidied;
+    private bool _started;
+
+    /// <param name="database">Opened for writing; the writer owns and closes it.</param>
+    /// <param name="time">Measures commits.</param>
+    /// <param name="onSync">Told how long each commit took, on the writer's thread; must be quick and not throw.</param>
+    /// <param name="tidy">A small slice of cleaning in a transaction of its own, when idle and at least once a second; true = there is more.</param>
+    public SqliteWriter(SqliteDatabase database, TimeProvider time, Action<TimeSpan>? onSync, Func<SqliteDatabase, bool>? tidy)
+    {
+        _database = database;
+        _time = time;
+        _onSync = onSync;
+        _tidy = tidy;
+        _tidied = time.GetTimestamp();
+    }
+
+    /// <summary>Starts the thread.</summary>
+    public void Start()
+    {
+        _started = true;
+        new Thread(Run) { IsBackground = true, Name = "pnh " + Path.GetFileNameWithoutExtension(_database.FilePath) }.Start();
+    }
+
+    /// <summary>Runs <paramref name="apply"/> in the next group; completes when it is on stable storage.</summary>
+    public Task<T> WriteAsync<T>(Func<SqliteDatabase, T> apply, Action? committed = null)
+    {
+        var work = new SqliteWork<T>(apply, committed);
+        Enqueue(work);
+        return work.Task;
+    }
+
+    /// <summary>Queues work for the next group. Lazy work does not start one: it rides with the next, at the latest after 50 ms.</summary>
+    public void Enqueue(SqliteWork work, bool lazy = false)
+    {
+        if (Refuse(work, lazy) is { } refusal)
+        {
+            work.Failed(refusal);
+        }
+    }
+
+    /// <summary>Writes what is queued, then stops and closes the connection.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        lock (_gate)
+        {
+            _stopping = true;
+            Monitor.Pulse(_gate);
+        }
+
+        if (_started)
+        {
+            await _ended.Task;
+        }
+
+        _database.Dispose();
+    }
+
+    private StoreUnavailableException? Refuse(SqliteWork work, bool lazy)
+    {
+        lock (_gate)
+        {
+            if (_stopping)
+            {
+                return new StoreUnavailableException("The hub is shutting down: send it again to another node or after the restart.");
+            }
+
+            if (_queue.Count >= QueueItems || (_queuedBytes > 0 && _queuedBytes + work.Bytes > QueueBytes))
+            {
+                return new StoreUnavailableException("More is being written than the disk takes: send slower, or give the data folder a faster disk.");
+            }
+
+            _queue.Add(work);
+            _queuedBytes += work.Bytes;
+            var wake = lazy ? _queue.Count == 1 : !_urgent;
+            _urgent |= !lazy;
+            if (wake && _waiting)
+            {
+                Monitor.Pulse(_gate);
+            }
+
+            return null;
+        }
+    }
+
+    private void Run()
+    {
+        while (TakeGroup())
+        {
+            if (_group.Count > 0)
+            {
+                CommitGroup();
+            }
+
+            Tidy(idle: _group.Count == 0);
+            _group.Clear();
+        }
+
+        Checkpoint();
+        _ended.SetResult();
+    }
+
+    /// <summary>Waits for work; an empty group = idle for a while. False = stopping and everything is written.</summary>
+    private bool TakeGroup()
+    {
+        lock (_gate)
+        {
+            while (!_urgent && !_stopping)
+            {
+                _waiting = true;
+                var pulsed = Monitor.Wait(_gate, _queue.Count > 0 ? LazyDelay : IdleDelay);
+                _waiting = false;
+                if (!pulsed)
+                {
+                    break;
+                }
+            }
+
+            (_queue, _group) = (_group, _queue);
+            _queuedBytes = 0;
+            _urgent = false;
+            return _group.Count > 0 || !_stopping;
+        }
+    }
+
+    private void CommitGroup()
+    {
+        Exception? fault = _damage;
+        if (fault is null)
+        {
+            try
+            {
+                Write();
+            }
+            catch (Exception exception)
+            {
+                fault = Recover(exception);
+            }
+        }
+
+        foreach (var work in _group)
+        {
+            if ((fault ?? work.Failure) is { } reason)
+            {
+                work.Failed(reason);
+            }
+            else
+            {
+                work.Committed();
+            }
+        }
+    }
+
+    private void Write()
+    {
+        Begin();
+        if (!TryApplyAll())
+        {
+            _database.Rollback();
+            Begin();
+            ApplyEach();
+        }
+
+        var started = _time.GetTimestamp();
+        _database.Statement("COMMIT").Execute();
+        _onSync?.Invoke(_time.GetElapsedTime(started));
+        _logPages += _database.TakePagesWritten();
+    }
+
+    private void Begin() => _database.Statement("BEGIN IMMEDIATE").Execute();
+
+    /// <summary>The usual way: no savepoints. False = some work broke a rule and may have left half of itself.</summary>
+    private bool TryApplyAll()
+    {
+        try
+        {
+            foreach (var work in _group)
+            {
+                work.Apply(_database);
+            }
+
+            return true;
+        }
+        catch (Exception exception) when (IsOwnFault(exception))
+        {
+            return false;
+        }
+    }
+
+    /// <summary>The second run, a savepoint around each, so that one bad piece does not take its group with it.</summary>
+    private void ApplyEach()
+    {
+        foreach (var work in _group)
+        {
+            _database.Statement("SAVEPOINT work").Execute();
+            try
+            {
+                work.Apply(_database);
+            }
+            catch (Exception exception) when (IsOwnFault(exception))
+            {
+                work.Failure = exception;
+                _database.ResetStatements();
+                _database.Statement("ROLLBACK TO work").Execute();
+            }
+
+            _database.Statement("RELEASE work").Execute();
+        }
+    }
+
+    private static bool IsOwnFault(Exception exception) => exception is not SqliteException { Fault: not SqliteFault.Work };
+
+    /// <summary>Undoes the group and says what its waiters hear; a fault that leaves the disk's state unknown closes the writer for good.</summary>
+    private Exception Recover(Exception exception)
+    {
+        var fault = exception as SqliteException;
+        var reason = fault is { Fault: not SqliteFault.Work } ? fault.ToStoreUnavailable() : exception;
+        if (fault?.Fault == SqliteFault.Damaged)
+        {
+            _damage = (StoreUnavailableException)reason;
+        }
+
+        try
+        {
+            _database.Rollback();
+        }
+        catch (SqliteException rollback)
+        {
+            _damage ??= rollback.ToStoreUnavailable();
+        }
+
+        return reason;
+    }
+
+    private void Tidy(bool idle)
+    {
+        if (_damage is null && _tidy is not null && (idle || _time.GetElapsedTime(_tidied) >= IdleDelay))
+        {
+            _tidied = _time.GetTimestamp();
+            RunTidy(idle);
+        }
+
+        if (_logPages >= CheckpointPages || (idle && _logPages > 0))
+        {
+            Checkpoint();
+        }
+    }
+
+    private void RunTidy(bool idle)
+    {
+        try
+        {
+            bool more;
+            do
+            {
+                Begin();
+                more = _tidy!(_database);
+                _database.Statement("COMMIT").Execute();
+                _logPages += _database.TakePagesWritten();
+            }
+            while (more && idle && !HasWork());
+        }
+        catch (Exception exception)
+        {
+            _ = Recover(exception);
+        }
+    }
+
+    private bool HasWork()
+    {
+        lock (_gate)
+        {
+            return _queue.Count > 0 || _stopping;
+        }
+    }
+
+    /// <summary>A failure here costs nothing but log size: the log stays and the next checkpoint moves it.</summary>
+    private void Checkpoint()
+    {
+        try
+        {
+            _logPages = _damage is null ? _database.Checkpoint() : 0;
+        }
+        catch (SqliteException exception)
+        {
+            _ = Recover(exception);
+        }
+    }
+}
