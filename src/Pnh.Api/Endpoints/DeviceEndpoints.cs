@@ -1,0 +1,130 @@
+using System.Text.Json;
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>Registrations: idempotent installations with a client-chosen id.</summary>
+internal sealed class DeviceEndpoints
+{
+    // A device's JSON is a few addresses; the largest (several tokens) stays far below.
+    internal const int BodyBytes = 16 * 1024;
+    private readonly IDeviceStore _devices;
+    private readonly DeviceJson _json;
+    private readonly TimeProvider _time;
+
+    public DeviceEndpoints(IDeviceStore devices, DeviceJson json, TimeProvider time)
+    {
+        _devices = devices;
+        _json = json;
+        _time = time;
+    }
+
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapPut("/v1/users/{user}/devices/{device}", PutAsync).RequireScopeOrOwner(Scope.Register);
+        routes.MapGet("/v1/users/{user}/devices/{device}", GetAsync).RequireScopeOrOwner(Scope.Read);
+        routes.MapDelete("/v1/users/{user}/devices/{device}", DeleteAsync).RequireScopeOrOwner(Scope.Register);
+    }
+
+    private async Task PutAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem) || PathUser.Device(context, out problem) is not { } id)
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, BodyBytes, context.RequestAborted);
+        var errors = new List<FieldError>();
+        if (body.Problem is not null)
+        {
+            await body.Problem.ExecuteAsync(context);
+        }
+        else if (_json.Read(body.Bytes, key.User, id, _time.GetUtcNow(), errors) is not { } read)
+        {
+            await EventAnswers.Invalid(errors).ExecuteAsync(context);
+        }
+        else
+        {
+            await AnswerAsync(context, await _devices.PutDeviceAsync(key, read.Device, context.RequestAborted), read.Device);
+        }
+    }
+
+    private Task AnswerAsync(HttpContext context, PutDeviceResult result, Device device)
+    {
+        if (result == PutDeviceResult.TooManyDevices)
+        {
+            return new Problem(ProblemCatalogue.TooManyDevices, $"The user has {Limits.DevicesPerUser} devices.").ExecuteAsync(context);
+        }
+
+        context.Response.StatusCode = result == PutDeviceResult.Created ? StatusCodes.Status201Created : StatusCodes.Status200OK;
+        return JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device));
+    }
+
+    private async Task GetAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem) || PathUser.Device(context, out problem) is not { } id)
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        var user = await _devices.GetUserAsync(key, context.RequestAborted);
+        var device = user.Devices.FirstOrDefault(d => d.Id == id);
+        await (device is null
+            ? new Problem(ProblemCatalogue.NoSuchItem, "The user has no such device.").ExecuteAsync(context)
+            : JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device)));
+    }
+
+    private async Task DeleteAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem) || PathUser.Device(context, out problem) is not { } id)
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        // Idempotent: what is not there is as good as removed.
+        await _devices.DeleteDeviceAsync(key, id, context.RequestAborted);
+        context.Response.StatusCode = StatusCodes.Status204NoContent;
+    }
+}
+
+/// <summary>The user and device of <c>/v1/users/{user}/devices/{device}</c>.</summary>
+internal static class PathUser
+{
+    private static readonly Problem BadId = new(ProblemCatalogue.InvalidId);
+
+    internal static bool TryRead(HttpContext context, out UserKey key, out Problem? problem)
+    {
+        var user = PathIds.Name(context, 2);
+        problem = user is null ? BadId : null;
+        key = new UserKey(Caller.Of(context).App, user ?? "");
+        return user is not null;
+    }
+
+    internal static string? Device(HttpContext context, out Problem? problem)
+    {
+        var device = PathIds.Name(context, 4);
+        problem = device is null ? BadId : null;
+        return device;
+    }
+}
+
+/// <summary>Writes a JSON answer into the response's own buffer.</summary>
+internal static class JsonAnswer
+{
+    internal static Task WriteAsync(HttpResponse response, Action<Utf8JsonWriter> write)
+    {
+        response.ContentType = RequestBody.Json;
+        using (var json = new Utf8JsonWriter(response.BodyWriter))
+        {
+            write(json);
+        }
+
+        return response.BodyWriter.FlushAsync().AsTask();
+    }
+}

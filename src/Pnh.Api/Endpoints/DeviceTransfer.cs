@@ -1,0 +1,160 @@
+using System.Buffers;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http.Features;
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>The whole registry of an app as NDJSON, out and in, streamed: what is exported here can be imported elsewhere.</summary>
+internal sealed class DeviceTransfer
+{
+    private const int FlushBytes = 16 * 1024;
+
+    // Writes under way at once share one flush of the registry.
+    private const int Window = 64;
+    private readonly IDeviceStore _devices;
+    private readonly DeviceJson _json;
+    private readonly TimeProvider _time;
+
+    public DeviceTransfer(IDeviceStore devices, DeviceJson json, TimeProvider time)
+    {
+        _devices = devices;
+        _json = json;
+        _time = time;
+    }
+
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/v1/devices:export", ExportAsync).RequireScope(Scope.Admin);
+        routes.MapPost("/v1/devices:import", ImportAsync).RequireScope(Scope.Admin);
+    }
+
+    private async Task ExportAsync(HttpContext context)
+    {
+        var output = context.Response.BodyWriter;
+        context.Response.ContentType = RequestBody.Ndjson;
+        await using var json = new Utf8JsonWriter(output);
+        var pending = 0L;
+        await foreach (var owned in _devices.ExportAsync(Caller.Of(context).App, context.RequestAborted))
+        {
+            json.Reset(output);
+            _json.Write(json, owned.User, owned.Device);
+            await json.FlushAsync(context.RequestAborted);
+            output.Write("\n"u8);
+            pending += json.BytesCommitted + 1;
+            if (pending > FlushBytes)
+            {
+                pending = 0;
+                await output.FlushAsync(context.RequestAborted);
+            }
+        }
+
+        await output.FlushAsync(context.RequestAborted);
+    }
+
+    private async Task ImportAsync(HttpContext context)
+    {
+        if (RequestBody.CheckType(context.Request, RequestBody.Ndjson) is { } problem)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        if (context.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
+        {
+            limit.MaxRequestBodySize = null;
+        }
+
+        context.Response.ContentType = RequestBody.Ndjson;
+        var import = new Import(context.Response);
+        var lines = new JsonLines();
+        var body = context.Request.BodyReader;
+        while (true)
+        {
+            var read = await body.ReadAsync(context.RequestAborted);
+            var buffer = read.Buffer;
+            while (lines.Next(ref buffer, read.IsCompleted, out var line) is var kind and (ItemKind.Item or ItemKind.TooLong))
+            {
+                import.Take(kind == ItemKind.Item ? Write(Caller.Of(context).App, line.ToArray()) : Task.FromResult<Problem?>(TooLong));
+                if (import.Count == Window)
+                {
+                    await import.SettleAsync();
+                }
+            }
+
+            await import.SettleAsync();
+            body.AdvanceTo(buffer.Start, buffer.End);
+            if (read.IsCompleted)
+            {
+                import.WriteEnd();
+                await context.Response.BodyWriter.FlushAsync(context.RequestAborted);
+                return;
+            }
+        }
+    }
+
+    private static Problem TooLong { get; } = new(ProblemCatalogue.BodyTooLarge, $"A device has at most {Limits.EventBytes} bytes.");
+
+    private async Task<Problem?> Write(string app, byte[] line)
+    {
+        var errors = new List<FieldError>();
+        if (_json.Read(line, null, null, _time.GetUtcNow(), errors) is not { } owned)
+        {
+            return EventAnswers.Invalid(errors);
+        }
+
+        var result = await _devices.PutDeviceAsync(new UserKey(app, owned.User), owned.Device, CancellationToken.None);
+        return result == PutDeviceResult.TooManyDevices ? new Problem(ProblemCatalogue.TooManyDevices) : null;
+    }
+
+    /// <summary>The writes under way and the counts so far.</summary>
+    private sealed class Import
+    {
+        private readonly List<Task<Problem?>> _writes = [];
+        private readonly HttpResponse _response;
+        private long _index;
+        private long _imported;
+        private long _refused;
+
+        internal Import(HttpResponse response) => _response = response;
+
+        internal int Count => _writes.Count;
+
+        internal void Take(Task<Problem?> write) => _writes.Add(write);
+
+        internal async ValueTask SettleAsync()
+        {
+            foreach (var write in _writes)
+            {
+                var index = _index++;
+                if (await write is not { } problem)
+                {
+                    _imported++;
+                    continue;
+                }
+
+                _refused++;
+                WriteLine(json =>
+                {
+                    json.WriteNumber("index", index);
+                    json.WritePropertyName("problem");
+                    problem.WriteTo(json);
+                });
+            }
+
+            _writes.Clear();
+        }
+
+        internal void WriteEnd() => WriteLine(json =>
+        {
+            json.WriteBoolean("done", true);
+            json.WriteNumber("imported", _imported);
+            json.WriteNumber("refused", _refused);
+        });
+
+        private void WriteLine(Action<Utf8JsonWriter> members) => NdjsonAnswer.WriteLine(_response.BodyWriter, members);
+    }
+}

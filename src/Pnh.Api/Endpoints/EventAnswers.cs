@@ -1,0 +1,64 @@
+using System.Text.Json;
+using Pnh.Api.Problems;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>What a publisher reads back for an event.</summary>
+internal static class EventAnswers
+{
+    /// <summary>The problem of a body with errors: unreadable JSON and wrong members are told apart.</summary>
+    internal static Problem Invalid(IReadOnlyList<FieldError> errors) => errors is [{ Code: "invalid-json" } malformed]
+        ? new Problem(ProblemCatalogue.MalformedBody, malformed.Detail)
+        : new Problem(ProblemCatalogue.InvalidBody, errors: errors);
+
+    /// <summary>The problem of an event that was not taken; null when it was.</summary>
+    internal static Problem? Refusal(in AcceptResult result) => result.Status switch
+    {
+        AcceptStatus.Conflict => new Problem(ProblemCatalogue.IdConflict, result.Detail),
+        AcceptStatus.Overloaded => new Problem(ProblemCatalogue.TooManyRequests, result.Detail, retryAfter: result.RetryAfter),
+        AcceptStatus.Unavailable => new Problem(ProblemCatalogue.StoreUnavailable, result.Detail, retryAfter: result.RetryAfter),
+        _ => null,
+    };
+
+    /// <summary>Writes the 202 or the problem.</summary>
+    internal static Task WriteAsync(HttpContext context, Event accepted, in AcceptResult result)
+    {
+        if (Refusal(result) is { } problem)
+        {
+            return problem.ExecuteAsync(context);
+        }
+
+        var response = context.Response;
+        response.StatusCode = StatusCodes.Status202Accepted;
+        response.ContentType = RequestBody.Json;
+        using (var json = new Utf8JsonWriter(response.BodyWriter))
+        {
+            json.WriteStartObject();
+            WriteMembers(json, accepted, result);
+            json.WriteEndObject();
+        }
+
+        return response.BodyWriter.FlushAsync(context.RequestAborted).AsTask();
+    }
+
+    /// <summary>The members of a receipt.</summary>
+    internal static void WriteMembers(Utf8JsonWriter json, Event accepted, in AcceptResult result)
+    {
+        json.WriteString("id", accepted.Id);
+        json.WriteBoolean("durable", accepted.IsDurable);
+        if (result.Status == AcceptStatus.Duplicate)
+        {
+            json.WriteBoolean("duplicate", true);
+        }
+    }
+}
+
+/// <summary>Endpoints whose result another version brings.</summary>
+internal static class NotYet
+{
+    private static readonly Problem NotImplemented = new(ProblemCatalogue.NotImplemented);
+
+    internal static Task Answer(HttpContext context) => NotImplemented.ExecuteAsync(context);
+}

@@ -1,0 +1,252 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http.Features;
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>
+/// Streams of events, of any size with constant memory: what has arrived is journaled together, in order. The answer is NDJSON under 207: a line per refused event and a count per 1,000
+/// accepted, because most clients do not read while they upload; <c>?receipts=all</c> adds a line per accepted event.
+/// </summary>
+internal sealed class EventBatches
+{
+    // As many events share one flush of the journal and one dispatch turn; 256 x 300 B is little to hold.
+    private const int BatchSize = 256;
+    private const int CountEvery = 1_000;
+    private readonly Hub _hub;
+    private readonly EventReader _reader;
+    private readonly HubMetrics _metrics;
+    private readonly TimeProvider _time;
+
+    public EventBatches(Hub hub, EventReader reader, HubMetrics metrics, TimeProvider time)
+    {
+        _hub = hub;
+        _reader = reader;
+        _metrics = metrics;
+        _time = time;
+    }
+
+    /// <summary>True when the body's first character opens an array. Nothing is consumed.</summary>
+    internal static async ValueTask<bool> StartsArrayAsync(PipeReader body, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var read = await body.ReadAsync(cancellationToken);
+            var first = FirstCharacter(read.Buffer);
+            if (first is not null || read.IsCompleted)
+            {
+                body.AdvanceTo(read.Buffer.Start);
+                return first == (byte)'[';
+            }
+
+            body.AdvanceTo(read.Buffer.Start, read.Buffer.End);
+        }
+    }
+
+    internal Task TakeLinesAsync(HttpContext context) => TakeAsync(context, new JsonLines());
+
+    internal Task TakeArrayAsync(HttpContext context) => TakeAsync(context, new JsonElements());
+
+    private async Task TakeAsync(HttpContext context, JsonItems items)
+    {
+        if (context.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
+        {
+            limit.MaxRequestBodySize = null;
+        }
+
+        context.Response.StatusCode = StatusCodes.Status207MultiStatus;
+        context.Response.ContentType = RequestBody.Ndjson;
+        var batch = new Batch(context, context.Request.Query["receipts"] == "all");
+        var body = context.Request.BodyReader;
+        while (true)
+        {
+            var read = await body.ReadAsync(context.RequestAborted);
+            var buffer = read.Buffer;
+            var kind = await TakeArrivedAsync(batch, items, read, buffer);
+            body.AdvanceTo(batch.Rest.Start, batch.Rest.End);
+            if (kind is ItemKind.End or ItemKind.Malformed || read.IsCompleted)
+            {
+                batch.WriteEnd(kind == ItemKind.Malformed);
+                await context.Response.BodyWriter.FlushAsync(context.RequestAborted);
+                return;
+            }
+        }
+    }
+
+    private async ValueTask<ItemKind> TakeArrivedAsync(Batch batch, JsonItems items, ReadResult read, ReadOnlySequence<byte> buffer)
+    {
+        ItemKind kind;
+        while ((kind = items.Next(ref buffer, read.IsCompleted, out var item)) is ItemKind.Item or ItemKind.TooLong)
+        {
+            if (kind == ItemKind.TooLong)
+            {
+                batch.Refuse(new Problem(ProblemCatalogue.BodyTooLarge, $"An event has at most {Limits.EventBytes} bytes."));
+            }
+            else
+            {
+                Add(batch, item.ToArray());
+            }
+
+            if (batch.Events.Count == BatchSize)
+            {
+                await AcceptAsync(batch);
+            }
+        }
+
+        await AcceptAsync(batch);
+        batch.Rest = buffer;
+        return kind;
+    }
+
+    private void Add(Batch batch, byte[] body)
+    {
+        var errors = batch.Errors;
+        errors.Clear();
+        var origin = new EventOrigin(Caller.Of(batch.Context).App, _time.GetUtcNow(), _time.GetTimestamp(), EventEndpoints.TraceParent(batch.Context));
+        if (_reader.Read(body, origin, errors) is { } accepted)
+        {
+            batch.Add(accepted);
+        }
+        else
+        {
+            _metrics.EventCounted(origin.App, EventClass.Message, EventResult.Invalid);
+            batch.Refuse(EventAnswers.Invalid([.. errors]));
+        }
+    }
+
+    private async ValueTask AcceptAsync(Batch batch)
+    {
+        if (batch.Events.Count == 0)
+        {
+            return;
+        }
+
+        var results = await _hub.AcceptManyAsync(batch.Events);
+        batch.Answer(results);
+        await batch.Context.Response.BodyWriter.FlushAsync(batch.Context.RequestAborted);
+    }
+
+    private static byte? FirstCharacter(in ReadOnlySequence<byte> buffer)
+    {
+        foreach (var piece in buffer)
+        {
+            var index = piece.Span.IndexOfAnyExcept(" \t\r\n"u8);
+            if (index >= 0)
+            {
+                return piece.Span[index];
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>The events read but not yet taken, and the answer written so far.</summary>
+    private sealed class Batch
+    {
+        private readonly bool _receipts;
+        private readonly List<long> _indexes = [];
+        private long _index;
+        private long _accepted;
+        private long _refused;
+        private long _duplicates;
+
+        internal Batch(HttpContext context, bool receipts)
+        {
+            Context = context;
+            _receipts = receipts;
+        }
+
+        internal HttpContext Context { get; }
+
+        internal List<Event> Events { get; } = [];
+
+        internal List<FieldError> Errors { get; } = [];
+
+        internal ReadOnlySequence<byte> Rest { get; set; }
+
+        internal void Add(Event accepted)
+        {
+            Events.Add(accepted);
+            _indexes.Add(_index++);
+        }
+
+        internal void Refuse(Problem problem) => Refuse(_index++, null, problem);
+
+        internal void Answer(ReadOnlySpan<AcceptResult> results)
+        {
+            for (var i = 0; i < results.Length; i++)
+            {
+                var accepted = Events[i];
+                if (EventAnswers.Refusal(results[i]) is { } problem)
+                {
+                    Refuse(_indexes[i], accepted.Id, problem);
+                    continue;
+                }
+
+                Count(results[i].Status);
+                if (_receipts)
+                {
+                    Receipt(_indexes[i], accepted, results[i]);
+                }
+            }
+
+            Events.Clear();
+            _indexes.Clear();
+        }
+
+        internal void WriteEnd(bool isMalformed) => WriteLine(json =>
+        {
+            json.WriteBoolean("done", !isMalformed);
+            json.WriteNumber("accepted", _accepted);
+            json.WriteNumber("duplicates", _duplicates);
+            json.WriteNumber("refused", _refused);
+            if (isMalformed)
+            {
+                json.WritePropertyName("problem");
+                new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}.").WriteTo(json);
+            }
+        });
+
+        private void Count(AcceptStatus status)
+        {
+            if (status == AcceptStatus.Duplicate)
+            {
+                _duplicates++;
+            }
+            else if (++_accepted % CountEvery == 0)
+            {
+                WriteLine(json => json.WriteNumber("accepted", _accepted));
+            }
+        }
+
+        private void Receipt(long index, Event accepted, AcceptResult result) => WriteLine(json =>
+        {
+            json.WriteNumber("index", index);
+            EventAnswers.WriteMembers(json, accepted, result);
+        });
+
+        private void Refuse(long index, string? id, Problem problem)
+        {
+            _refused++;
+            WriteLine(json =>
+            {
+                json.WriteNumber("index", index);
+                if (id is not null)
+                {
+                    json.WriteString("id", id);
+                }
+
+                json.WritePropertyName("problem");
+                problem.WriteTo(json);
+            });
+        }
+
+        private void WriteLine(Action<Utf8JsonWriter> members) => NdjsonAnswer.WriteLine(Context.Response.BodyWriter, members);
+    }
+}

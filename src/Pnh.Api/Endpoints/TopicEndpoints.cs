@@ -1,0 +1,71 @@
+using System.Text.Json;
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Devices;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>Who belongs to a topic.</summary>
+internal sealed class TopicEndpoints
+{
+    private const int FlushBytes = 16 * 1024;
+    private static readonly Problem BadId = new(ProblemCatalogue.InvalidId);
+    private readonly IDeviceStore _devices;
+
+    public TopicEndpoints(IDeviceStore devices) => _devices = devices;
+
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapPut("/v1/topics/{topic}/members/{user}", AddAsync).RequireScope(Scope.Register);
+        routes.MapDelete("/v1/topics/{topic}/members/{user}", RemoveAsync).RequireScope(Scope.Register);
+        routes.MapGet("/v1/topics/{topic}/members", ListAsync).RequireScope(Scope.Read);
+    }
+
+    private Task AddAsync(HttpContext context) => ChangeAsync(context, _devices.AddMemberAsync);
+
+    private Task RemoveAsync(HttpContext context) => ChangeAsync(context, _devices.RemoveMemberAsync);
+
+    private static async Task ChangeAsync(HttpContext context, Func<string, string, string, CancellationToken, Task<bool>> change)
+    {
+        if (PathIds.Name(context, 2) is not { } topic || PathIds.Name(context, 4) is not { } user)
+        {
+            await BadId.ExecuteAsync(context);
+            return;
+        }
+
+        await change(Caller.Of(context).App, topic, user, context.RequestAborted);
+        context.Response.StatusCode = StatusCodes.Status204NoContent;
+    }
+
+    private async Task ListAsync(HttpContext context)
+    {
+        if (PathIds.Name(context, 2) is not { } topic)
+        {
+            await BadId.ExecuteAsync(context);
+            return;
+        }
+
+        var response = context.Response;
+        response.ContentType = RequestBody.Json;
+        await using (var json = new Utf8JsonWriter(response.BodyWriter))
+        {
+            json.WriteStartObject();
+            json.WriteString("topic", topic);
+            json.WriteStartArray("members");
+            await foreach (var member in _devices.GetMembersAsync(Caller.Of(context).App, topic, context.RequestAborted))
+            {
+                json.WriteStringValue(member);
+                if (json.BytesPending > FlushBytes)
+                {
+                    await json.FlushAsync(context.RequestAborted);
+                    await response.BodyWriter.FlushAsync(context.RequestAborted);
+                }
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        await response.BodyWriter.FlushAsync(context.RequestAborted);
+    }
+}

@@ -1,0 +1,141 @@
+using System.Text.Json;
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Plans;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>A user: devices and settings together, presence, and the end of all sessions.</summary>
+internal sealed class UserEndpoints
+{
+    private readonly IDeviceStore _devices;
+    private readonly DeviceJson _json;
+    private readonly Hub _hub;
+
+    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub)
+    {
+        _devices = devices;
+        _json = json;
+        _hub = hub;
+    }
+
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/v1/users/{user}", GetAsync).RequireScopeOrOwner(Scope.Read);
+        routes.MapGet("/v1/users/{user}/settings", GetSettingsAsync).RequireScopeOrOwner(Scope.Read);
+        routes.MapPut("/v1/users/{user}/settings", PutSettingsAsync).RequireScopeOrOwner(Scope.Register);
+        routes.MapGet("/v1/users/{user}/presence", PresenceAsync).RequireScope(Scope.Read);
+        routes.MapDelete("/v1/users/{user}/sessions", KickAsync).RequireScope(Scope.Admin);
+    }
+
+    private async Task GetAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem))
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        var user = await _devices.GetUserAsync(key, context.RequestAborted);
+        await JsonAnswer.WriteAsync(context.Response, json =>
+        {
+            json.WriteStartObject();
+            json.WriteString("user", key.User);
+            json.WriteStartArray("devices");
+            foreach (var device in user.Devices)
+            {
+                _json.Write(json, null, device);
+            }
+
+            json.WriteEndArray();
+            json.WritePropertyName("settings");
+            SettingsJson.Write(json, user.Settings);
+            json.WriteEndObject();
+        });
+    }
+
+    private async Task GetSettingsAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem))
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        var user = await _devices.GetUserAsync(key, context.RequestAborted);
+        await JsonAnswer.WriteAsync(context.Response, json => SettingsJson.Write(json, user.Settings));
+    }
+
+    private async Task PutSettingsAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem))
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, Limits.EventBytes, context.RequestAborted);
+        var errors = new List<FieldError>();
+        if (body.Problem is not null)
+        {
+            await body.Problem.ExecuteAsync(context);
+        }
+        else if (SettingsJson.Read(body.Bytes, errors) is not { } settings)
+        {
+            await EventAnswers.Invalid(errors).ExecuteAsync(context);
+        }
+        else
+        {
+            await _devices.PutSettingsAsync(key, settings, context.RequestAborted);
+            await JsonAnswer.WriteAsync(context.Response, json => SettingsJson.Write(json, settings));
+        }
+    }
+
+    private Task PresenceAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem))
+        {
+            return problem!.ExecuteAsync(context);
+        }
+
+        var sessions = _hub.Sessions(key);
+        return JsonAnswer.WriteAsync(context.Response, json =>
+        {
+            json.WriteStartObject();
+            json.WriteString("user", key.User);
+            json.WriteBoolean("online", sessions.Count > 0);
+            json.WriteBoolean("active", sessions.Any(s => s.State == SessionState.Active));
+            json.WriteStartArray("sessions");
+            foreach (var session in sessions)
+            {
+                WriteSession(json, session);
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+    }
+
+    private Task KickAsync(HttpContext context) => PathUser.TryRead(context, out var key, out var problem)
+        ? JsonAnswer.WriteAsync(context.Response, json =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("closed", _hub.Kick(key));
+            json.WriteEndObject();
+        })
+        : problem!.ExecuteAsync(context);
+
+    private static void WriteSession(Utf8JsonWriter json, LiveSession session)
+    {
+        json.WriteStartObject();
+        json.WriteString("session", session.Key.Session);
+        json.WriteString("device", session.Key.Device);
+        json.WriteString("state", session.State == SessionState.Active ? "active" : "background");
+        json.WriteString("since", session.Since);
+        json.WriteEndObject();
+    }
+}

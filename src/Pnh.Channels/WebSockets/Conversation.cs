@@ -1,0 +1,157 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using Pnh.Channels.WebSockets.Protocol;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>
+/// One client's talk in <c>pnh.v1</c>: hello first, then acks and the rest. Knows the protocol and no transport. Called by one receive loop;
+/// not thread-safe.
+/// </summary>
+internal sealed class Conversation
+{
+    /// <summary>128 random bits: a session id cannot be guessed, since with a token it allows to resume.</summary>
+    private const int SessionIdBytes = 16;
+
+    private readonly ServerParts _parts;
+    private readonly ISessionTransport _transport;
+    private readonly ClientIdentity? _identity;
+    private readonly ConnectionPeer _peer;
+    private volatile Session? _opened;
+    private volatile bool _hasHello;
+    private bool _isRefused;
+
+    public Conversation(ServerParts parts, ISessionTransport transport, ClientIdentity? identity, ConnectionPeer peer)
+    {
+        _parts = parts;
+        _transport = transport;
+        _identity = identity;
+        _peer = peer;
+    }
+
+    /// <summary>True from a well-formed hello on.</summary>
+    public bool HasHello => _hasHello;
+
+    /// <summary>The session that the hub was told of; null before that.</summary>
+    public Session? Opened => _opened;
+
+    /// <summary>Handles one message; synchronous but for a hello. Acks that confirm something are given back to the budget.</summary>
+    public ValueTask ReceiveAsync(ReadOnlyMemory<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
+    {
+        if (ClientFrameReader.Read(message.Span, out var frame) is { } problem)
+        {
+            Refuse(problem);
+            return ValueTask.CompletedTask;
+        }
+
+        if (_opened is not { } session)
+        {
+            if (frame.Type == ClientFrameType.Hello)
+            {
+                return OpenAsync(frame, cancellationToken);
+            }
+
+            Refuse(new FrameProblem("hello-expected", "The first message must be hello."));
+            return ValueTask.CompletedTask;
+        }
+
+        if (Handle(session, frame))
+        {
+            budget.Return();
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>A message that came after we began to close: an ack still counts, it saves a repeat, unless the client broke the protocol.</summary>
+    public void ReceiveLate(Received received, ReadOnlySpan<byte> message)
+    {
+        if (received == Received.Text && !_isRefused && _opened is { } session
+            && ClientFrameReader.Read(message, out var frame) is null && frame is { Type: ClientFrameType.Ack, Seq: { } seq })
+        {
+            session.Acknowledge(seq, _parts.Events);
+        }
+    }
+
+    /// <summary>Says what is wrong, and closes.</summary>
+    public void Refuse(FrameProblem problem)
+    {
+        _isRefused = true;
+        Close(problem, SessionClose.ProtocolError);
+    }
+
+    // True when the message was an ack that confirmed something.
+    private bool Handle(Session session, in ClientFrame frame)
+    {
+        switch (frame.Type)
+        {
+            case ClientFrameType.Ack:
+                var confirmed = session.Acknowledge(frame.Seq!.Value, _parts.Events);
+                if (confirmed is null)
+                {
+                    Refuse(new FrameProblem("ack-of-the-future", "The seq was never sent."));
+                }
+
+                return confirmed > 0;
+            case ClientFrameType.State:
+                ChangeState(session, frame.State!.Value);
+                return false;
+            case ClientFrameType.Hello:
+                Refuse(new FrameProblem("second-hello", "The session is open already."));
+                return false;
+            default:
+                _transport.SendControl(ControlFrames.Error("not-supported", "This hub does not serve that message yet."));
+                return false;
+        }
+    }
+
+    private void ChangeState(Session session, SessionState state)
+    {
+        if (session.State != state)
+        {
+            session.State = state;
+            _parts.Events.StateChanged(session.Key, state);
+        }
+    }
+
+    private async ValueTask OpenAsync(ClientFrame hello, CancellationToken cancellationToken)
+    {
+        _hasHello = true;
+        if (Admission.Check(hello, _identity, _parts, out var identity) is { } refusal)
+        {
+            Close(refusal.Problem, refusal.Close);
+            return;
+        }
+
+        var now = _parts.Clock.GetUtcNow();
+        var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
+        var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
+        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts.Options);
+
+        // The hub knows the session before the client does: an event that the client sends itself after welcome must find it. A resumed
+        // session would be looked up here; no session outlives its connection yet, so every hello opens a new one.
+        try
+        {
+            await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            _transport.Close(SessionClose.Drain);
+        }
+        finally
+        {
+            _opened = session;
+        }
+
+        _transport.SendControl(ControlFrames.Welcome(id, seq: 0, resumed: false));
+        _transport.Carry(session, identity.ExpiresAt);
+        session.Attach(_transport);
+    }
+
+    private void Close(FrameProblem problem, SessionClose reason)
+    {
+        _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+        _transport.Close(reason);
+    }
+}

@@ -1,0 +1,245 @@
+using System.Buffers;
+using System.Net.WebSockets;
+using Pnh.Channels.WebSockets.Protocol;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>
+/// A connection over the framework's <see cref="WebSocket"/>: one writer at a time, which exists only while there is something to write, and
+/// one receive loop. Whoever wakes an idle connection becomes its writer for a few frames: a send into Kestrel's pipe completes at once, and
+/// a hop to the pool would cost more than the send.
+/// </summary>
+internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPoolWorkItem
+{
+    /// <summary>Frames that a sender writes for a busy connection before the pool takes over, so that nobody becomes another's writer for long.</summary>
+    private const int InlineFrames = 16;
+
+    /// <summary>Control frames that may wait. Only a client that sends and never reads gets there.</summary>
+    private const int MaxControls = 64;
+
+    private readonly Lock _gate = new();
+    private readonly WebSocket _socket;
+    private readonly ServerParts _parts;
+    private readonly long _openedAt;
+
+    private volatile Session? _session;
+    private Queue<byte[]>? _controls;
+    private SessionClose? _closing;
+    private TaskCompletionSource? _closeWaiter;
+    private bool _finished;
+    private int _writing;
+
+    private enum Next
+    {
+        Nothing,
+        Control,
+        Frame,
+        Close,
+    }
+
+    /// <summary>The session that it carries; null before hello.</summary>
+    public Session? Session => _session;
+
+    /// <inheritdoc/>
+    public void Carry(Session session, DateTimeOffset until)
+    {
+        Volatile.Write(ref _untilTicks, until.UtcTicks);
+        _session = session;
+        if (IsClosing)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false); // the close came before the session and could not end it
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Wake()
+    {
+        if (Interlocked.Exchange(ref _writing, 1) == 0)
+        {
+            _ = WriteAsync(); // never throws; completes synchronously unless the client reads slowly
+        }
+    }
+
+    /// <inheritdoc/>
+    public void SendControl(byte[] frame)
+    {
+        bool full;
+        lock (_gate)
+        {
+            if (_closing is not null)
+            {
+                return;
+            }
+
+            _controls ??= new Queue<byte[]>(1);
+            full = _controls.Count >= MaxControls;
+            if (!full)
+            {
+                _controls.Enqueue(frame);
+            }
+        }
+
+        if (full)
+        {
+            Close(SessionClose.SlowConsumer);
+        }
+        else
+        {
+            Wake();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Close(SessionClose reason)
+    {
+        lock (_gate)
+        {
+            if (_closing is not null)
+            {
+                return;
+            }
+
+            _closing = reason;
+            _closingSince = _parts.Clock.GetTimestamp();
+        }
+
+        // A sender may hold its shard's lock, and the hub must hear of the end.
+        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    /// <summary>The second half of <see cref="Close"/>, on the pool.</summary>
+    void IThreadPoolWorkItem.Execute()
+    {
+        EndSession();
+        Wake();
+    }
+
+    private async Task WriteAsync()
+    {
+        byte[]? rented = null;
+        try
+        {
+            do
+            {
+                var written = 0;
+                Next next;
+                while ((next = TakeNext(out var control, out var frame, out var seq)) is Next.Control or Next.Frame)
+                {
+                    if (++written == InlineFrames)
+                    {
+                        await Task.Yield();
+                    }
+
+                    var message = next == Next.Control ? control : Compose(frame, seq, ref rented);
+                    Volatile.Write(ref _writeSince, _parts.Clock.GetTimestamp());
+                    await _socket.SendAsync(message, WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
+                    Volatile.Write(ref _writeSince, 0);
+                    NoteWritten(next, frame);
+                }
+
+                if (next == Next.Close)
+                {
+                    await SendCloseAsync();
+                    return; // stays the writer: nothing follows a close frame
+                }
+
+                Volatile.Write(ref _writing, 0);
+            }
+            while (HasWork() && Interlocked.Exchange(ref _writing, 1) == 0);
+        }
+        catch (Exception lost) when (IsLoss(lost))
+        {
+            Abort();
+        }
+        catch (Exception bug)
+        {
+            Log.WriterFailed(_parts.Log, bug);
+            Abort();
+        }
+        finally
+        {
+            if (rented is not null)
+            {
+                ArrayPool<byte>.Shared.Return(rented);
+            }
+        }
+    }
+
+    private Next TakeNext(out byte[]? control, out Frame frame, out long seq)
+    {
+        control = null;
+        frame = null!;
+        seq = 0;
+        lock (_gate)
+        {
+            if (_finished)
+            {
+                return Next.Nothing;
+            }
+
+            if (_controls is { Count: > 0 })
+            {
+                control = _controls.Dequeue();
+                return Next.Control;
+            }
+
+            if (_closing is not null)
+            {
+                return Next.Close;
+            }
+        }
+
+        return _session is { } session && session.TryTake(_parts.Clock.GetUtcNow(), out frame, out seq) ? Next.Frame : Next.Nothing;
+    }
+
+    private bool HasWork()
+    {
+        lock (_gate)
+        {
+            if (_finished || _closing is not null || _controls is { Count: > 0 })
+            {
+                return !_finished;
+            }
+        }
+
+        return _session is { HasWaiting: true };
+    }
+
+    // A transient frame is the shared array itself; the others get their seq in a buffer of this writer.
+    private static ReadOnlyMemory<byte> Compose(Frame frame, long seq, ref byte[]? rented)
+    {
+        if (!frame.HasSeq)
+        {
+            return frame.Tail;
+        }
+
+        if (rented is null || rented.Length < frame.MaxBytes)
+        {
+            if (rented is not null)
+            {
+                ArrayPool<byte>.Shared.Return(rented);
+            }
+
+            rented = ArrayPool<byte>.Shared.Rent(frame.MaxBytes);
+        }
+
+        return rented.AsMemory(0, frame.Compose(seq, rented));
+    }
+
+    private void NoteWritten(Next next, Frame frame)
+    {
+        if (next == Next.Frame && _parts.Written is { } written && frame is { IsWithdrawal: false, Event.AcceptedTimestamp: not 0 })
+        {
+            written(frame.Event.Class, _parts.Clock.GetElapsedTime(frame.Event.AcceptedTimestamp));
+        }
+    }
+
+    private async Task SendCloseAsync()
+    {
+        var reason = _closing!;
+        await _socket.CloseOutputAsync((WebSocketCloseStatus)reason.Code, reason.Reason, CancellationToken.None);
+        Log.Closed(_parts.Log, reason.Code, reason.Reason);
+        Finish();
+    }
+}

@@ -1,0 +1,23 @@
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>
+/// What sessions and the protocol need of a connection: the seam between the logical stream and the bytes, with one implementation per
+/// <c>Sockets:Transport</c>. Nothing here waits. Thread-safe. The transport pulls frames with <see cref="Session.TryTake"/> when it can write,
+/// so it alone decides when <c>seq</c> is given.
+/// </summary>
+internal interface ISessionTransport
+{
+    /// <summary>From now on carries the session's frames, until <paramref name="until"/> (the client token's end).</summary>
+    void Carry(Session session, DateTimeOffset until);
+
+    /// <summary>The session has something to write.</summary>
+    void Wake();
+
+    /// <summary>Queues a frame of the connection itself (welcome, error, drain) before all event frames.</summary>
+    void SendControl(byte[] frame);
+
+    /// <summary>Writes the control frames that wait, then closes; the first reason stands.</summary>
+    void Close(SessionClose reason);
+}

@@ -1,0 +1,51 @@
+using System.Buffers;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+
+namespace Pnh.Channels.WebSockets.Protocol;
+
+/// <summary>Frames of the connection itself: welcome, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
+internal static class ControlFrames
+{
+    private static readonly JsonWriterOptions WriterOptions = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    /// <summary>The answer to hello.</summary>
+    /// <param name="session">Id to resume with.</param>
+    /// <param name="seq">Highest seq that the client has; 0 on a new session.</param>
+    /// <param name="resumed">False = a new stream, counting from 1.</param>
+    public static byte[] Welcome(string session, long seq, bool resumed) => Write((session, seq, resumed), static (json, s) =>
+    {
+        json.WriteString("type"u8, "welcome"u8);
+        json.WriteString("session"u8, s.session);
+        json.WriteNumber("seq"u8, s.seq);
+        json.WriteBoolean("resumed"u8, s.resumed);
+    });
+
+    /// <summary>The hub goes away: come back <paramref name="after"/> from now (milliseconds on the wire).</summary>
+    public static byte[] Drain(TimeSpan after) => Write(after, static (json, after) =>
+    {
+        json.WriteString("type"u8, "drain"u8);
+        json.WriteNumber("after"u8, (long)after.TotalMilliseconds);
+    });
+
+    /// <summary>A stable kebab-case code and a sentence for a person; repeats nothing that the client sent.</summary>
+    public static byte[] Error(string code, string message) => Write((code, message), static (json, s) =>
+    {
+        json.WriteString("type"u8, "error"u8);
+        json.WriteString("code"u8, s.code);
+        json.WriteString("message"u8, s.message);
+    });
+
+    private static byte[] Write<TState>(TState state, Action<Utf8JsonWriter, TState> members)
+    {
+        var buffer = new ArrayBufferWriter<byte>(128);
+        using (var json = new Utf8JsonWriter(buffer, WriterOptions))
+        {
+            json.WriteStartObject();
+            members(json, state);
+            json.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+}

@@ -1,0 +1,15 @@
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>Called after an event's frame went to the connection: for <c>pnh_accept_to_frame_seconds</c>. Must not wait or throw.</summary>
+/// <param name="class">The event's class.</param>
+/// <param name="sinceAccepted">Since <see cref="Event.AcceptedTimestamp"/>.</param>
+public delegate void FrameWritten(EventClass @class, TimeSpan sinceAccepted);
+
+/// <summary>What every connection of the server shares.</summary>
+internal sealed record ServerParts(
+    ISessionEvents Events, IClientAuthenticator Authenticator, TimeProvider Clock, WebSocketServerOptions Options, FrameWritten? Written,
+    ILogger Log);

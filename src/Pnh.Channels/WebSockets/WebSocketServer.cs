@@ -1,0 +1,177 @@
+using System.Collections.Concurrent;
+using System.Net.WebSockets;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>
+/// Serves <c>pnh.v1</c> on upgraded WebSockets. One per process; thread-safe. One timer looks after all connections. The cost of a
+/// disconnect does not depend on how many other connections, users or topics there are.
+/// </summary>
+public sealed partial class WebSocketServer : IAsyncDisposable
+{
+    /// <summary>The protocol's name: the WebSocket subprotocol that a client may ask for.</summary>
+    public const string Protocol = "pnh.v1";
+
+    private readonly ServerParts _parts;
+    private readonly ConcurrentDictionary<FrameworkConnection, byte> _connections = new();
+    private readonly ITimer _sweep;
+    private int _connected;
+    private int _sweeping;
+    private volatile bool _draining;
+
+    /// <summary>Starts the sweep. Throws <see cref="ArgumentException"/> with everything that is wrong with the options.</summary>
+    /// <param name="events">The hub.</param>
+    /// <param name="authenticator">Checks the tokens of hellos.</param>
+    /// <param name="clock">Time.</param>
+    /// <param name="options">Bounds and times; not read again.</param>
+    /// <param name="logger">Log.</param>
+    /// <param name="written">Called for each event frame written; null = nobody asks.</param>
+    public WebSocketServer(
+        ISessionEvents events, IClientAuthenticator authenticator, TimeProvider clock, WebSocketServerOptions options,
+        ILogger<WebSocketServer> logger, FrameWritten? written = null)
+    {
+        ArgumentNullException.ThrowIfNull(clock);
+        ArgumentNullException.ThrowIfNull(options);
+        if (options.Validate() is { Count: > 0 } errors)
+        {
+            throw new ArgumentException(string.Join(' ', errors), nameof(options));
+        }
+
+        _parts = new ServerParts(events, authenticator, clock, options, written, logger);
+        _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
+    }
+
+    /// <summary>How to accept an upgrade for <see cref="RunAsync"/>: keep-alive, no compression, and the subprotocol if the client asks for it.</summary>
+    public WebSocketAcceptContext AcceptContext(IList<string> requestedProtocols)
+    {
+        ArgumentNullException.ThrowIfNull(requestedProtocols);
+        return new WebSocketAcceptContext
+        {
+            SubProtocol = requestedProtocols.Contains(Protocol) ? Protocol : null,
+            KeepAliveInterval = _parts.Options.KeepAliveInterval,
+            KeepAliveTimeout = _parts.Options.KeepAliveTimeout,
+        };
+    }
+
+    /// <summary>
+    /// Serves one connection until it is closed or lost: waits for hello, opens the session, carries it. Never throws for what a client does.
+    /// The caller owns the socket and disposes it afterwards.
+    /// </summary>
+    /// <param name="socket">Open, just accepted.</param>
+    /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
+    /// <param name="peer">For console and presence.</param>
+    /// <param name="stopping">The host's ApplicationStopping: closes with <see cref="SessionClose.Drain"/> within a sweep interval.</param>
+    public async Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
+    {
+        ArgumentNullException.ThrowIfNull(socket);
+        ArgumentNullException.ThrowIfNull(peer);
+        var connection = new FrameworkConnection(socket, _parts, identity, peer, stopping);
+        _connections[connection] = 0;
+        var connected = Interlocked.Increment(ref _connected);
+        try
+        {
+            if (_draining)
+            {
+                connection.Close(SessionClose.Drain);
+            }
+            else if (connected > _parts.Options.MaxConnections)
+            {
+                connection.Close(SessionClose.Overloaded);
+            }
+
+            await connection.RunAsync();
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _connected);
+            _connections.TryRemove(connection, out _);
+        }
+    }
+
+    /// <summary>Sessions as they are now, unordered, at most <paramref name="limit"/>; one user's when <paramref name="user"/> is given. O(connections).</summary>
+    public IReadOnlyList<SessionSnapshot> Snapshot(int limit, string? app = null, string? user = null)
+    {
+        var found = new List<SessionSnapshot>();
+        foreach (var (connection, _) in _connections)
+        {
+            if (found.Count >= limit)
+            {
+                break;
+            }
+
+            if (connection.Session is { } session && (app ?? session.Key.App) == session.Key.App && (user ?? session.Key.User) == session.Key.User)
+            {
+                found.Add(session.Snapshot());
+            }
+        }
+
+        return found;
+    }
+
+    /// <summary>Sums over all sessions, for a scrape. O(connections), some nanoseconds each.</summary>
+    public SessionTotals CountSessions()
+    {
+        var totals = default(SessionTotals);
+        foreach (var (connection, _) in _connections)
+        {
+            totals = connection.Session is { } session
+                ? session.AddTo(totals)
+                : totals with { Handshakes = totals.Handshakes + 1 };
+        }
+
+        return totals;
+    }
+
+    /// <summary>Stops the sweep and aborts what is still connected; call <see cref="DrainAsync"/> first.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _draining = true;
+        await _sweep.DisposeAsync();
+        foreach (var (connection, _) in _connections)
+        {
+            connection.Close(SessionClose.Drain);
+            connection.Abort();
+        }
+    }
+
+    private void Sweep()
+    {
+        if (Interlocked.Exchange(ref _sweeping, 1) == 1)
+        {
+            return; // the last one still runs
+        }
+
+        try
+        {
+            var now = _parts.Clock.GetTimestamp();
+            var utcNow = _parts.Clock.GetUtcNow();
+            foreach (var (connection, _) in _connections)
+            {
+                connection.Sweep(now, utcNow);
+            }
+        }
+        catch (Exception bug)
+        {
+            Log.SweepFailed(_parts.Log, bug); // a timer's exception would end the process
+        }
+        finally
+        {
+            Volatile.Write(ref _sweeping, 0);
+        }
+    }
+
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Error, "The sweep over all sockets failed; the next one tries again.", EventName = "SweepFailed")]
+        public static partial void SweepFailed(ILogger logger, Exception exception);
+
+        [LoggerMessage(2, LogLevel.Information, "Draining {Count} sockets over {Window}.", EventName = "Draining")]
+        public static partial void Draining(ILogger logger, int count, TimeSpan window);
+
+        [LoggerMessage(3, LogLevel.Information, "Drained; {Left} sockets were aborted.", EventName = "Drained")]
+        public static partial void Drained(ILogger logger, int left);
+    }
+}
