@@ -1,0 +1,11 @@
+namespace Pnh.Channels;
+
+/// <summary>
+/// A part of the configuration that can be judged at start. Registered as a service by whoever owns the part; the program runs all of them
+/// before it listens and prints every error at once.
+/// </summary>
+public interface IConfigurationCheck
+{
+    /// <summary>Adds one line per error, each beginning with the full key: <c>Pnh:Apps:demo:Apns:0:KeyFile: file not found</c>. Never a secret.</summary>
+    void Check(ICollection<string> errors);
+}
