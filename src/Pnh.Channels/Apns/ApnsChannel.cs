@@ -1,0 +1,69 @@
+using System.Text.Json;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Apns;
+
+/// <summary>Apple Push Notification service over HTTP/2 with token authentication.</summary>
+internal sealed class ApnsChannel : IPushChannel
+{
+    public const string ChannelName = "apns";
+
+    private readonly ApnsAccounts _accounts;
+    private readonly ProviderServices _services;
+
+    public ApnsChannel(ApnsAccounts accounts, ProviderServices services)
+    {
+        _accounts = accounts;
+        _services = services;
+    }
+
+    public string Name => ChannelName;
+
+    public void ReadAddresses(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
+        ApnsAddress.Read(section, now, addresses, errors);
+
+    public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => ApnsAddress.Write(section, addresses);
+
+    /// <summary>
+    /// A call rings through the VoIP token where there is one; a live activity's update goes to its own token; everything else, and a call
+    /// without VoIP, to the app's token. Never a message to a VoIP token: iOS ends an app that is woken without a call.
+    /// </summary>
+    public PushAddress? SelectAddress(Device device, Event accepted)
+    {
+        PushAddress? token = null, voip = null, activity = null;
+        foreach (var address in device.Addresses)
+        {
+            if (!string.Equals(address.Channel, ChannelName, StringComparison.Ordinal))
+            {
+                continue;
+            }
+
+            switch (address.Kind)
+            {
+                case ApnsAddress.Token:
+                    token = address;
+                    break;
+                case ApnsAddress.VoipToken:
+                    voip = address;
+                    break;
+                case ApnsAddress.LiveActivityToken:
+                    activity = address;
+                    break;
+            }
+        }
+
+        if (accepted.Overrides is not null && ApnsOverride.Of(accepted).IsLiveActivity)
+        {
+            return activity;
+        }
+
+        return accepted.Class == EventClass.Call ? voip ?? token : token;
+    }
+
+    public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
+
+    public IPushSender Open(string account, EventClass @class) => new ApnsSender(_accounts.Get(account), _services);
+}

@@ -1,0 +1,98 @@
+using System.Buffers.Text;
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Pnh.Channels.Apns;
+
+/// <summary>
+/// The ES256 provider token of one (team, key): header <c>alg, kid</c>, claims <c>iss, iat</c> (Apple: Establishing a token-based
+/// connection to APNs). Apple refuses a token older than an hour, and more than one new token in 20 minutes. Thread-safe: one caller
+/// signs (24 us), the others wait for it.
+/// </summary>
+internal sealed class ApnsCredential
+{
+    /// <summary>Apple answers TooManyProviderTokenUpdates to anything quicker.</summary>
+    public static readonly TimeSpan LeastAge = TimeSpan.FromMinutes(20);
+
+    /// <summary>From here on a new one is made; up to 5 minutes more, so that many processes do not renew together.</summary>
+    public static readonly TimeSpan RenewalAge = TimeSpan.FromMinutes(50);
+
+    private static readonly TimeSpan RenewalSpread = TimeSpan.FromMinutes(5);
+
+    private readonly Lock _lock = new();
+    private readonly string _team;
+    private readonly string _key;
+    private readonly ECDsa _signer;
+    private readonly TimeProvider _time;
+    private readonly TimeSpan _renewalAge;
+    private Minted? _current;
+
+    public ApnsCredential(string team, string key, ECDsa signer, TimeProvider time)
+    {
+        _team = team;
+        _key = key;
+        _signer = signer;
+        _time = time;
+        _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32((int)RenewalSpread.TotalSeconds));
+    }
+
+    /// <summary>The value of the <c>authorization</c> header: the same string until it is renewed.</summary>
+    public string Authorization
+    {
+        get
+        {
+            var current = Volatile.Read(ref _current);
+            return current is not null && Age(current) < _renewalAge ? current.Authorization : Renew();
+        }
+    }
+
+    /// <summary>
+    /// For a token that APNs called expired: the one to try instead, or null when the refused one is the newest and too young to be
+    /// replaced (then this host's clock is wrong).
+    /// </summary>
+    public string? Replace(string refused)
+    {
+        lock (_lock)
+        {
+            if (_current is { } current && string.Equals(current.Authorization, refused, StringComparison.Ordinal))
+            {
+                return Age(current) >= LeastAge ? Mint() : null;
+            }
+
+            return _current?.Authorization;
+        }
+    }
+
+    private string Renew()
+    {
+        lock (_lock)
+        {
+            return _current is { } current && Age(current) < _renewalAge ? current.Authorization : Mint();
+        }
+    }
+
+    /// <summary>By whichever clock says more: the wall clock may jump ahead of a wrong <c>iat</c>, or step back and keep a token for ever.</summary>
+    private TimeSpan Age(Minted minted)
+    {
+        var byWall = _time.GetUtcNow() - minted.IssuedAt;
+        var elapsed = _time.GetElapsedTime(minted.Timestamp);
+        return byWall > elapsed ? byWall : elapsed;
+    }
+
+    private string Mint()
+    {
+        var now = _time.GetUtcNow();
+        var unsigned = Encode($$"""{"alg":"ES256","kid":"{{_key}}"}""") + "."
+            + Encode($$"""{"iss":"{{_team}}","iat":{{now.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture)}}}""");
+        var signature = _signer.SignData(
+            Encoding.ASCII.GetBytes(unsigned), HashAlgorithmName.SHA256, DSASignatureFormat.IeeeP1363FixedFieldConcatenation);
+        var authorization = $"bearer {unsigned}.{Base64Url.EncodeToString(signature)}";
+        Volatile.Write(ref _current, new Minted(authorization, now, _time.GetTimestamp()));
+        return authorization;
+    }
+
+    private static string Encode(string json) => Base64Url.EncodeToString(Encoding.ASCII.GetBytes(json));
+
+    private sealed record Minted(string Authorization, DateTimeOffset IssuedAt, long Timestamp);
+}

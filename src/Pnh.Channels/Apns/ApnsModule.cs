@@ -1,0 +1,41 @@
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Pnh.Channels.Apns;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+[assembly: ApnsModule]
+
+namespace Pnh.Channels.Apns;
+
+/// <summary>Makes <c>apns</c> known.</summary>
+internal sealed class ApnsModule : PushChannelModule
+{
+    public override string Name => ApnsChannel.ChannelName;
+
+    public override IReadOnlyList<string> ConfigurationKeys { get; } =
+    [
+        "Apps:*:Apns:*:TeamId",
+        "Apps:*:Apns:*:KeyId",
+        "Apps:*:Apns:*:KeyFile",
+        "Apps:*:Apns:*:Topic",
+        "Apps:*:Apns:*:Environment",
+        "Apps:*:Apns:*:BaseAddress",
+    ];
+
+    public override void Register(IServiceCollection services, IConfiguration pnhSection)
+    {
+        var gauges = new ProviderGauges(Name);
+        services.AddSingleton(gauges);
+        services.AddSingleton(provider => new ApnsAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<ApnsAccounts>());
+        services.AddSingleton<IPushChannel>(provider => new ApnsChannel(
+            provider.GetRequiredService<ApnsAccounts>(),
+            new ProviderServices(
+                provider.GetRequiredService<ProviderTrust>(),
+                gauges,
+                provider.GetRequiredService<TimeProvider>(),
+                provider.GetRequiredService<ILoggerFactory>())));
+    }
+}

@@ -1,0 +1,107 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Pnh.Channels.Http;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Apns;
+
+/// <summary>
+/// Writes an event as an APNs payload: <c>aps</c> from the neutral notification, <c>pnh</c> and <c>pnh-id</c> to recognise copies on other
+/// channels, <c>data</c> as sent; the raw override last. Apple: Generating a remote notification. Pure.
+/// </summary>
+internal static class ApnsPayload
+{
+    public static ApnsBody Encode(ApnsPushType type, Event accepted, string? locale)
+    {
+        try
+        {
+            var bytes = PayloadMerge.Write(Compose(type, accepted, locale));
+            return new ApnsBody(bytes, bytes.Length > type.MaxPayloadBytes ? "payload-too-large" : null);
+        }
+        catch (JsonException)
+        {
+            return new ApnsBody([], "invalid-override");
+        }
+    }
+
+    private static JsonObject Compose(ApnsPushType type, Event accepted, string? locale)
+    {
+        var payload = new JsonObject { ["aps"] = Aps(type, accepted.Notification?.For(locale)) };
+        payload["pnh"] = Envelope(accepted);
+        payload["pnh-id"] = accepted.Id;
+        if (PayloadMerge.ReadData(accepted) is { } data)
+        {
+            payload["data"] = data;
+        }
+
+        // Members replace as a whole, but aps is merged by member, so that setting one key of it does not lose the others.
+        if (PayloadMerge.ReadOverride(accepted, ApnsChannel.ChannelName) is { } patch)
+        {
+            if (patch["aps"] is JsonObject aps && payload["aps"] is JsonObject mine)
+            {
+                patch.Remove("aps");
+                PayloadMerge.Apply(mine, aps, depth: 0);
+            }
+
+            PayloadMerge.Apply(payload, patch, depth: 0);
+        }
+
+        return payload;
+    }
+
+    private static JsonObject Aps(ApnsPushType type, Notification? notification)
+    {
+        var aps = new JsonObject();
+        if (ReferenceEquals(type, ApnsPushType.Background))
+        {
+            aps["content-available"] = 1;
+            return aps;
+        }
+
+        if (notification is null || ReferenceEquals(type, ApnsPushType.LiveActivity))
+        {
+            return aps;
+        }
+
+        var alert = new JsonObject();
+        Set(alert, "title", notification.Title);
+        Set(alert, "subtitle", notification.Subtitle);
+        Set(alert, "body", notification.Body);
+        if (alert.Count > 0)
+        {
+            aps["alert"] = alert;
+        }
+
+        Set(aps, "sound", notification.Sound);
+        Set(aps, "category", notification.Category);
+        Set(aps, "thread-id", notification.Thread);
+        if (notification.Badge is { } badge)
+        {
+            aps["badge"] = badge;
+        }
+
+        if (notification.Image is not null)
+        {
+            // A picture is fetched by the app's notification service extension, which runs only for mutable content.
+            aps["mutable-content"] = 1;
+        }
+
+        return aps;
+    }
+
+    private static JsonObject Envelope(Event accepted)
+    {
+        var envelope = new JsonObject { ["id"] = accepted.Id, ["class"] = accepted.Class.Label() };
+        Set(envelope, "traceparent", accepted.TraceParent);
+        Set(envelope, "image", accepted.Notification?.Image);
+        return envelope;
+    }
+
+    private static void Set(JsonObject target, string name, string? value)
+    {
+        if (value is not null)
+        {
+            target[name] = value;
+        }
+    }
+}
