@@ -1,0 +1,68 @@
+using System.Text.Json;
+
+namespace Pnh.Sandbox.Apns;
+
+/// <summary>The rules for the body: size, a JSON object, and that it is what its push type says.</summary>
+internal static class ApnsPayload
+{
+    /// <summary>What APNs answers to an unusable body. Apple has no reason for malformed JSON; this is the nearest.</summary>
+    private const string Unusable = ApnsReason.PayloadEmpty;
+
+    public static string? Check(ReadOnlyMemory<byte> body, ApnsPushType type, SandboxViolations violations, out JsonElement payload)
+    {
+        payload = default;
+        if (body.Length == 0)
+        {
+            return ApnsReason.PayloadEmpty;
+        }
+
+        if (body.Length > type.MaxPayloadBytes)
+        {
+            return ApnsReason.PayloadTooLarge;
+        }
+
+        string? reason = TryParse(body, out payload) ? CheckAps(payload, type) : Unusable;
+        if (reason is not null)
+        {
+            violations.Add(ViolationKind.UselessPayloads);
+        }
+
+        return reason;
+    }
+
+    private static string? CheckAps(JsonElement payload, ApnsPushType type)
+    {
+        if (!payload.TryGetProperty("aps", out JsonElement aps) || aps.ValueKind != JsonValueKind.Object)
+        {
+            return type.NeedsAps || aps.ValueKind != JsonValueKind.Undefined ? Unusable : null;
+        }
+
+        bool visible = aps.TryGetProperty("alert", out _) || aps.TryGetProperty("sound", out _) || aps.TryGetProperty("badge", out _);
+        bool wakes = aps.TryGetProperty("content-available", out JsonElement flag)
+            && flag.ValueKind == JsonValueKind.Number && flag.TryGetInt32(out int one) && one == 1;
+        bool fits = type.Name switch
+        {
+            "background" => wakes && !visible,
+            "alert" => visible || !wakes,
+            "liveactivity" => aps.TryGetProperty("event", out JsonElement e) && e.ValueKind == JsonValueKind.String
+                && aps.TryGetProperty("timestamp", out JsonElement t) && t.ValueKind == JsonValueKind.Number,
+            _ => true,
+        };
+        return fits ? null : ApnsReason.InvalidPushType;
+    }
+
+    private static bool TryParse(ReadOnlyMemory<byte> body, out JsonElement payload)
+    {
+        try
+        {
+            using JsonDocument json = JsonDocument.Parse(body);
+            payload = json.RootElement.Clone();
+            return payload.ValueKind == JsonValueKind.Object;
+        }
+        catch (JsonException)
+        {
+            payload = default;
+            return false;
+        }
+    }
+}

@@ -1,0 +1,54 @@
+using System.Globalization;
+using Microsoft.AspNetCore.Http;
+
+namespace Pnh.Sandbox.Apns;
+
+/// <summary>An answer of APNs: 200 without a body, or a status with a JSON reason, and for 410 the time when the token stopped being good.</summary>
+internal readonly record struct ApnsReply(int Status, string? Reason = null, DateTimeOffset? Timestamp = null)
+{
+    public static readonly ApnsReply Accepted = new(StatusCodes.Status200OK);
+
+    public static ApnsReply Refused(string reason) => new(ApnsReason.StatusOf(reason), reason);
+
+    public static ApnsReply Of(Script script) => script.Kind switch
+    {
+        ScriptKind.Unregistered => Gone(ApnsReason.Unregistered, script),
+        ScriptKind.Bad => Refused(ApnsReason.BadDeviceToken),
+        ScriptKind.Throttled => Refused(ApnsReason.TooManyRequests),
+        ScriptKind.Unavailable => Refused(ApnsReason.ServiceUnavailable),
+        ScriptKind.Answer => Gone(script.Reason ?? "InternalServerError", script),
+        _ => Accepted,
+    };
+
+    public async Task WriteAsync(HttpContext context, ApnsEnvironment environment)
+    {
+        HttpResponse response = context.Response;
+        response.StatusCode = Status;
+        string id = context.Request.Headers[ApnsHeaders.Id] is [{ } given] ? given : Guid.NewGuid().ToString("D");
+        response.Headers[ApnsHeaders.Id] = id;
+        if (Reason is null)
+        {
+            if (environment == ApnsEnvironment.Sandbox)
+            {
+                response.Headers["apns-unique-id"] = Guid.NewGuid().ToString("D");
+            }
+
+            response.ContentLength = 0;
+            return;
+        }
+
+        response.ContentType = "application/json";
+        await response.WriteAsync(Body(Reason), context.RequestAborted);
+    }
+
+    private static ApnsReply Gone(string reason, Script script)
+    {
+        int status = script.Status == 0 ? ApnsReason.StatusOf(reason) : script.Status;
+        return new ApnsReply(status, reason, ApnsReason.HasTimestamp(status) ? script.Timestamp : null);
+    }
+
+    // Milliseconds, unlike every other time at Apple's.
+    private string Body(string reason) => Timestamp is { } time
+        ? string.Create(CultureInfo.InvariantCulture, $"{{\"reason\":\"{reason}\",\"timestamp\":{time.ToUnixTimeMilliseconds()}}}")
+        : $"{{\"reason\":\"{reason}\"}}";
+}

@@ -1,0 +1,75 @@
+using System.Security.Cryptography;
+using System.Text.Json;
+
+namespace Pnh.Sandbox.Credentials;
+
+/// <summary>The pair of files that stands for an Apple developer account: <c>AuthKey_KEYID.p8</c> and <c>apns.json</c> with the two ids.</summary>
+internal static class ApnsKeyFile
+{
+    private const string AccountFileName = "apns.json";
+
+    // Apple's ids are ten upper-case letters and digits.
+    private const string IdCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    private const int IdLength = 10;
+
+    public static string PathOf(string folder, string keyId) => Path.Combine(folder, $"AuthKey_{keyId}.p8");
+
+    public static ApnsKey LoadOrCreate(string folder)
+    {
+        string accountPath = Path.Combine(folder, AccountFileName);
+        string? account = PrivateFile.Read(accountPath);
+        if (account is null)
+        {
+            return Create(folder, accountPath);
+        }
+
+        (string teamId, string keyId) = ReadAccount(accountPath, account);
+        string keyPath = PathOf(folder, keyId);
+        string pem = PrivateFile.Read(keyPath)
+            ?? throw new SandboxException($"{keyPath} is missing. Delete {accountPath} too: the next start makes a new pair.");
+        return new ApnsKey(teamId, keyId, ReadKey(keyPath, pem));
+    }
+
+    private static ApnsKey Create(string folder, string accountPath)
+    {
+        string teamId = RandomNumberGenerator.GetString(IdCharacters, IdLength);
+        string keyId = RandomNumberGenerator.GetString(IdCharacters, IdLength);
+        using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        PrivateFile.Write(PathOf(folder, keyId), key.ExportPkcs8PrivateKeyPem() + "\n");
+        PrivateFile.Write(accountPath, $"{{\"team_id\":\"{teamId}\",\"key_id\":\"{keyId}\"}}\n");
+        return new ApnsKey(teamId, keyId, PublicHalf(key));
+    }
+
+    private static (string TeamId, string KeyId) ReadAccount(string path, string text)
+    {
+        try
+        {
+            using JsonDocument json = JsonDocument.Parse(text);
+            string teamId = json.RootElement.GetProperty("team_id").GetString() ?? "";
+            string keyId = json.RootElement.GetProperty("key_id").GetString() ?? "";
+            return IsId(teamId) && IsId(keyId) ? (teamId, keyId) : throw new FormatException("Ids of ten characters expected.");
+        }
+        catch (Exception e) when (e is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        {
+            throw PrivateFile.Damaged(path, e);
+        }
+    }
+
+    private static ECDsa ReadKey(string path, string pem)
+    {
+        try
+        {
+            using ECDsa key = ECDsa.Create();
+            key.ImportFromPem(pem);
+            return key.KeySize == 256 ? PublicHalf(key) : throw new CryptographicException("A key on P-256 expected.");
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException)
+        {
+            throw PrivateFile.Damaged(path, e);
+        }
+    }
+
+    private static ECDsa PublicHalf(ECDsa key) => ECDsa.Create(key.ExportParameters(includePrivateParameters: false));
+
+    private static bool IsId(string id) => id.Length == IdLength && id.All(IdCharacters.Contains);
+}

@@ -1,0 +1,25 @@
+using System.Text.Json;
+
+namespace Pnh.Sandbox.Phones;
+
+/// <summary>The keys by which the app on a phone knows an event: at the payload's top, or in its <c>data</c>.</summary>
+internal static class EventKeys
+{
+    private const string Id = "pnh-id";
+    private const string Withdraw = "pnh-withdraw";
+    private const string PlainWithdraw = "withdraw";
+
+    public static string? EventId(JsonElement payload) => Find(payload, Id);
+
+    public static string? Withdrawn(JsonElement payload) => Find(payload, Withdraw) ?? Find(payload, PlainWithdraw);
+
+    private static string? Find(JsonElement payload, string key) =>
+        Text(payload, key) ?? (payload.ValueKind == JsonValueKind.Object && payload.TryGetProperty("data", out JsonElement data)
+            ? Text(data, key)
+            : null);
+
+    private static string? Text(JsonElement json, string key) =>
+        json.ValueKind == JsonValueKind.Object && json.TryGetProperty(key, out JsonElement value) && value.ValueKind == JsonValueKind.String
+            ? value.GetString()
+            : null;
+}

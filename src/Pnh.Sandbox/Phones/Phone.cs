@@ -1,0 +1,48 @@
+namespace Pnh.Sandbox;
+
+/// <summary>Whose phone it is.</summary>
+public enum PhonePlatform
+{
+    /// <summary>Addressed by an APNs device token.</summary>
+    Ios,
+
+    /// <summary>Addressed by an FCM registration token or Firebase installation id.</summary>
+    Android,
+}
+
+/// <summary>A notification on a lock screen.</summary>
+/// <param name="Title">Empty when the push had none.</param>
+/// <param name="Body">Empty when the push had none.</param>
+/// <param name="At">When it arrived.</param>
+/// <param name="PushType">The <c>apns-push-type</c>; <c>notification</c> for FCM.</param>
+/// <param name="Priority">APNs: <c>10</c>, <c>5</c>, <c>1</c>; FCM: <c>HIGH</c>, <c>NORMAL</c>.</param>
+/// <param name="CollapseId">The <c>apns-collapse-id</c>, the Android tag or else collapse key; null for none.</param>
+/// <param name="EventId">The value under <c>pnh-id</c> in payload or data; null for none.</param>
+/// <param name="Payload">The JSON: APNs payload, or FCM's <c>data</c>.</param>
+public sealed record ShownNotification(
+    string Title, string Body, DateTimeOffset At, string PushType, string Priority, string? CollapseId, string? EventId, string Payload);
+
+/// <summary>An accepted request as it came in.</summary>
+/// <param name="At">When it arrived.</param>
+/// <param name="Headers">Names in lower case, in the order received; credentials included, so never print them.</param>
+/// <param name="Body">The bytes of the body.</param>
+public sealed record ReceivedPush(DateTimeOffset At, IReadOnlyList<KeyValuePair<string, string>> Headers, ReadOnlyMemory<byte> Body)
+{
+    /// <summary>The first value of a header; null when it was absent.</summary>
+    public string? Header(string name) => Headers.FirstOrDefault(header => header.Key == name).Value;
+}
+
+/// <summary>A fake phone at one moment: a snapshot that does not change.</summary>
+/// <param name="Address">APNs token in lower case, FCM token or FID.</param>
+/// <param name="Platform">Whose phone.</param>
+/// <param name="Name">What <see cref="SandboxPhones.Name"/> called it; null for no name.</param>
+/// <param name="Received">Pushes accepted for it since the start, shown or not.</param>
+/// <param name="LockScreen">Newest first.</param>
+/// <param name="Requests">The last requests, newest first.</param>
+public sealed record Phone(
+    string Address,
+    PhonePlatform Platform,
+    string? Name,
+    long Received,
+    IReadOnlyList<ShownNotification> LockScreen,
+    IReadOnlyList<ReceivedPush> Requests);

@@ -1,0 +1,64 @@
+namespace Pnh.Sandbox.Phones;
+
+/// <summary>A phone as it changes, behind its own lock.</summary>
+internal sealed class PhoneState
+{
+    private readonly Lock _lock = new();
+    private readonly List<ShownNotification> _lockScreen = [];
+    private readonly List<ReceivedPush> _requests = [];
+    private readonly string _address;
+    private readonly PhonePlatform _platform;
+    private string? _name;
+    private long _received;
+
+    public PhoneState(string address, PhonePlatform platform)
+    {
+        _address = address;
+        _platform = platform;
+    }
+
+    public Phone Snapshot()
+    {
+        lock (_lock)
+        {
+            return new Phone(_address, _platform, _name, _received, [.. _lockScreen], [.. _requests]);
+        }
+    }
+
+    public void Rename(string name)
+    {
+        lock (_lock)
+        {
+            _name = name;
+        }
+    }
+
+    public void Arrive(ArrivedPush push, int notificationsKept, int requestsKept)
+    {
+        lock (_lock)
+        {
+            _received++;
+            Prepend(_requests, push.Request, requestsKept);
+            if (push.Withdraws is { } id)
+            {
+                _lockScreen.RemoveAll(shown => shown.EventId == id || shown.CollapseId == id);
+            }
+
+            if (push.Shown is { } notification)
+            {
+                // A phone puts the replacement on top, where the eye is, rather than in the old place.
+                _lockScreen.RemoveAll(shown => shown.CollapseId is not null && shown.CollapseId == notification.CollapseId);
+                Prepend(_lockScreen, notification, notificationsKept);
+            }
+        }
+    }
+
+    private static void Prepend<T>(List<T> list, T item, int kept)
+    {
+        list.Insert(0, item);
+        if (list.Count > kept)
+        {
+            list.RemoveAt(kept);
+        }
+    }
+}

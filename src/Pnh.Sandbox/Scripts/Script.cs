@@ -1,0 +1,63 @@
+namespace Pnh.Sandbox;
+
+/// <summary>What a provider does with a push to a scripted address, after the request itself was found correct.</summary>
+public enum ScriptKind
+{
+    /// <summary>The app is gone: APNs 410 Unregistered with a timestamp, FCM 404 UNREGISTERED.</summary>
+    Unregistered,
+
+    /// <summary>No address of this provider: APNs 400 BadDeviceToken, FCM 400 INVALID_ARGUMENT on its field.</summary>
+    Bad,
+
+    /// <summary>Too many for this device: APNs 429 TooManyRequests, FCM 429 QUOTA_EXCEEDED with Retry-After.</summary>
+    Throttled,
+
+    /// <summary>Accepted, after <see cref="Script.Delay"/>.</summary>
+    Slow,
+
+    /// <summary>APNs 503 ServiceUnavailable, FCM 503 UNAVAILABLE, with Retry-After when one is given.</summary>
+    Unavailable,
+
+    /// <summary>502 with an HTML page, from something in front of the provider.</summary>
+    Broken,
+
+    /// <summary>RST_STREAM with <see cref="Script.ErrorCode"/>, no answer.</summary>
+    Reset,
+
+    /// <summary>The TCP connection is cut, no answer.</summary>
+    Disconnect,
+
+    /// <summary>Accepted and answered; then GOAWAY with <see cref="Script.Reason"/> as debug data.</summary>
+    GoAway,
+
+    /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, or an FCM error code.</summary>
+    Answer,
+}
+
+/// <summary>A script for one address. What a kind does not use is ignored.</summary>
+public sealed record Script(ScriptKind Kind)
+{
+    /// <summary>How many pushes it applies to before the address is healthy again; 0 means until removed.</summary>
+    public int Times { get; init; }
+
+    /// <summary>Waited before anything else happens, for every kind.</summary>
+    public TimeSpan Delay { get; init; }
+
+    /// <summary>The Retry-After of FCM's 429 and 503; null sends none.</summary>
+    public TimeSpan? RetryAfter { get; init; }
+
+    /// <summary>APNs' time of the 410; null means the moment the script was set.</summary>
+    public DateTimeOffset? Timestamp { get; init; }
+
+    /// <summary>HTTP/2 error code of <see cref="ScriptKind.Reset"/>: 2 INTERNAL_ERROR (ambiguous), 7 REFUSED_STREAM (not processed).</summary>
+    public int ErrorCode { get; init; } = 2;
+
+    /// <summary>Reason or error code of <see cref="ScriptKind.Answer"/>; reason in the GOAWAY (default Shutdown).</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>Status of <see cref="ScriptKind.Answer"/>; 0 means the provider's usual one for the reason.</summary>
+    public int Status { get; init; }
+
+    /// <summary>Whether the push reaches the phone although the answer is lost (Reset, Disconnect, Broken).</summary>
+    public bool Delivered { get; init; }
+}
