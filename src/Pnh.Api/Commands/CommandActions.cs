@@ -1,0 +1,36 @@
+using Pnh.Api.Access;
+
+namespace Pnh.Api.Commands;
+
+/// <summary>
+/// What the commands run. Each takes the command line's configuration tokens (<c>--Pnh:Urls=…</c>), to be handed to the configuration's
+/// command-line source as they are, and gives the exit code: 0, or <see cref="PnhCommandLine.UsageExitCode"/> for wrong configuration.
+/// </summary>
+/// <param name="ServeAsync">Runs the hub until it is told to stop.</param>
+/// <param name="SandboxAsync">Runs the stand-ins of the providers alone.</param>
+/// <param name="TokenAsync">Makes and prints a client token.</param>
+/// <param name="AddKeyAsync">Has the running hub make a publisher key, and prints it.</param>
+internal sealed record CommandActions(
+    Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
+    Func<string[], CancellationToken, Task<int>> SandboxAsync,
+    Func<TokenRequest, CommandOutput, Task<int>> TokenAsync,
+    Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync);
+
+/// <summary>What a node does.</summary>
+internal enum Role
+{
+    /// <summary>Everything, alone.</summary>
+    All,
+}
+
+/// <summary><c>pnh serve</c>.</summary>
+internal sealed record ServeRequest(Role Role, string[] Configuration);
+
+/// <summary><c>pnh token</c>. <paramref name="Device"/> null = any device; the lifetime is more than zero.</summary>
+internal sealed record TokenRequest(string App, string User, string? Device, TimeSpan Lifetime, string[] Configuration);
+
+/// <summary><c>pnh key add</c>.</summary>
+internal sealed record AddKeyRequest(string App, Scope Scopes, string[] Configuration);
+
+/// <summary>Where a command writes: results to one, complaints to the other, one line each.</summary>
+internal sealed record CommandOutput(TextWriter Out, TextWriter Error);

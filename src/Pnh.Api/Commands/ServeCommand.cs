@@ -1,0 +1,43 @@
+using System.CommandLine;
+
+namespace Pnh.Api.Commands;
+
+/// <summary><c>pnh serve [--role all]</c>: runs the hub; also what <c>pnh</c> alone does.</summary>
+internal static class ServeCommand
+{
+    /// <summary>The command.</summary>
+    public static Command Create(CommandActions actions, CommandOutput output)
+    {
+        var command = new Command("serve", "Run the hub (the default)");
+        Fill(command, actions, output);
+        return command;
+    }
+
+    /// <summary>Gives a command the options and the action of serve.</summary>
+    public static void Fill(Command command, CommandActions actions, CommandOutput output)
+    {
+        var role = new Option<string>("--role")
+        {
+            Description = "What this node does: all (one node), hub or edge (several nodes; not available yet)",
+            DefaultValueFactory = static _ => "all",
+        };
+        role.AcceptOnlyFromAmong("all", "hub", "edge");
+        command.Options.Add(role);
+        command.TreatUnmatchedTokensAsErrors = false;
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            if (ConfigurationTokens.Read(parsed, output) is not { } configuration)
+            {
+                return PnhCommandLine.UsageExitCode;
+            }
+
+            if (parsed.GetValue(role) is var name and not "all")
+            {
+                await output.Error.WriteLineAsync($"pnh: --role {name} is not available yet; use --role all");
+                return PnhCommandLine.UsageExitCode;
+            }
+
+            return await actions.ServeAsync(new(Role.All, configuration), cancellationToken);
+        });
+    }
+}

@@ -1,0 +1,94 @@
+
+namespace Pnh.Api.Configuration;
+
+/// <summary>
+/// The keys that may stand below <c>Pnh</c>, as patterns relative to it: segments parted by colons, <c>*</c> for any one name
+/// (<c>Apps:*:Keys:*:Secret</c>). Case does not matter, as everywhere in configuration. A key that no pattern allows is an error: a typo must
+/// not run as a default. Channels add their own patterns before the configuration is read. Not thread-safe.
+/// </summary>
+internal sealed class KnownKeys
+{
+    private readonly Node _root = new();
+
+    /// <summary>The hub's own keys.</summary>
+    public static KnownKeys Hub() => new KnownKeys().Add(
+        "Data", "Urls", "Urls:*", "OperationsUrls", "OperationsUrls:*", "Store", "Postgres", "Sandbox", "SandboxPorts:Apns", "SandboxPorts:Fcm",
+        "Apps:*:Keys:*:Secret", "Apps:*:Keys:*:SecretHash", "Apps:*:Keys:*:Scopes",
+        "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience",
+        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Sockets:Transport", "Lanes:Transport");
+
+    /// <summary>Allows more keys; returns itself.</summary>
+    public KnownKeys Add(params IEnumerable<string> patterns)
+    {
+        foreach (var pattern in patterns)
+        {
+            var node = _root;
+            foreach (var segment in pattern.Split(':'))
+            {
+                node = node.GetOrAdd(segment);
+            }
+
+            node.TakesValue = true;
+        }
+
+        return this;
+    }
+
+    /// <summary>Reports every key of the section that no pattern allows, and every value where a group of keys belongs.</summary>
+    public void Check(IConfigurationSection section, ConfigurationErrors errors)
+    {
+        if (!string.IsNullOrEmpty(section.Value))
+        {
+            errors.Add(section.Path, "is a section, not a value; set keys below it");
+        }
+
+        Check(_root, section, errors);
+    }
+
+    private static void Check(Node node, IConfigurationSection section, ConfigurationErrors errors)
+    {
+        foreach (var child in section.GetChildren())
+        {
+            if (node.Find(child.Key) is not { } next)
+            {
+                errors.Add(child.Path, $"unknown key; {node.Describe()}");
+                continue;
+            }
+
+            // An empty object or array in JSON shows up as a key with an empty value: nothing was said, nothing is wrong.
+            if (!next.TakesValue && !string.IsNullOrEmpty(child.Value))
+            {
+                errors.Add(child.Path, $"takes keys, not a value; {next.Describe()}");
+            }
+
+            Check(next, child, errors);
+        }
+    }
+
+    private sealed class Node
+    {
+        private readonly SortedDictionary<string, Node> _names = new(StringComparer.OrdinalIgnoreCase);
+        private Node? _any;
+
+        public bool TakesValue { get; set; }
+
+        public Node GetOrAdd(string segment)
+        {
+            if (segment == "*")
+            {
+                return _any ??= new Node();
+            }
+
+            if (!_names.TryGetValue(segment, out var node))
+            {
+                _names.Add(segment, node = new Node());
+            }
+
+            return node;
+        }
+
+        public Node? Find(string segment) => _names.TryGetValue(segment, out var node) ? node : _any;
+
+        public string Describe() => _names.Count == 0 ? "nothing may stand here" : $"known here: {string.Join(", ", _names.Keys)}";
+    }
+}

@@ -1,0 +1,72 @@
+using System.Globalization;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.Configuration;
+
+/// <summary>Section <c>Pnh</c>, read and checked. Immutable; made by <see cref="PnhConfiguration.Read"/>. Never prints a secret.</summary>
+internal sealed record PnhOptions
+{
+    /// <summary>Name of the section.</summary>
+    public const string SectionName = "Pnh";
+
+    /// <summary>Folder of everything that must survive a restart, as an absolute path. Default: <c>pnh-data</c> in the caller's working folder.</summary>
+    public required string Data { get; init; }
+
+    /// <summary>Addresses of the public listener; at least one. Default http://localhost:8080.</summary>
+    public IReadOnlyList<ListenAddress> Urls { get; init; } = [new(IsHttps: false, Address: null, 8080)];
+
+    /// <summary>Addresses of the operations listener; at least one, none shared with <see cref="Urls"/>. Default http://localhost:9090.</summary>
+    public IReadOnlyList<ListenAddress> OperationsUrls { get; init; } = [new(IsHttps: false, Address: null, 9090)];
+
+    /// <summary>Which engine keeps devices and events. Default sqlite.</summary>
+    public StoreEngine Store { get; init; } = StoreEngine.Sqlite;
+
+    /// <summary>PostgreSQL connection string; null unless <see cref="Store"/> is postgres. A secret.</summary>
+    public string? Postgres { get; init; }
+
+    /// <summary>Run the sandbox providers: true or false as asked for; null = only on a first start (<see cref="IsFirstStart"/>).</summary>
+    public bool? Sandbox { get; init; }
+
+    /// <summary>Ports of the sandbox; 0 = any free port.</summary>
+    public SandboxPorts SandboxPorts { get; init; } = new(8443, 8444);
+
+    /// <summary>Configured apps by name; empty = none configured.</summary>
+    public IReadOnlyDictionary<string, AppOptions> Apps { get; init; } = new Dictionary<string, AppOptions>();
+
+    /// <summary>Only classes that the configuration mentions.</summary>
+    public IReadOnlyDictionary<EventClass, ClassOptions> Classes { get; init; } = new Dictionary<EventClass, ClassOptions>();
+
+    /// <summary>How frames reach sockets.</summary>
+    public TransportOption SocketsTransport { get; init; } = TransportOption.Framework;
+
+    /// <summary>How lanes reach providers.</summary>
+    public TransportOption LanesTransport { get; init; } = TransportOption.Framework;
+
+    /// <summary>True when every address of both listeners is a loopback one.</summary>
+    public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);
+
+    /// <summary>No apps, SQLite, loopback: the hub makes the app <c>demo</c> with secrets of its own. (The role must be <c>all</c> as well.)</summary>
+    public bool IsFirstStart => Apps.Count == 0 && Store == StoreEngine.Sqlite && IsLoopbackOnly;
+
+    /// <summary>Without secrets.</summary>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"Data={Data} Store={Store} Apps={Apps.Count}");
+}
+
+/// <summary>An engine of the device registry and the journal.</summary>
+internal enum StoreEngine
+{
+    /// <summary>Embedded, one node.</summary>
+    Sqlite,
+
+    /// <summary>PostgreSQL, several nodes.</summary>
+    Postgres,
+}
+
+/// <summary>Where the sandbox listens on loopback; 0 = any free port.</summary>
+internal sealed record SandboxPorts(int Apns, int Fcm);
+
+/// <summary>Times of one class; null = the hub's default for the class.</summary>
+/// <param name="Ttl">How long an event is worth delivering; 0 to 28 days.</param>
+/// <param name="AckWithin">How long a socket may take to ack before a push goes out too.</param>
+/// <param name="PushAfter">How long a push waits while another device of the user is active; zero = not at all.</param>
+internal sealed record ClassOptions(TimeSpan? Ttl, TimeSpan? AckWithin, TimeSpan? PushAfter);

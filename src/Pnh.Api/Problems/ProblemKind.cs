@@ -1,0 +1,12 @@
+namespace Pnh.Api.Problems;
+
+/// <summary>A kind of refusal that clients can hold on to.</summary>
+/// <param name="Code">Stable, kebab-case.</param>
+/// <param name="Status">HTTP status.</param>
+/// <param name="Title">Short text, the same for every occurrence (RFC 9457 section 3.1.3).</param>
+/// <param name="Remedy">What the caller can do; documentation.</param>
+internal sealed record ProblemKind(string Code, int Status, string Title, string Remedy)
+{
+    /// <summary>RFC 9457 <c>type</c>: a name, not an address to fetch.</summary>
+    public string Type { get; } = $"urn:pnh:problem:{Code}";
+}

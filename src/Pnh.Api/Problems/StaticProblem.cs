@@ -1,0 +1,41 @@
+using Microsoft.Extensions.Primitives;
+
+namespace Pnh.Api.Problems;
+
+/// <summary>
+/// A refusal whose every byte is known beforehand. Writing it allocates nothing of ours: what scanners and mistyped clients cost is decided
+/// here. Thread-safe.
+/// </summary>
+internal sealed class StaticProblem
+{
+    private static readonly StringValues ContentType = Problem.MediaType;
+    private readonly ReadOnlyMemory<byte> _body;
+    private readonly int _status;
+
+    /// <summary>Encodes the problem once.</summary>
+    public StaticProblem(ProblemKind kind)
+    {
+        _status = kind.Status;
+        _body = new Problem(kind).ToJson();
+    }
+
+    /// <summary>404.</summary>
+    public static StaticProblem NotFound { get; } = new(ProblemCatalogue.NotFound);
+
+    /// <summary>405; the caller sets Allow.</summary>
+    public static StaticProblem MethodNotAllowed { get; } = new(ProblemCatalogue.MethodNotAllowed);
+
+    /// <summary>401; the caller sets WWW-Authenticate.</summary>
+    public static StaticProblem Unauthorized { get; } = new(ProblemCatalogue.Unauthorized);
+
+    /// <summary>Answers the request.</summary>
+    public Task WriteAsync(HttpContext context)
+    {
+        var response = context.Response;
+        response.StatusCode = _status;
+        response.Headers.ContentType = ContentType;
+        response.ContentLength = _body.Length;
+        var write = response.Body.WriteAsync(_body);
+        return write.IsCompletedSuccessfully ? Task.CompletedTask : write.AsTask();
+    }
+}
