@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
@@ -93,24 +94,26 @@ internal sealed class DeviceEndpoints
     }
 }
 
-/// <summary>The user and device of <c>/v1/users/{user}/devices/{device}</c>.</summary>
+/// <summary>The ids of a business path, checked.</summary>
 internal static class PathUser
 {
     private static readonly Problem BadId = new(ProblemCatalogue.InvalidId);
 
     internal static bool TryRead(HttpContext context, out UserKey key, out Problem? problem)
     {
-        var user = PathIds.Name(context, 2);
-        problem = user is null ? BadId : null;
+        var user = Name(context, PathId.User, out problem);
         key = new UserKey(Caller.Of(context).App, user ?? "");
         return user is not null;
     }
 
-    internal static string? Device(HttpContext context, out Problem? problem)
+    internal static string? Device(HttpContext context, out Problem? problem) => Name(context, PathId.Device, out problem);
+
+    /// <summary>The user, device or topic id in a route parameter; null with a problem when it is not allowed.</summary>
+    internal static string? Name(HttpContext context, string parameter, out Problem? problem)
     {
-        var device = PathIds.Name(context, 4);
-        problem = device is null ? BadId : null;
-        return device;
+        var isName = PathId.TryRead(context, parameter, out var name) && Ids.IsName(name);
+        problem = isName ? null : BadId;
+        return isName ? name : null;
     }
 }
 

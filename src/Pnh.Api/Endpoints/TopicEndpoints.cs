@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
 using Pnh.Core.Devices;
 
@@ -9,7 +10,6 @@ namespace Pnh.Api.Endpoints;
 internal sealed class TopicEndpoints
 {
     private const int FlushBytes = 16 * 1024;
-    private static readonly Problem BadId = new(ProblemCatalogue.InvalidId);
     private readonly IDeviceStore _devices;
 
     public TopicEndpoints(IDeviceStore devices) => _devices = devices;
@@ -27,9 +27,9 @@ internal sealed class TopicEndpoints
 
     private static async Task ChangeAsync(HttpContext context, Func<string, string, string, CancellationToken, Task<bool>> change)
     {
-        if (PathIds.Name(context, 2) is not { } topic || PathIds.Name(context, 4) is not { } user)
+        if (PathUser.Name(context, "topic", out var problem) is not { } topic || PathUser.Name(context, PathId.User, out problem) is not { } user)
         {
-            await BadId.ExecuteAsync(context);
+            await problem!.ExecuteAsync(context);
             return;
         }
 
@@ -39,9 +39,9 @@ internal sealed class TopicEndpoints
 
     private async Task ListAsync(HttpContext context)
     {
-        if (PathIds.Name(context, 2) is not { } topic)
+        if (PathUser.Name(context, "topic", out var problem) is not { } topic)
         {
-            await BadId.ExecuteAsync(context);
+            await problem!.ExecuteAsync(context);
             return;
         }
 
