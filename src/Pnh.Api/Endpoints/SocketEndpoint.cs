@@ -1,0 +1,49 @@
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary><c>/v1/socket</c>: takes the upgrade and hands the socket to the channel, which speaks the protocol.</summary>
+internal sealed class SocketEndpoint
+{
+    private readonly WebSocketServer _server;
+    private readonly IClientAuthenticator _tokens;
+    private readonly IHostApplicationLifetime _lifetime;
+
+    public SocketEndpoint(WebSocketServer server, IClientAuthenticator tokens, IHostApplicationLifetime lifetime)
+    {
+        _server = server;
+        _tokens = tokens;
+        _lifetime = lifetime;
+    }
+
+    // Anyone may connect: the hello brings the token, because a browser cannot set a header here.
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/socket", RunAsync).AllowAnyone();
+
+    private async Task RunAsync(HttpContext context)
+    {
+        if (!context.WebSockets.IsWebSocketRequest)
+        {
+            context.Response.Headers.Upgrade = "websocket";
+            await new Problem(ProblemCatalogue.BadRequest, "This address takes WebSocket connections only.").ExecuteAsync(context);
+            return;
+        }
+
+        ClientIdentity? identity = null;
+        if (context.Request.Headers.Authorization.Count > 0)
+        {
+            identity = _tokens.Authenticate(BearerCredential.Read(context.Request.Headers.Authorization), out var refusal);
+            if (identity is null)
+            {
+                await new Problem(ProblemCatalogue.Unauthorized, $"The client token is not valid: {refusal}.").ExecuteAsync(context);
+                return;
+            }
+        }
+
+        var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
+        using var socket = await context.WebSockets.AcceptWebSocketAsync(_server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
+        await _server.RunAsync(socket, identity, peer, _lifetime.ApplicationStopping);
+    }
+}

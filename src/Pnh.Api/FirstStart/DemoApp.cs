@@ -1,0 +1,64 @@
+using System.Buffers.Text;
+using Pnh.Core.Storage;
+using Pnh.Sandbox;
+
+namespace Pnh.Api.FirstStart;
+
+/// <summary>
+/// The app that a hub without any gets: generated secrets, kept in the data folder (mode 0600), and the sandbox as its providers. It enters as
+/// configuration, so that nothing in the hub knows a demo from a real app.
+/// </summary>
+internal static class DemoApp
+{
+    /// <summary>The app's name.</summary>
+    public const string Name = "demo";
+
+    /// <summary>Whose devices are there from the start.</summary>
+    public const string User = "ada";
+
+    /// <summary>The bundle id of the fake iPhone's app.</summary>
+    public const string Topic = "com.example.demo";
+
+    private const string KeyFile = "demo.key";
+    private const string TokenFile = "demo.hs256";
+    private const int SecretBytes = 32;
+
+    /// <summary>The publisher key, all scopes; the same at every start.</summary>
+    public static string Key(DataFolder folder) => $"pnh_{Name}_{Base64Url.EncodeToString(folder.ReadOrCreateSecret(KeyFile, SecretBytes))}";
+
+    /// <summary>The app's section of the configuration; without providers when there is no sandbox.</summary>
+    public static Dictionary<string, string?> Configuration(DataFolder folder, SandboxServer? sandbox)
+    {
+        var section = TokenConfiguration(folder.ReadOrCreateSecret(TokenFile, SecretBytes));
+        section[$"{Section}:Keys:0:Secret"] = Key(folder);
+        section[$"{Section}:Keys:0:Scopes"] = "send register read admin";
+        if (sandbox is not null)
+        {
+            var credentials = sandbox.Credentials;
+            section[$"{Section}:Apns:0:TeamId"] = credentials.TeamId;
+            section[$"{Section}:Apns:0:KeyId"] = credentials.KeyId;
+            section[$"{Section}:Apns:0:KeyFile"] = credentials.KeyFile;
+            section[$"{Section}:Apns:0:Topic"] = Topic;
+            section[$"{Section}:Apns:0:Environment"] = "sandbox";
+            section[$"{Section}:Apns:0:BaseAddress"] = sandbox.ApnsAddress.ToString();
+            section[$"{Section}:Fcm:0:ServiceAccountFile"] = credentials.ServiceAccountFile;
+            section[$"{Section}:Fcm:0:BaseAddress"] = sandbox.FcmAddress.ToString();
+        }
+
+        return section;
+    }
+
+    /// <summary>What <c>pnh token</c> needs of a demo that was started on this folder before; null when none was. Takes no lock.</summary>
+    public static Dictionary<string, string?>? TokenConfiguration(string folder)
+    {
+        var file = Path.Combine(folder, TokenFile);
+        return File.Exists(file) ? TokenConfiguration(File.ReadAllBytes(file)) : null;
+    }
+
+    private static string Section => $"Pnh:Apps:{Name}";
+
+    private static Dictionary<string, string?> TokenConfiguration(byte[] secret) => new()
+    {
+        [$"{Section}:Tokens:Hs256Secret"] = Base64Url.EncodeToString(secret),
+    };
+}

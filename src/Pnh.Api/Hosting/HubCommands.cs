@@ -1,0 +1,131 @@
+using System.Runtime;
+using Pnh.Api.Access;
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+using Pnh.Api.FirstStart;
+using Pnh.Channels;
+using Pnh.Core.Storage;
+using Pnh.Sandbox;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>What the commands do: every expected failure is one line and an exit code.</summary>
+internal static class HubCommands
+{
+    private const int FailedExitCode = 1;
+
+    /// <summary>The commands, writing to <paramref name="output"/>.</summary>
+    public static CommandActions Create(CommandOutput output) => new(
+        (request, cancellationToken) => ServeAsync(request, output, cancellationToken),
+        (configuration, cancellationToken) => SandboxAsync(configuration, output, cancellationToken),
+        MakeToken,
+        AddKeyAsync);
+
+    private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        // Workstation GC would halve the Q-factor under load; with one processor the runtime has no server GC to offer.
+        if (!GCSettings.IsServerGC && Environment.ProcessorCount > 1)
+        {
+            return Fail(output, "server GC is off; remove DOTNET_gcServer=0 from the environment");
+        }
+
+        var errors = new ConfigurationErrors();
+        try
+        {
+            await using var host = await HubHost.BuildAsync(request.Configuration, errors, null, cancellationToken);
+            if (host is null)
+            {
+                errors.WriteTo(output.Error);
+                return ConfigurationErrors.ExitCode;
+            }
+
+            await host.StartAsync(cancellationToken);
+            Welcome.Write(output.Out, host.PublicAddress, host.ConsoleLink, host.Start.DemoKey, host.Start.Sandbox is not null);
+            await host.WaitForShutdownAsync(cancellationToken);
+            return 0;
+        }
+        catch (Exception fault) when (fault is DataFolderException or SandboxException)
+        {
+            return Fail(output, fault.Message);
+        }
+        catch (IOException fault) when (fault.InnerException is Microsoft.AspNetCore.Connections.AddressInUseException)
+        {
+            return Fail(output, $"{fault.Message.TrimEnd('.')}; stop the program that holds the port, or choose others with --Pnh:Urls=… and --Pnh:OperationsUrls=…");
+        }
+    }
+
+    private static async Task<int> SandboxAsync(string[] tokens, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (Read(tokens, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        return await SandboxProgram.RunAsync(HubStart.SandboxSettings(options), output.Out, cancellationToken);
+    }
+
+    private static async Task<int> MakeToken(TokenRequest request, CommandOutput output)
+    {
+        if (Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        if (!options.Apps.ContainsKey(request.App))
+        {
+            return Fail(output, $"no app '{request.App}' is configured, and no demo was started on {options.Data}; give the hub's own configuration, like --Pnh:Data=…");
+        }
+
+        try
+        {
+            await output.Out.WriteLineAsync(new ClientTokens(options.Apps.Values, TimeProvider.System).Create(request.App, request.User, request.Device, request.Lifetime));
+            return 0;
+        }
+        catch (InvalidOperationException refusal)
+        {
+            return Fail(output, refusal.Message);
+        }
+    }
+
+    private static async Task<int> AddKeyAsync(AddKeyRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var answer = await KeysClient.AddAsync(options.OperationsUrls[0].ToClientUri(), options.Data, request.App, request.Scopes, cancellationToken);
+        if (answer.Secret is null)
+        {
+            return Fail(output, answer.Failure!);
+        }
+
+        await output.Out.WriteLineAsync(answer.Secret);
+        return 0;
+    }
+
+    /// <summary>The configuration of a command that runs beside a hub; the demo's token secret is taken from the data folder.</summary>
+    private static PnhOptions? Read(string[] tokens, CommandOutput output)
+    {
+        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
+        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
+        var knownKeys = KnownKeys.Hub().Add(builder.Services
+            .Where(static service => service.ServiceType == typeof(PushChannelModule))
+            .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
+        var read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);
+        if (read.Errors.None && read.Options.Apps.Count == 0 && DemoApp.TokenConfiguration(read.Options.Data) is { } demo)
+        {
+            builder.Configuration.AddInMemoryCollection(demo);
+            read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);
+        }
+
+        read.Errors.WriteTo(output.Error);
+        return read.Errors.None ? read.Options : null;
+    }
+
+    private static int Fail(CommandOutput output, string line)
+    {
+        output.Error.WriteLine($"pnh: {line}");
+        return FailedExitCode;
+    }
+}

@@ -1,0 +1,157 @@
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Pnh.Api.Access;
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+using Pnh.Api.Endpoints;
+using Pnh.Api.FirstStart;
+using Pnh.Api.FrontDoor;
+using Pnh.Api.Problems;
+using Pnh.Channels;
+using Pnh.Channels.Http;
+using Pnh.Core.Access;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>One hub: built, started, stopped. The program runs one; tests run as many as they like.</summary>
+internal sealed class HubHost : IAsyncDisposable
+{
+    // A slow client must not hold a request's memory for long; a back-end on the same network sends its headers at once.
+    private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
+
+    // Batches lift it for themselves; every other body is small.
+    private const long RequestBodyBytes = 1024 * 1024;
+    private readonly HubStart _start;
+    private readonly WebApplication _app;
+
+    private HubHost(HubStart start, WebApplication app)
+    {
+        _start = start;
+        _app = app;
+    }
+
+    /// <summary>Everything composed; for tests.</summary>
+    public IServiceProvider Services => _app.Services;
+
+    /// <summary>What was settled before: options, folder, sandbox.</summary>
+    public HubStart Start => _start;
+
+    /// <summary>The public listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
+    public Uri PublicAddress => Addresses(_start.Options.Urls.Count, skip: 0);
+
+    /// <summary>The operations listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
+    public Uri OperationsAddress => Addresses(_start.Options.OperationsUrls.Count, skip: _start.Options.Urls.Count);
+
+    /// <summary>
+    /// Builds a hub from configuration tokens (<c>--Pnh:Urls=…</c>). Null when the configuration has errors. <paramref name="configure"/> may add
+    /// services (tests: a clock, channels).
+    /// </summary>
+    public static async Task<HubHost?> BuildAsync(
+        string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken)
+    {
+        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
+        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
+        configure?.Invoke(builder);
+        var knownKeys = KnownKeys.Hub().Add(Modules(builder.Services).SelectMany(static module => module.ConfigurationKeys));
+        if (await HubStart.PrepareAsync(builder.Configuration, knownKeys, Environment.CurrentDirectory, errors, cancellationToken) is not { } start)
+        {
+            return null;
+        }
+
+        builder.Services.AddHub(start);
+        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, start.Options));
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
+        var host = new HubHost(start, builder.Build());
+        host.CheckChannels(errors);
+        if (errors.None)
+        {
+            host.Map();
+            return host;
+        }
+
+        await host.DisposeAsync();
+        return null;
+    }
+
+    /// <summary>Recovers, opens the listeners, gives the demo user phones. Throws <see cref="IOException"/> when a port is in use.</summary>
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        if (_start.Sandbox is { } sandbox)
+        {
+            var trust = Services.GetRequiredService<ProviderTrust>();
+            trust.Trust(sandbox.ApnsAddress, sandbox.CaCertificate);
+            trust.Trust(sandbox.FcmAddress, sandbox.CaCertificate);
+            if (_start.DemoKey is not null)
+            {
+                await DemoDevices.RegisterAsync(
+                    Services.GetRequiredService<IDeviceStore>(), sandbox, Services.GetRequiredService<TimeProvider>(), cancellationToken);
+            }
+        }
+
+        await _app.StartAsync(cancellationToken);
+    }
+
+    /// <summary>Until the process is told to stop; then stops.</summary>
+    public Task WaitForShutdownAsync(CancellationToken cancellationToken) => _app.WaitForShutdownAsync(cancellationToken);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _app.DisposeAsync();
+        await _start.DisposeAsync();
+    }
+
+    private static IEnumerable<PushChannelModule> Modules(IServiceCollection services) => services
+        .Where(static service => service.ServiceType == typeof(PushChannelModule))
+        .Select(static service => (PushChannelModule)service.ImplementationInstance!);
+
+    private static void Configure(KestrelServerOptions kestrel, PnhOptions options)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.MaxRequestBodySize = RequestBodyBytes;
+        kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
+        kestrel.Limits.MaxRequestHeaderCount = 50;
+        kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
+        kestrel.Listen(options);
+    }
+
+    private void CheckChannels(ConfigurationErrors errors)
+    {
+        var found = new List<string>();
+        foreach (var check in Services.GetServices<IConfigurationCheck>())
+        {
+            check.Check(found);
+        }
+
+        foreach (var line in found)
+        {
+            var colon = line.IndexOf(": ", StringComparison.Ordinal);
+            errors.Add(colon < 0 ? PnhOptions.SectionName : line[..colon], colon < 0 ? line : line[(colon + 2)..]);
+        }
+    }
+
+    private void Map()
+    {
+        _app.UseFrontDoor();
+        _app.UseExceptionProblems();
+        _app.UseAccessGate(_start.OperatorSecret);
+        _app.UseWebSockets();
+        Services.GetRequiredService<EventEndpoints>().Map(_app);
+        Services.GetRequiredService<DeviceEndpoints>().Map(_app);
+        Services.GetRequiredService<DeviceTransfer>().Map(_app);
+        Services.GetRequiredService<UserEndpoints>().Map(_app);
+        Services.GetRequiredService<TopicEndpoints>().Map(_app);
+        Services.GetRequiredService<SocketEndpoint>().Map(_app);
+        _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
+        var stored = Services.GetRequiredService<IPublisherKeyStore>();
+        var time = Services.GetRequiredService<TimeProvider>();
+        _app.MapKeys(
+            Services.GetRequiredService<PublisherKeys>(),
+            _start.Options.Apps.ContainsKey,
+            (key, cancellationToken) => stored.AddAsync(key.ToStored(time.GetUtcNow()), cancellationToken));
+    }
+
+    private Uri Addresses(int count, int skip) => count == 0
+        ? throw new InvalidOperationException("No address.")
+        : new Uri(_app.Urls.ElementAt(skip).Replace("[::]", "localhost", StringComparison.Ordinal).Replace("0.0.0.0", "localhost", StringComparison.Ordinal));
+}

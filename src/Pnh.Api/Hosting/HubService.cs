@@ -1,0 +1,87 @@
+using Pnh.Api.Access;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Access;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>
+/// Starts the hub before the listeners open, and stops it in the order that loses nothing: not ready, sockets drained, lanes drained, what is
+/// left stays in the journal.
+/// </summary>
+internal sealed class HubService : IHostedLifecycleService, IDisposable
+{
+    // Short enough for a restart by hand, long enough that 10,000 sockets do not come back in one second.
+    private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan LaneDrain = TimeSpan.FromSeconds(5);
+    private readonly Hub _hub;
+    private readonly EventReader _reader;
+    private readonly WebSocketServer _sockets;
+    private readonly PublisherKeys _keys;
+    private readonly IPublisherKeyStore _storedKeys;
+    private readonly Readiness _readiness;
+    private readonly ThreadPoolWatchdog _watchdog;
+
+    public HubService(
+        Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics, TimeProvider time)
+    {
+        _hub = hub;
+        _reader = reader;
+        _sockets = sockets;
+        _keys = keys;
+        _storedKeys = storedKeys;
+        _readiness = readiness;
+        _watchdog = new ThreadPoolWatchdog(metrics, time);
+    }
+
+    public async Task StartingAsync(CancellationToken cancellationToken)
+    {
+        foreach (var stored in await _storedKeys.LoadAsync(cancellationToken))
+        {
+            _keys.Add(PublisherKey.Of(stored));
+        }
+
+        await _hub.StartAsync(_reader, cancellationToken);
+        _watchdog.Start();
+    }
+
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StartedAsync(CancellationToken cancellationToken)
+    {
+        _readiness.IsReady = true;
+        return Task.CompletedTask;
+    }
+
+    public async Task StoppingAsync(CancellationToken cancellationToken)
+    {
+        _readiness.IsReady = false;
+        await _sockets.DrainAsync(SocketDrain);
+    }
+
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public async Task StoppedAsync(CancellationToken cancellationToken)
+    {
+        using var deadline = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        deadline.CancelAfter(LaneDrain);
+        await _hub.StopAsync(deadline.Token);
+    }
+
+    public void Dispose() => _watchdog.Dispose();
+}
+
+/// <summary>Whether the hub takes traffic: what <c>/readyz</c> answers.</summary>
+internal sealed class Readiness
+{
+    private volatile bool _isReady;
+
+    /// <summary>True between the opening of the listeners and the begin of the drain.</summary>
+    public bool IsReady
+    {
+        get => _isReady;
+        set => _isReady = value;
+    }
+}

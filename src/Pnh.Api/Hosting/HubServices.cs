@@ -1,0 +1,78 @@
+using Pnh.Api.Access;
+using Pnh.Api.Configuration;
+using Pnh.Api.Endpoints;
+using Pnh.Channels.Http;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Access;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>The composition: a table of contents of the hub.</summary>
+internal static class HubServices
+{
+    /// <summary>Registers everything that is not a channel.</summary>
+    public static IServiceCollection AddHub(this IServiceCollection services, HubStart start) => services
+        .AddSingleton(start.Options)
+        .AddMetrics(start.Options)
+        .AddStores(start.Folder.FolderPath)
+        .AddDecisions(start.Options)
+        .AddSockets()
+        .AddAccess(start.Options)
+        .AddEndpoints()
+        .AddSingleton<Readiness>()
+        .AddHostedService<HubService>();
+
+    private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
+        .AddSingleton<MetricRegistry>()
+        .AddSingleton(provider => new HubMetrics(
+            provider.GetRequiredService<MetricRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
+
+    private static IServiceCollection AddStores(this IServiceCollection services, string folder) => services
+        .AddSingleton(provider => SqliteDeviceStore.Open(folder, provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
+        .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
+        .AddSingleton<IEventJournal>(provider => SqliteEventJournal.Open(
+            folder,
+            provider.GetRequiredService<TimeProvider>(),
+            new JournalOptions { OnSync = provider.GetRequiredService<HubMetrics>().JournalSynced }));
+
+    private static IServiceCollection AddDecisions(this IServiceCollection services, PnhOptions options) => services
+        .AddSingleton(options.ToPolicies())
+        .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
+        .AddSingleton(provider => new EventReader(
+            provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => channel.Name)))
+        .AddSingleton<Hub>()
+        .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
+
+    private static IServiceCollection AddSockets(this IServiceCollection services) => services
+        .AddSingleton(provider => new WebSocketServer(
+            provider.GetRequiredService<ISessionEvents>(),
+            provider.GetRequiredService<IClientAuthenticator>(),
+            provider.GetRequiredService<TimeProvider>(),
+            new WebSocketServerOptions(),
+            provider.GetRequiredService<ILogger<WebSocketServer>>(),
+            provider.GetRequiredService<HubMetrics>().AcceptToFrame));
+
+    private static IServiceCollection AddAccess(this IServiceCollection services, PnhOptions options) => services
+        .AddSingleton(PublisherKeys.From(options.Apps.Values))
+        .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton<IClientAuthenticator>(provider => provider.GetRequiredService<ClientTokens>());
+
+    private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
+        .AddSingleton<DeviceJson>()
+        .AddSingleton<EventBatches>()
+        .AddSingleton<EventEndpoints>()
+        .AddSingleton<DeviceEndpoints>()
+        .AddSingleton<DeviceTransfer>()
+        .AddSingleton<UserEndpoints>()
+        .AddSingleton<TopicEndpoints>()
+        .AddSingleton<SocketEndpoint>();
+}
