@@ -96,5 +96,9 @@ public sealed class SqliteEventJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <summary>Writes what is queued, outcomes included, and closes the file. Call once, after the last user of the journal is gone.</summary>
-    public ValueTask DisposeAsync() => _engine.DisposeAsync();
+    public ValueTask DisposeAsync()
+    {
+        _notes.Retry();
+        return _engine.DisposeAsync();
+    }
 }

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Pnh.Core.Devices;
 using Pnh.Core.Storage;
 
 namespace Pnh.Core.Journal;
@@ -55,7 +56,7 @@ internal sealed class SqliteNotes : SqliteWork
         }
     }
 
-    /// <summary>Tries again what a failed group left, inside the writer's own transaction for cleaning.</summary>
+    /// <summary>Queues again what a failed group left; called about once a second and before the end.</summary>
     public void Retry()
     {
         lock (_gate)
@@ -95,7 +96,17 @@ internal sealed class SqliteNotes : SqliteWork
         Retry();
     }
 
-    public override void Failed(Exception reason) => Done();
+    public override void Failed(Exception reason)
+    {
+        if (reason is not StoreUnavailableException)
+        {
+            // Not the disk: one of them can never be written, and trying for ever would hold all after it.
+            Interlocked.Add(ref _dropped, _taken.Count);
+            _taken.Clear();
+        }
+
+        Done();
+    }
 
     private static void Write(SqliteDatabase database, in Note note)
     {

@@ -35,6 +35,7 @@ internal sealed class SqliteWriter : IAsyncDisposable
     private int _logPages;
     private long _tidied;
     private bool _started;
+    private int _threadId;
 
     /// <param name="database">Opened for writing; the writer owns and closes it.</param>
     /// <param name="time">Measures commits.</param>
@@ -94,7 +95,8 @@ internal sealed class SqliteWriter : IAsyncDisposable
     {
         lock (_gate)
         {
-            if (_stopping)
+            // What the writer's own work still has to say is written before it ends.
+            if (_stopping && Environment.CurrentManagedThreadId != _threadId)
             {
                 return new StoreUnavailableException("The hub is shutting down: send it again to another node or after the restart.");
             }
@@ -119,6 +121,7 @@ internal sealed class SqliteWriter : IAsyncDisposable
 
     private void Run()
     {
+        _threadId = Environment.CurrentManagedThreadId;
         while (TakeGroup())
         {
             if (_group.Count > 0)

@@ -1,0 +1,108 @@
+using System.Security.Cryptography;
+using System.Text;
+using Pnh.Core.Access;
+using Pnh.Core.Devices;
+using Pnh.TestKit;
+
+namespace Pnh.Core.Tests.Devices;
+
+public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposable
+{
+    private static readonly UserKey Ada = new("demo", "ada");
+
+    private readonly TemporaryFolder _folder = new();
+    private SqliteDeviceStore? _store;
+
+    private SqliteDeviceStore Sqlite => _store!;
+
+    public void Dispose() => _folder.Dispose();
+
+    [Fact(Timeout = 30_000)]
+    public async Task GetUserAsync_Cached_CompletesSynchronouslyWithOneScopeObject()
+    {
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        await Sqlite.PutDeviceAsync(Ada, Phone("b", "2"), CancellationToken.None);
+        var first = await Sqlite.GetUserAsync(Ada, CancellationToken.None);
+
+        var second = Sqlite.GetUserAsync(Ada, CancellationToken.None).AsTask();
+
+        Assert.True(second.IsCompletedSuccessfully);
+        Assert.Same(first, await second);
+        Assert.Same(first.Devices[0].Addresses[0].Scope, first.Devices[1].Addresses[0].Scope);
+        Assert.Same(first.Devices[0].Addresses[0].Channel, first.Devices[1].Addresses[0].Channel);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task PutDeviceAsync_NoSpace_NothingHalfWrittenAndGoesOnAfterwards()
+    {
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        await Sqlite.Engine.Writer.WriteAsync(database => database.Scalar("PRAGMA max_page_count=1"));
+        var many = Phone("a", "1") with
+        {
+            AppVersion = "2",
+            Addresses = [.. Enumerable.Range(0, 2_000).Select(n => new PushAddress("apns", "token", $"token-{n}", "s", TimeProvider.System.GetUtcNow()))],
+        };
+
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => Sqlite.PutDeviceAsync(Ada, many, CancellationToken.None));
+
+        var kept = Assert.Single((await Sqlite.GetUserAsync(Ada, CancellationToken.None)).Devices);
+        Assert.Null(kept.AppVersion);
+        Assert.Equal("1", Assert.Single(kept.Addresses).Value);
+        await Sqlite.Engine.Writer.WriteAsync(database => database.Scalar("PRAGMA max_page_count=1000000"));
+        Assert.Equal(PutDeviceResult.Updated, await Sqlite.PutDeviceAsync(Ada, many, CancellationToken.None));
+        Assert.Equal(2_000, Assert.Single((await Sqlite.GetUserAsync(Ada, CancellationToken.None)).Devices).Addresses.Count);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task PutDeviceAsync_CompletedBeforeAKill_IsThereAfterwards()
+    {
+        for (var n = 0; n < 50; n++)
+        {
+            await Sqlite.PutDeviceAsync(new UserKey("demo", $"u{n}"), Phone("d", $"t{n}"), CancellationToken.None);
+        }
+
+        // What a killed process leaves: the files as they lie there, without the shared-memory index.
+        using var copy = new TemporaryFolder();
+        File.Copy(_folder["registry.db"], copy["registry.db"]);
+        File.Copy(_folder["registry.db-wal"], copy["registry.db-wal"]);
+        await using var survivor = SqliteDeviceStore.Open(copy.FullPath, TimeProvider.System);
+        for (var n = 0; n < 50; n++)
+        {
+            Assert.Equal($"t{n}", (await survivor.GetUserAsync(new UserKey("demo", $"u{n}"), CancellationToken.None)).Devices[0].Addresses[0].Value);
+        }
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task Keys_AddLoad_KeepsHashesOnly()
+    {
+        var secret = "pnh_verysecret";
+        var key = new StoredKey("demo", SHA256.HashData(Encoding.UTF8.GetBytes(secret)), ["send", "read"], new DateTimeOffset(2026, 5, 1, 0, 0, 0, TimeSpan.Zero));
+        await Sqlite.Keys.AddAsync(key, CancellationToken.None);
+        await Sqlite.Keys.AddAsync(key, CancellationToken.None);
+        await CloseAsync();
+        await OpenAsync();
+
+        var loaded = Assert.Single(await Sqlite.Keys.LoadAsync(CancellationToken.None));
+
+        Assert.Equal((key.App, key.CreatedAt), (loaded.App, loaded.CreatedAt));
+        Assert.Equal(key.Hash.ToArray(), loaded.Hash.ToArray());
+        Assert.Equal(key.Scopes, loaded.Scopes);
+        await Assert.ThrowsAsync<ArgumentException>(() => Sqlite.Keys.AddAsync(key with { Hash = Encoding.UTF8.GetBytes(secret) }, CancellationToken.None));
+    }
+
+    protected override Task<IDeviceStore> OpenAsync()
+    {
+        _store = SqliteDeviceStore.Open(_folder.FullPath, TimeProvider.System);
+        return Task.FromResult<IDeviceStore>(_store);
+    }
+
+    protected override Task CloseAsync() => _store!.DisposeAsync().AsTask();
+
+    private static Device Phone(string id, string token) => new()
+    {
+        Id = id,
+        Platform = Platform.Ios,
+        RegisteredAt = TimeProvider.System.GetUtcNow(),
+        Addresses = [new PushAddress("apns", "token", token, "production/com.example", TimeProvider.System.GetUtcNow())],
+    };
+}

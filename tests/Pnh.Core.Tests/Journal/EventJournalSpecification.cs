@@ -1,0 +1,221 @@
+using System.Globalization;
+using System.Text;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>What every journal must do. An engine's test class says how to open it; apps are unique per test, so engines may share one database.</summary>
+public abstract class EventJournalSpecification : IAsyncLifetime
+{
+    private static int _apps;
+
+    protected string App { get; } = string.Create(CultureInfo.InvariantCulture, $"app-{Environment.ProcessId}-{Interlocked.Increment(ref _apps)}");
+
+    protected IEventJournal Journal { get; private set; } = null!;
+
+    protected ManualTime Time { get; } = new();
+
+    public async Task InitializeAsync() => Journal = await OpenAsync();
+
+    public Task DisposeAsync() => CloseAsync();
+
+    protected abstract Task<IEventJournal> OpenAsync();
+
+    protected abstract Task CloseAsync();
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_New_IsRecoveredWhole()
+    {
+        var accepted = Make("e1", """{"to":{"user":"ada"},"data":"Zürich \u0000 𝄞"}""", trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+        Assert.Equal(AppendResult.Appended, await AppendAsync(accepted));
+        await ReopenAsync();
+
+        var found = Assert.Single(await RecoverAsync());
+        Assert.Equal((App, "e1", true, accepted.TraceParent), (found.App, found.Id, found.IdGiven, found.TraceParent));
+        Assert.Equal((accepted.AcceptedAt, accepted.ExpiresAt), (found.AcceptedAt, found.ExpiresAt));
+        Assert.Equal(accepted.Body.ToArray(), found.Body.ToArray());
+        Assert.Empty(found.Settled);
+    }
+
+    [Theory(Timeout = 30_000)]
+    [InlineData("""{"a":1,"b":[1,"x"]}""", AppendResult.Duplicate)]
+    [InlineData("""{ "b" : [1, "\u0078"], "a":1 }""", AppendResult.Duplicate)]
+    [InlineData("""{"a":1,"b":["x",1]}""", AppendResult.Conflict)]
+    [InlineData("""{"a":2,"b":[1,"x"]}""", AppendResult.Conflict)]
+    [InlineData("""{"a":1}""", AppendResult.Conflict)]
+    [InlineData("not json", AppendResult.Conflict)]
+    public async Task AppendAsync_SameId_ComparesBodies(string body, AppendResult expected)
+    {
+        await AppendAsync(Make("e1", """{"a":1,"b":[1,"x"]}"""));
+
+        Assert.Equal(expected, await AppendAsync(Make("e1", body)));
+        await ReopenAsync();
+        Assert.Equal(expected, await AppendAsync(Make("e1", body)));
+        Assert.Equal("""{"a":1,"b":[1,"x"]}""", Encoding.UTF8.GetString(Assert.Single(await RecoverAsync()).Body.Span));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_SameIdInAnotherApp_IsNew()
+    {
+        await AppendAsync(Make("e1", "{}"));
+
+        Assert.Equal(AppendResult.Appended, await AppendAsync(Make("e1", """{"other":1}""", app: App + "-b")));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_FinishedBefore_IsStillADuplicate()
+    {
+        var accepted = Make("e1", "{}");
+        await AppendAsync(accepted);
+        Journal.Finish(accepted);
+        await ReopenAsync();
+
+        Assert.Equal(AppendResult.Duplicate, await AppendAsync(Make("e1", "{}")));
+        Assert.Empty(await RecoverAsync());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task AppendAsync_SixtyFourAtOnce_EachIsThereOnceInOrderPerPublisher()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 64).Select(publisher => Task.Run(async () =>
+        {
+            for (var n = 0; n < 50; n++)
+            {
+                Assert.Equal(AppendResult.Appended, await AppendAsync(Make(Id(publisher, n), "{}")));
+            }
+        })));
+        await ReopenAsync();
+
+        var found = (await RecoverAsync()).Select(unfinished => unfinished.Id).ToList();
+        Assert.Equal(64 * 50, found.Count);
+        for (var publisher = 0; publisher < 64; publisher++)
+        {
+            Assert.Equal(Enumerable.Range(0, 50).Select(n => Id(publisher, n)), found.Where(id => id.StartsWith(Id(publisher, 0)[..4], StringComparison.Ordinal)));
+        }
+
+        static string Id(int publisher, int n) => string.Create(CultureInfo.InvariantCulture, $"p{publisher:D2}-{n:D2}");
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task AppendAsync_OneIdRacedByMany_IsAppendedOnce()
+    {
+        var results = await Task.WhenAll(Enumerable.Range(0, 64).Select(n => Task.Run(() => AppendAsync(Make("e1", n % 2 == 0 ? """{"a":1}""" : """{"a":2}""")))));
+
+        Assert.Single(results, result => result == AppendResult.Appended);
+        Assert.Equal(31, results.Count(result => result == AppendResult.Duplicate));
+        Assert.Equal(32, results.Count(result => result == AppendResult.Conflict));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task RecoverAsync_SomeSettled_NamesThemAndSkipsFinishedAndExpired()
+    {
+        var (open, done, late) = (Make("open", "{}"), Make("done", "{}"), Make("late", "{}", ttl: TimeSpan.FromSeconds(30)));
+        var never = Make("now-or-never", "{}", ttl: TimeSpan.Zero);
+        foreach (var accepted in new[] { open, done, late, never })
+        {
+            await AppendAsync(accepted);
+        }
+
+        Journal.Settle(new SettledDelivery(open, "ada", "phone-1", "acked", null, Time.Now));
+        Journal.Settle(new SettledDelivery(open, "ada", "phöne-2", "failed", "no-provider", Time.Now));
+        Journal.Settle(new SettledDelivery(open, "ada", "phone-1", "acked", "again", Time.Now));
+        Journal.Settle(new SettledDelivery(Make("unknown", "{}"), "ada", "phone-1", "acked", null, Time.Now));
+        Journal.Settle(new SettledDelivery(done, "ada", "phone-1", "acked", null, Time.Now));
+        Journal.Finish(done);
+        Time.Now += TimeSpan.FromMinutes(1);
+        await ReopenAsync();
+
+        var found = Assert.Single(await RecoverAsync());
+        Assert.Equal("open", found.Id);
+        Assert.Equal([("ada", "phone-1"), ("ada", "phöne-2")], found.Settled.Order());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task RecoverAsync_MoreThanAPage_OldestFirst()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 700).Select(n => AppendAsync(Make(Id(n), "{}"))));
+        foreach (var n in Enumerable.Range(0, 700).Where(n => n % 2 == 1))
+        {
+            Journal.Finish(Make(Id(n), "{}"));
+        }
+
+        await ReopenAsync();
+
+        Assert.Equal(Enumerable.Range(0, 350).Select(n => Id(2 * n)), (await RecoverAsync()).Select(unfinished => unfinished.Id));
+
+        static string Id(int n) => string.Create(CultureInfo.InvariantCulture, $"e{n:D4}");
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_PastRetentionAndTtl_TheIdIsFreeAgain()
+    {
+        await AppendAsync(Make("short", """{"a":1}"""));
+        await AppendAsync(Make("long", """{"a":1}""", ttl: TimeSpan.FromDays(3)));
+        Time.Now += TimeSpan.FromHours(23);
+        Assert.Equal(AppendResult.Conflict, await AppendAsync(Make("short", """{"a":2}""")));
+
+        Time.Now += TimeSpan.FromHours(2);
+        Assert.Equal(AppendResult.Appended, await AppendAsync(Make("short", """{"a":2}""")));
+        Assert.Equal(AppendResult.Conflict, await AppendAsync(Make("long", """{"a":2}""")));
+        Assert.Equal(["long", "short"], (await RecoverAsync()).Select(unfinished => unfinished.Id));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_LargestBody_RoundTrips()
+    {
+        var body = "{\"data\":\"" + new string('x', Limits.EventBytes - 11) + "\"}";
+        await AppendAsync(Make("e1", body));
+
+        Assert.Equal(Limits.EventBytes, Assert.Single(await RecoverAsync()).Body.Length);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task AppendAsync_Transient_Throws() =>
+        await Assert.ThrowsAsync<ArgumentException>(async () => await AppendAsync(Make("e1", "{}", @class: EventClass.Transient)));
+
+    protected Event Make(
+        string id, string body, string? app = null, TimeSpan? ttl = null, string? trace = null, EventClass @class = EventClass.Message) => new()
+        {
+            App = app ?? App,
+            Id = id,
+            IdGiven = true,
+            To = EventTarget.ToUser("ada"),
+            Class = @class,
+            AcceptedAt = Time.Now,
+            ExpiresAt = Time.Now + (ttl ?? TimeSpan.FromHours(1)),
+            TraceParent = trace,
+            Body = Encoding.UTF8.GetBytes(body),
+        };
+
+    protected Task<AppendResult> AppendAsync(Event accepted) => Journal.AppendAsync(accepted, CancellationToken.None).AsTask();
+
+    protected async Task<List<UnfinishedEvent>> RecoverAsync()
+    {
+        var found = new List<UnfinishedEvent>();
+        await foreach (var unfinished in Journal.RecoverAsync(CancellationToken.None))
+        {
+            if (unfinished.App == App)
+            {
+                found.Add(unfinished);
+            }
+        }
+
+        return found;
+    }
+
+    protected async Task ReopenAsync()
+    {
+        await CloseAsync();
+        Journal = await OpenAsync();
+    }
+
+    /// <summary>A wall clock that stands where it is put.</summary>
+    protected sealed class ManualTime : TimeProvider
+    {
+        public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
+
+        public override DateTimeOffset GetUtcNow() => Now;
+    }
+}
