@@ -1,0 +1,314 @@
+using System.Net.WebSockets;
+using System.Text;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>Every way a connection ends, on real sockets.</summary>
+public class CloseCodeTests
+{
+    [Theory]
+    [InlineData("no json", "bad-json")]
+    [InlineData("""{"type":"ring"}""", "unknown-type")]
+    [InlineData("""{"type":"ack"}""", "missing-member")]
+    [InlineData("""{"type":"ack","seq":1}""", "ack-of-the-future")]
+    [InlineData("""{"type":"hello","token":"ada-token","device":"tab-1"}""", "second-hello")]
+    [InlineData("", "bad-json")]
+    public async Task Receive_NotTheProtocol_IsToldAndClosed(string message, string error)
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        await client.SendAsync(message);
+        Assert.Equal((4502, error), await client.ReadCloseAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+    }
+
+    [Theory]
+    [InlineData("""{"type":"ack","seq":0}""", 4502, "hello-expected")]
+    [InlineData("""{"type":"hello","device":"tab-1"}""", 4501, "no-token")]
+    [InlineData("""{"type":"hello","token":"forged","device":"tab-1"}""", 4501, "bad-token")]
+    [InlineData("""{"type":"hello","token":"bound-token","device":"phone-2"}""", 4501, "other-device")]
+    [InlineData("""{"type":"hello","token":"ada-token","device":"\u200b"}""", 4502, "bad-member")]
+    public async Task Hello_Refused_IsToldAndClosedBeforeTheHubHears(string message, int code, string error)
+    {
+        await using var host = await SocketHost.StartAsync();
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync(message);
+        Assert.Equal((code, error), await client.ReadCloseAsync());
+        Assert.Equal(0, host.Hub.ClosedCount);
+    }
+
+    [Fact]
+    public async Task Hello_TokenOfAnotherUserThanTheHeader_IsUnauthorized()
+    {
+        await using var host = await SocketHost.StartAsync();
+        host.HeaderIdentity = RecordingHub.Identity("ada");
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.HelloAsync("tab-1", "bob-token");
+        Assert.Equal((4501, "other-user"), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Hello_TokenBoundToThisDevice_IsWelcomed()
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, _) = await host.OpenAsync("phone-1", "bound-token");
+        client.Dispose();
+    }
+
+    [Fact]
+    public async Task Hello_Missing_ClosesAfterTheTimeout()
+    {
+        await using var host = await SocketHost.StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        Assert.Equal((4003, null), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Hello_Unfinished_ClosesAfterTheTimeout()
+    {
+        await using var host = await SocketHost.StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("{\"type\":"u8.ToArray(), WebSocketMessageType.Text, isLast: false);
+        Assert.Equal((4003, null), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Receive_Binary_IsAProtocolError()
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        await client.SendAsync("{}"u8.ToArray(), WebSocketMessageType.Binary);
+        Assert.Equal((4502, "binary-frame"), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Receive_LargestMessage_IsTaken_OneByteMoreIsNot()
+    {
+        await using var host = await SocketHost.StartAsync(o => o.MaxMessageBytes = 4096);
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        const string Ack = """{"type":"ack","seq":1}""";
+        opened.Link.TrySend(opened.Key.Session, Events.Make("e-1"));
+        await client.ReadAsync("event");
+        await client.SendAsync(Ack.PadRight(4096));
+        Assert.Equal("e-1", await host.Hub.NextAckedAsync());
+        await client.SendAsync(Ack.PadRight(4097));
+        Assert.Equal((4502, "too-big"), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Receive_EndlessMessage_IsCutOff()
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        var part = Encoding.ASCII.GetBytes(new string(' ', 8192));
+        for (var i = 0; i < 4; i++)
+        {
+            await client.SendAsync(part, WebSocketMessageType.Text, isLast: false);
+        }
+
+        Assert.Equal((4502, "too-big"), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Receive_TooManyMessages_IsOverloaded()
+    {
+        await using var host = await SocketHost.StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 20));
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        for (var i = 0; i < 30; i++)
+        {
+            await client.AckAsync(0);
+        }
+
+        Assert.Equal((4005, "rate-limited"), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Receive_OneAckPerEvent_IsNeverTooMany()
+    {
+        await using var host = await SocketHost.StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 5));
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        for (var seq = 1; seq <= 50; seq++)
+        {
+            opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{seq}"));
+            await client.ReadAsync("event");
+            await client.AckAsync(seq);
+            Assert.Equal($"e-{seq}", await host.Hub.NextAckedAsync());
+        }
+    }
+
+    [Fact]
+    public async Task Connect_MoreThanTheLimit_IsOverloaded()
+    {
+        await using var host = await SocketHost.StartAsync(o => o.MaxConnections = 1);
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        using var second = await SocketClient.ConnectAsync(host.Port);
+        Assert.Equal((4005, null), await second.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Token_RunsOutWhileConnected_Closes()
+    {
+        await using var host = await SocketHost.StartAsync();
+        host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromMilliseconds(500));
+        var (client, opened) = await host.OpenAsync(token: "short");
+        using var _ = client;
+        Assert.Equal((4002, null), await client.ReadCloseAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+    }
+
+    [Fact]
+    public async Task Hub_ThrowsOnOpened_IsAHubErrorAndTheSessionIsClosed()
+    {
+        await using var host = await SocketHost.StartAsync();
+        host.Hub.OnOpened = _ => throw new InvalidOperationException("no");
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.HelloAsync("tab-1", "ada-token");
+        Assert.Equal((4004, null), await client.ReadCloseAsync());
+        Assert.Equal("tab-1", (await host.Hub.NextClosedAsync()).Device);
+    }
+
+    [Fact]
+    public async Task Hub_ThrowsOnAck_IsAHubError()
+    {
+        await using var host = await SocketHost.StartAsync();
+        host.Hub.OnAcked = _ => throw new InvalidOperationException("no");
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        opened.Link.TrySend(opened.Key.Session, Events.Make("e-1"));
+        await client.ReadAsync("event");
+        await client.AckAsync(1);
+        Assert.Equal((4004, null), await client.ReadCloseAsync());
+    }
+
+    [Theory]
+    [InlineData(4500)]
+    [InlineData(4503)]
+    public async Task Link_Close_ReachesTheClient(int code)
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        opened.Link.Close(opened.Key.Session, code == 4500 ? SessionClose.Replaced : SessionClose.Kicked);
+        Assert.Equal((code, null), await client.ReadCloseAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+    }
+
+    [Fact]
+    public async Task Stopping_WithoutADrain_ClosesAllTheSame()
+    {
+        await using var host = await SocketHost.StartAsync();
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        host.Stop();
+        Assert.Equal((4000, null), await client.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task SlowConsumer_ReadsButNeverAcks_IsClosedAtTheBound()
+    {
+        await using var host = await SocketHost.StartAsync(o => o.QueueItems = 16);
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        var taken = 0;
+        while (opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{taken}")))
+        {
+            taken++;
+        }
+
+        Assert.Equal(16, taken);
+        Assert.Equal((4001, null), await client.ReadCloseAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+    }
+
+    [Fact]
+    public async Task SlowConsumer_NeverReads_IsDroppedWhenAWriteIsStuck()
+    {
+        await using var host = await SocketHost.StartAsync(o =>
+        {
+            o.QueueItems = 10_000;
+            o.QueueBytes = 1 << 30;
+            o.WriteTimeout = TimeSpan.FromMilliseconds(300);
+        });
+        using var raw = await RawClient.UpgradeAsync(host.Port, receiveBuffer: 4096);
+        await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
+        var opened = await host.Hub.NextOpenedAsync();
+        var large = Events.Make("large", data: $"\"{new string('x', 60_000)}\"");
+        for (var i = 0; i < 400; i++) // 24 MB: more than both socket buffers may grow to
+        {
+            Assert.True(opened.Link.TrySend(opened.Key.Session, large));
+        }
+
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+        Assert.False(opened.Link.TrySend(opened.Key.Session, large));
+    }
+
+    [Fact]
+    public async Task Connection_Reset_IsReportedOnceAndPromptly()
+    {
+        await using var host = await SocketHost.StartAsync();
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
+        var opened = await host.Hub.NextOpenedAsync();
+        raw.Reset();
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync().WaitAsync(TimeSpan.FromSeconds(5)));
+        Assert.Equal(1, host.Hub.ClosedCount);
+        await WaitUntilEmptyAsync(host);
+    }
+
+    [Fact]
+    public async Task KeepAlive_NoPong_CountsAsLost()
+    {
+        await using var host = await SocketHost.StartAsync(o =>
+        {
+            o.KeepAliveInterval = TimeSpan.FromMilliseconds(200);
+            o.KeepAliveTimeout = TimeSpan.FromMilliseconds(200);
+        });
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
+        var opened = await host.Hub.NextOpenedAsync();
+        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+    }
+
+    [Fact]
+    public async Task Frames_FragmentedAndWithPingsBetween_AreOneMessage()
+    {
+        await using var host = await SocketHost.StartAsync();
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendFrameAsync(1, """{"type":"hello","token":"ada-"""u8.ToArray(), isLast: false);
+        await raw.SendFrameAsync(9, "ping"u8.ToArray());
+        await raw.SendFrameAsync(0, "token\",\"device\":\"tab-1\"}"u8.ToArray());
+        await host.Hub.NextOpenedAsync();
+        var pong = await raw.ReadFrameAsync();
+        Assert.Equal((10, "ping"), (pong!.Value.Opcode, Encoding.ASCII.GetString(pong.Value.Payload)));
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
+    }
+
+    [Fact]
+    public async Task Frames_UnmaskedOrReserved_AreRefusedByTheFraming()
+    {
+        await using var host = await SocketHost.StartAsync();
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendBytesAsync([0xF1, 0x82, 1, 2, 3, 4, 0, 0]);
+        var close = await raw.ReadFrameAsync();
+        Assert.Equal(8, close!.Value.Opcode);
+        Assert.Equal(1002, (close.Value.Payload[0] << 8) | close.Value.Payload[1]);
+        await WaitUntilEmptyAsync(host);
+    }
+
+    private static async Task WaitUntilEmptyAsync(SocketHost host)
+    {
+        using var patience = new CancellationTokenSource(SocketHost.Patience);
+        while (host.Server.CountSessions() != default)
+        {
+            await Task.Delay(20, patience.Token);
+        }
+    }
+}

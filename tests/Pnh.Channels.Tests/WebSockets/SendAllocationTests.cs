@@ -1,0 +1,82 @@
+using System.Net.WebSockets;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>What one more recipient costs: from TrySend to the bytes in the framework's stream, on the sender's thread.</summary>
+public class SendAllocationTests
+{
+    [Theory]
+    [InlineData(EventClass.Transient)]
+    [InlineData(EventClass.Message)]
+    public async Task TrySend_IdleConnection_AllocatesNothingPerRecipient(EventClass @class)
+    {
+        const int Rounds = 2000;
+        var hub = new RecordingHub();
+        var parts = new ServerParts(hub, hub, TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
+        await using var stream = new CountingStream();
+        using var socket = WebSocket.CreateFromStream(stream, new WebSocketCreationOptions { IsServer = true });
+        var connection = new FrameworkConnection(socket, parts, null, ConnectionPeer.Unknown, CancellationToken.None);
+        var key = new SessionKey("demo", "ada", "tab-1", "s-1");
+        var session = new Session(key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts.Options);
+        connection.Carry(session, DateTimeOffset.MaxValue);
+        session.Attach(connection);
+        var accepted = Events.Make("e-1", @class);
+
+        Send(session, accepted, 99, 0);
+        var written = stream.Writes;
+        var first = session.Snapshot().FramesSent;
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        Send(session, accepted, Rounds, first);
+        var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+        Assert.Equal(Rounds, stream.Writes - written);
+        Assert.Equal(0, allocated);
+    }
+
+    // As a fan-out sends, with an ack now and then so that the backlog stays in bounds.
+    private static void Send(Session session, Event accepted, int rounds, long first)
+    {
+        for (var i = 1; i <= rounds; i++)
+        {
+            session.TrySend("s-1", accepted);
+            if (accepted.IsDurable && i % 3 == 0)
+            {
+                session.Acknowledge(first + i, NoHub.Instance);
+            }
+        }
+    }
+
+    private sealed class NoHub : ISessionEvents
+    {
+        public static readonly NoHub Instance = new();
+
+        public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
+        public void Closed(SessionKey session)
+        {
+        }
+
+        public void StateChanged(SessionKey session, SessionState state)
+        {
+        }
+
+        public void Acked(SessionKey session, string eventId)
+        {
+        }
+    }
+
+    /// <summary>Takes every write at once, as Kestrel's pipe does while it has room.</summary>
+    private sealed class CountingStream : MemoryStream
+    {
+        public int Writes { get; private set; }
+
+        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        {
+            Writes++;
+            return ValueTask.CompletedTask;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>A real Kestrel on a free loopback port that hands every upgrade to a <see cref="WebSocketServer"/>.</summary>
+internal sealed class SocketHost : IAsyncDisposable
+{
+    /// <summary>How long any wait may take before the test fails.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
+
+    private readonly WebApplication _app;
+    private readonly CancellationTokenSource _stopping = new();
+
+    private SocketHost(WebApplication app, RecordingHub hub, WebSocketServer server)
+    {
+        _app = app;
+        Hub = hub;
+        Server = server;
+    }
+
+    public RecordingHub Hub { get; }
+
+    public WebSocketServer Server { get; }
+
+    /// <summary>What an Authorization header would have said.</summary>
+    public ClientIdentity? HeaderIdentity { get; set; }
+
+    public int Port { get; private set; }
+
+    public static async Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null)
+    {
+        var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
+        configure?.Invoke(options);
+        var hub = new RecordingHub();
+        var server = new WebSocketServer(hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written);
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
+        var app = builder.Build();
+        var host = new SocketHost(app, hub, server);
+        app.UseWebSockets();
+        app.Run(async context =>
+        {
+            using var socket = await context.WebSockets.AcceptWebSocketAsync(server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
+            var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
+            await server.RunAsync(socket, host.HeaderIdentity, peer, host._stopping.Token);
+        });
+        await app.StartAsync();
+        var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        host.Port = new Uri(address).Port;
+        return host;
+    }
+
+    /// <summary>A client that has said hello, and the session as the hub sees it.</summary>
+    public async Task<(SocketClient Client, SessionOpened Opened)> OpenAsync(string device = "tab-1", string token = "ada-token")
+    {
+        var client = await SocketClient.ConnectAsync(Port);
+        await client.HelloAsync(device, token);
+        var welcome = await client.ReadAsync("welcome");
+        var opened = await Hub.NextOpenedAsync();
+        Assert.Equal(opened.Key.Session, welcome.GetProperty("session").GetString());
+        return (client, opened);
+    }
+
+    public void Stop() => _stopping.Cancel();
+
+    public async ValueTask DisposeAsync()
+    {
+        await Server.DisposeAsync();
+        await _app.StopAsync();
+        await _app.DisposeAsync();
+        _stopping.Dispose();
+    }
+}
