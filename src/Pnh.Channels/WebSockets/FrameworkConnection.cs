@@ -57,7 +57,7 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
     {
         if (Interlocked.Exchange(ref _writing, 1) == 0)
         {
-            _ = WriteAsync(); // never throws; completes synchronously unless the client reads slowly
+            WriteInline();
         }
     }
 
@@ -115,61 +115,129 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
         Wake();
     }
 
-    private async Task WriteAsync()
+    // The fast path: not async, so that a send into an idle connection costs no state machine. Caller holds the writer's role.
+    private void WriteInline()
     {
         byte[]? rented = null;
         try
         {
-            do
+            for (var written = 0; written < InlineFrames; written++)
             {
-                var written = 0;
-                Next next;
-                while ((next = TakeNext(out var control, out var frame, out var seq)) is Next.Control or Next.Frame)
+                var next = TakeNext(out var control, out var frame, out var seq);
+                if (next == Next.Nothing)
                 {
-                    if (++written == InlineFrames)
+                    if (!TryKeepRole())
                     {
-                        await Task.Yield();
+                        return;
                     }
 
-                    var message = next == Next.Control ? control : Compose(frame, seq, ref rented);
-                    Volatile.Write(ref _writeSince, _parts.Clock.GetTimestamp());
-                    await _socket.SendAsync(message, WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
-                    Volatile.Write(ref _writeSince, 0);
-                    NoteWritten(next, frame);
+                    continue;
                 }
 
                 if (next == Next.Close)
                 {
-                    await SendCloseAsync();
-                    return; // stays the writer: nothing follows a close frame
+                    break;
                 }
 
-                Volatile.Write(ref _writing, 0);
+                var sending = SendAsync(control, frame, seq, ref rented);
+                if (!sending.IsCompletedSuccessfully)
+                {
+                    _ = WriteOnAsync(sending, frame, Interlocked.Exchange(ref rented, null)); // never throws
+                    return;
+                }
+
+                NoteWritten(frame);
             }
-            while (HasWork() && Interlocked.Exchange(ref _writing, 1) == 0);
+
+            _ = WriteOnAsync(ValueTask.CompletedTask, null, Interlocked.Exchange(ref rented, null));
         }
-        catch (Exception lost) when (IsLoss(lost))
+        catch (Exception failure)
         {
-            Abort();
-        }
-        catch (Exception bug)
-        {
-            Log.WriterFailed(_parts.Log, bug);
-            Abort();
+            Fail(failure);
         }
         finally
         {
-            if (rented is not null)
-            {
-                ArrayPool<byte>.Shared.Return(rented);
-            }
+            Return(rented);
         }
     }
 
-    private Next TakeNext(out byte[]? control, out Frame frame, out long seq)
+    // The slow path: the client reads slowly, there is more than a sender should write for others, or the close frame.
+    private async Task WriteOnAsync(ValueTask sending, Frame? frame, byte[]? rented)
+    {
+        try
+        {
+            if (sending.IsCompleted)
+            {
+                await Task.Yield();
+            }
+
+            await sending;
+            NoteWritten(frame);
+            Next next;
+            while ((next = TakeNext(out var control, out frame, out var seq)) != Next.Close)
+            {
+                if (next == Next.Nothing)
+                {
+                    if (!TryKeepRole())
+                    {
+                        return;
+                    }
+
+                    continue;
+                }
+
+                await SendAsync(control, frame, seq, ref rented);
+                NoteWritten(frame);
+            }
+
+            await SendCloseAsync(); // and stays the writer: nothing follows a close frame
+        }
+        catch (Exception failure)
+        {
+            Fail(failure);
+        }
+        finally
+        {
+            Return(rented);
+        }
+    }
+
+    private ValueTask SendAsync(byte[]? control, Frame? frame, long seq, ref byte[]? rented)
+    {
+        var message = frame is null ? control : Compose(frame, seq, ref rented);
+        Volatile.Write(ref _writeSince, _parts.Clock.GetTimestamp());
+        return _socket.SendAsync(message, WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
+    }
+
+    // Gives the writer's role back; true when there is something again and nobody else took the role.
+    private bool TryKeepRole()
+    {
+        Volatile.Write(ref _writing, 0);
+        return HasWork() && Interlocked.Exchange(ref _writing, 1) == 0;
+    }
+
+    private void Fail(Exception failure)
+    {
+        if (!IsLoss(failure))
+        {
+            Log.WriterFailed(_parts.Log, failure);
+        }
+
+        Abort();
+    }
+
+    private static void Return(byte[]? rented)
+    {
+        if (rented is not null)
+        {
+            ArrayPool<byte>.Shared.Return(rented);
+        }
+    }
+
+    private Next TakeNext(out byte[]? control, out Frame? frame, out long seq)
     {
         control = null;
-        frame = null!;
+        frame = null;
         seq = 0;
         lock (_gate)
         {
@@ -216,20 +284,17 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
 
         if (rented is null || rented.Length < frame.MaxBytes)
         {
-            if (rented is not null)
-            {
-                ArrayPool<byte>.Shared.Return(rented);
-            }
-
+            Return(rented);
             rented = ArrayPool<byte>.Shared.Rent(frame.MaxBytes);
         }
 
         return rented.AsMemory(0, frame.Compose(seq, rented));
     }
 
-    private void NoteWritten(Next next, Frame frame)
+    private void NoteWritten(Frame? frame)
     {
-        if (next == Next.Frame && _parts.Written is { } written && frame is { IsWithdrawal: false, Event.AcceptedTimestamp: not 0 })
+        Volatile.Write(ref _writeSince, 0);
+        if (frame is { IsWithdrawal: false, Event.AcceptedTimestamp: not 0 } && _parts.Written is { } written)
         {
             written(frame.Event.Class, _parts.Clock.GetElapsedTime(frame.Event.AcceptedTimestamp));
         }

@@ -9,7 +9,7 @@ internal enum Received
     /// <summary>A whole text message, in <see cref="MessageReader.Message"/>.</summary>
     Text,
 
-    /// <summary>The start of a binary message: not the protocol.</summary>
+    /// <summary>A binary message: not the protocol.</summary>
     Binary,
 
     /// <summary>More than the limit without an end.</summary>
@@ -47,7 +47,7 @@ internal sealed class MessageReader : IDisposable
     {
         Dispose();
         var result = await _socket.ReceiveAsync(Memory<byte>.Empty, CancellationToken.None);
-        while (result.MessageType == WebSocketMessageType.Text && !result.EndOfMessage)
+        while (result.MessageType != WebSocketMessageType.Close && !result.EndOfMessage)
         {
             if (_length > _maxBytes)
             {

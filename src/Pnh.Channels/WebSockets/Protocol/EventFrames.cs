@@ -16,7 +16,8 @@ internal static class EventFrames
     private static readonly byte[] EventHead = """{"type":"event","seq":"""u8.ToArray();
     private static readonly byte[] WithdrawHead = """{"type":"withdraw","seq":"""u8.ToArray();
 
-    // Relaxed: frames are never put into a page unparsed, and text outside ASCII would grow up to three times.
+    // Relaxed: frames are never put into a page unparsed, and text outside ASCII would grow up to three times (what lies beyond U+FFFF, an
+    // emoji for one, is escaped all the same).
     private static readonly JsonWriterOptions WriterOptions = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
