@@ -1,4 +1,7 @@
+using System.Buffers.Text;
 using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
 using Pnh.Channels.Http;
 using Pnh.Core.Events;
 
@@ -75,7 +78,7 @@ internal sealed class ApnsPush
         Type = type;
         Priority = type.PriorityFor(accepted.Class);
         Expiration = ApnsExpiration.Of(accepted);
-        CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? null : accepted.CollapseKey;
+        CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? null : AsHeader(accepted.CollapseKey);
     }
 
     public ApnsPushType Type { get; }
@@ -84,7 +87,7 @@ internal sealed class ApnsPush
 
     public ApnsExpiration Expiration { get; }
 
-    /// <summary>At most 64 bytes (checked when the event was taken in); null = none.</summary>
+    /// <summary>The event's collapse key, at most 64 bytes (checked when the event was taken in); null = none.</summary>
     public string? CollapseId { get; }
 
     /// <summary>The event's push for an address of this kind.</summary>
@@ -96,6 +99,10 @@ internal sealed class ApnsPush
 
     /// <summary>The body in a device's language.</summary>
     public ApnsBody BodyFor(Event accepted, string? locale) => _bodies.For(accepted, locale, Type.Encode);
+
+    /// <summary>A header carries printable ASCII only; any other key is hashed, which tells keys apart just as well.</summary>
+    private static string AsHeader(string key) =>
+        key.AsSpan().ContainsAnyExceptInRange('!', '~') ? Base64Url.EncodeToString(SHA256.HashData(Encoding.UTF8.GetBytes(key))) : key;
 }
 
 /// <summary>An encoded payload, or why there is none.</summary>

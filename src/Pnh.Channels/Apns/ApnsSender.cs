@@ -46,6 +46,7 @@ internal sealed class ApnsSender : ProviderSender
     protected override async ValueTask<DeliveryResult> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var id = ApnsId.Of(delivery);
+        var connection = Connection.Current;
         var authorization = _credential.Authorization;
         var result = await ExchangeAsync(delivery, id, authorization, cancellationToken);
         if (result.Reason != ApnsResponse.ExpiredProviderToken || _credential.Replace(authorization) is not { } renewed)
@@ -54,7 +55,7 @@ internal sealed class ApnsSender : ProviderSender
         }
 
         // A connection that has seen an expired token keeps refusing (Pushy learned it the hard way): take a new one along with the new token.
-        Connection.Recycle();
+        Connection.Recycle(connection);
         return await ExchangeAsync(delivery, id, renewed, cancellationToken);
     }
 

@@ -60,8 +60,19 @@ internal sealed class ProviderConnection : IDisposable
         return Volatile.Read(ref _invoker).SendAsync(request, cancellationToken);
     }
 
-    /// <summary>The next request opens a new connection; requests under way finish on the old one, which then closes.</summary>
-    public void Recycle() => Interlocked.Exchange(ref _invoker, CreateInvoker()).Dispose();
+    /// <summary>Names the present connection for <see cref="Recycle"/>.</summary>
+    public object Current => Volatile.Read(ref _invoker);
+
+    /// <summary>
+    /// The next request opens a new connection; requests under way finish on the old one, which then closes. Does nothing when
+    /// <paramref name="seen"/> was replaced already: a hundred requests may see the same fault.
+    /// </summary>
+    public void Recycle(object seen)
+    {
+        var fresh = CreateInvoker();
+        var replaced = Interlocked.CompareExchange(ref _invoker, fresh, (HttpMessageInvoker)seen);
+        (ReferenceEquals(replaced, seen) ? replaced : fresh).Dispose();
+    }
 
     public void Dispose()
     {

@@ -1,0 +1,80 @@
+using System.Buffers;
+using System.Text.Json;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>
+/// The <c>fcm</c> section of a device: <c>{"token"}</c> (registration token) or <c>{"fid"}</c> (Firebase installation id), never both, since
+/// both reach the same app. Pure functions.
+/// </summary>
+internal static class FcmAddress
+{
+    public const string Token = "token";
+    public const string Fid = "fid";
+
+    /// <summary>Today's tokens have some 160 characters; Google promises no length.</summary>
+    private const int MaxCharacters = 1024;
+
+    // No quote, no backslash, no control character: an address stands in a JSON string as it is.
+    private static readonly SearchValues<char> Characters =
+        SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_:.~%+/=");
+
+    /// <summary>True for text that may be an address; also the promise that it cannot break out of a JSON string.</summary>
+    public static bool IsValid(ReadOnlySpan<char> value) =>
+        value.Length is > 0 and <= MaxCharacters && !value.ContainsAnyExcept(Characters);
+
+    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
+    {
+        if (section.ValueKind != JsonValueKind.Object)
+        {
+            errors.Add(new FieldError("", "wrong-type", "Must be an object with token or fid."));
+            return;
+        }
+
+        var before = errors.Count;
+        PushAddress? found = null;
+        foreach (var member in section.EnumerateObject())
+        {
+            if (member.Name is not (Token or Fid))
+            {
+                var pointer = member.Name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
+                errors.Add(new FieldError($"/{pointer}", "unknown-member", "Not a member of fcm."));
+            }
+            else if (member.Value.ValueKind != JsonValueKind.String)
+            {
+                errors.Add(new FieldError($"/{member.Name}", "wrong-type", "Must be a string."));
+            }
+            else if (!IsValid(member.Value.GetString()))
+            {
+                errors.Add(new FieldError($"/{member.Name}", "invalid-address", "Must be 1 to 1024 letters, digits and -_:.~%+/= as Firebase gave them."));
+            }
+            else if (found is not null)
+            {
+                errors.Add(new FieldError("", "too-many", "Takes token or fid, not both."));
+            }
+            else
+            {
+                found = new PushAddress(FcmChannel.ChannelName, member.Name, member.Value.GetString()!, "", now);
+            }
+        }
+
+        if (found is null && errors.Count == before)
+        {
+            errors.Add(new FieldError("", "required", "Needs token or fid."));
+        }
+        else if (found is not null && errors.Count == before)
+        {
+            addresses.Add(found);
+        }
+    }
+
+    public static void Write(Utf8JsonWriter section, IEnumerable<PushAddress> addresses)
+    {
+        foreach (var address in addresses)
+        {
+            section.WriteString(address.Kind, address.Value);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using System.Text.Json;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>Firebase Cloud Messaging, HTTP v1, over HTTP/2.</summary>
+internal sealed class FcmChannel : IPushChannel
+{
+    public const string ChannelName = "fcm";
+
+    private readonly FcmAccounts _accounts;
+    private readonly ProviderServices _services;
+
+    public FcmChannel(FcmAccounts accounts, ProviderServices services)
+    {
+        _accounts = accounts;
+        _services = services;
+    }
+
+    public string Name => ChannelName;
+
+    public void ReadAddresses(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
+        FcmAddress.Read(section, now, addresses, errors);
+
+    public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => FcmAddress.Write(section, addresses);
+
+    /// <summary>The device's one FCM address, whatever the event.</summary>
+    public PushAddress? SelectAddress(Device device, Event accepted)
+    {
+        foreach (var address in device.Addresses)
+        {
+            if (string.Equals(address.Channel, ChannelName, StringComparison.Ordinal))
+            {
+                return address;
+            }
+        }
+
+        return null;
+    }
+
+    public string? FindAccount(string app, PushAddress address) => _accounts.Find(app)?.Name;
+
+    public IPushSender Open(string account, EventClass @class) => new FcmSender(_accounts.Get(account), _services);
+}

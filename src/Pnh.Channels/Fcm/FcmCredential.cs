@@ -1,0 +1,131 @@
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>An access token as a header value, or why there is none.</summary>
+internal readonly record struct FcmAuthorization(string? Header, DeliveryResult Failure);
+
+/// <summary>
+/// The OAuth access token of one service account. One fetch at a time, whoever asks; renewed in the background while the old token is still
+/// good, so that no send waits for it. After a failed fetch nobody asks again for a while. Thread-safe.
+/// </summary>
+internal sealed class FcmCredential : IDisposable
+{
+    /// <summary>Begin to renew this long before the end: many times what a fetch with retries takes.</summary>
+    public static readonly TimeSpan RenewalMargin = TimeSpan.FromMinutes(5);
+
+    /// <summary>Not used this close to the end, because it must still be good when it arrives.</summary>
+    public static readonly TimeSpan SafetyMargin = TimeSpan.FromSeconds(30);
+
+    /// <summary>Between two tokens thrown away because of a 401.</summary>
+    public static readonly TimeSpan ReplacementPause = TimeSpan.FromMinutes(1);
+
+    private readonly Lock _lock = new();
+    private readonly FcmTokenEndpoint _endpoint;
+    private readonly TimeProvider _time;
+    private readonly CancellationTokenSource _stopping = new();
+    private FcmAccessToken? _current;
+    private DateTimeOffset _replaceFrom;
+    private Task<FcmAccessToken>? _fetch;
+
+    public FcmCredential(ServiceAccount account, ProviderTrust trust, TimeProvider time)
+    {
+        _endpoint = new FcmTokenEndpoint(account, trust, time);
+        _time = time;
+    }
+
+    /// <summary>The header to use now; completes at once while a token is good.</summary>
+    public ValueTask<FcmAuthorization> GetAsync(CancellationToken cancellationToken)
+    {
+        var now = _time.GetUtcNow();
+        var current = Volatile.Read(ref _current);
+        if (current is null || now >= current.GoodUntil)
+        {
+            return new ValueTask<FcmAuthorization>(FetchAsync(cancellationToken));
+        }
+
+        if (now >= current.RenewFrom)
+        {
+            _ = StartFetch();
+        }
+
+        return ValueTask.FromResult(current.Authorization);
+    }
+
+    /// <summary>
+    /// After a 401: another token than <paramref name="refused"/>, fetched if nobody has fetched one meanwhile. The same again when the last
+    /// replacement is less than <see cref="ReplacementPause"/> ago: then new tokens do not help.
+    /// </summary>
+    public ValueTask<FcmAuthorization> ReplaceAsync(string refused, CancellationToken cancellationToken)
+    {
+        lock (_lock)
+        {
+            var now = _time.GetUtcNow();
+            if (_current is { } current && string.Equals(current.Authorization.Header, refused, StringComparison.Ordinal) && now >= _replaceFrom)
+            {
+                _current = null;
+                _replaceFrom = now + ReplacementPause;
+            }
+        }
+
+        return GetAsync(cancellationToken);
+    }
+
+    public void Dispose()
+    {
+        _stopping.Cancel();
+        _endpoint.Dispose();
+        _stopping.Dispose();
+    }
+
+    private async Task<FcmAuthorization> FetchAsync(CancellationToken cancellationToken)
+    {
+        var fetched = await StartFetch().WaitAsync(cancellationToken);
+        return fetched.Authorization;
+    }
+
+    /// <summary>Joins the fetch under way or starts one. It belongs to all who wait, so none of them cancels it.</summary>
+    private Task<FcmAccessToken> StartFetch()
+    {
+        lock (_lock)
+        {
+            if (_current is { } current && _time.GetUtcNow() < current.RenewFrom)
+            {
+                return Task.FromResult(current);
+            }
+
+            return _fetch ??= RunAsync();
+        }
+    }
+
+    private async Task<FcmAccessToken> RunAsync()
+    {
+        // Off the caller's stack and lock: the signature alone takes 270 us.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        FcmAccessToken fetched;
+        try
+        {
+            fetched = await _endpoint.FetchAsync(_stopping.Token);
+        }
+        catch
+        {
+            lock (_lock)
+            {
+                _fetch = null;
+            }
+
+            throw;
+        }
+
+        lock (_lock)
+        {
+            _fetch = null;
+
+            // A failure never takes the place of a token that is still good; the next try waits until the failure's pause is over.
+            var keep = fetched.Authorization.Header is null && _current is { Authorization.Header: not null } old && _time.GetUtcNow() < old.GoodUntil;
+            _current = keep ? _current! with { RenewFrom = fetched.RenewFrom } : fetched;
+            return fetched;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Pnh.Channels.Http;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>
+/// Writes an event as an FCM v1 message without its target: the neutral notification for all platforms, what Android, Apple and web
+/// need besides, and string-only data. The raw override is merged last, member by member. FCM: REST resource projects.messages. Pure.
+/// </summary>
+internal static class FcmMessage
+{
+    /// <summary>Bytes of keys and values of data and notification together.</summary>
+    public const int MaxPayloadBytes = 4096;
+
+    private static readonly string[] Targets = ["token", "fid", "topic", "condition"];
+
+    public static JsonObject Compose(Event accepted, string? locale)
+    {
+        var message = new JsonObject();
+        var notification = accepted.Notification?.For(locale);
+        if (notification is not null)
+        {
+            message["notification"] = Texts(("title", notification.Title), ("body", notification.Body), ("image", notification.Image));
+        }
+
+        message["data"] = Data(accepted);
+        message["android"] = Android(accepted, notification);
+        message["apns"] = Apns(accepted, notification);
+        message["webpush"] = Webpush(accepted);
+        if (PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
+        {
+            PayloadMerge.Apply(message, patch, depth: int.MaxValue);
+        }
+
+        return message;
+    }
+
+    /// <summary>What FCM would refuse, found before it is asked; null = nothing.</summary>
+    public static string? FindFault(JsonObject message)
+    {
+        foreach (var target in Targets)
+        {
+            if (message.ContainsKey(target))
+            {
+                return "override-names-target";
+            }
+        }
+
+        var bytes = 0;
+        if (message["data"] is { } data)
+        {
+            foreach (var (key, value) in data as JsonObject ?? [])
+            {
+                if (value?.GetValueKind() != JsonValueKind.String)
+                {
+                    return "data-not-string";
+                }
+
+                if (IsReserved(key))
+                {
+                    return "reserved-data-key";
+                }
+
+                bytes += Encoding.UTF8.GetByteCount(key) + Encoding.UTF8.GetByteCount(value.GetValue<string>());
+            }
+        }
+
+        foreach (var (key, value) in message["notification"] as JsonObject ?? [])
+        {
+            bytes += Encoding.UTF8.GetByteCount(key);
+            bytes += value?.GetValueKind() == JsonValueKind.String ? Encoding.UTF8.GetByteCount(value.GetValue<string>()) : 0;
+        }
+
+        return bytes > MaxPayloadBytes ? "payload-too-large" : null;
+    }
+
+    /// <summary>FCM: "from", "message_type", and any word beginning with "google" or "gcm".</summary>
+    private static bool IsReserved(string key) =>
+        key is "from" or "message_type" || key.StartsWith("google", StringComparison.Ordinal) || key.StartsWith("gcm", StringComparison.Ordinal);
+
+    private static JsonObject Data(Event accepted) => Texts(
+        ("pnh-id", accepted.Id),
+        ("pnh-class", accepted.Class.Label()),
+        ("data", accepted.Data.IsEmpty ? null : Encoding.UTF8.GetString(accepted.Data.Span)),
+        ("traceparent", accepted.TraceParent));
+
+    /// <summary>A visible message, and any call, may wake a dozing phone; Google lowers apps that wake it for nothing.</summary>
+    private static JsonObject Android(Event accepted, Notification? notification)
+    {
+        var high = accepted.Class == EventClass.Call || (notification is not null && accepted.Class == EventClass.Message);
+        var android = Texts(("priority", high ? "HIGH" : "NORMAL"), ("collapse_key", Key(accepted)));
+        if (notification is not null)
+        {
+            // The tag lets a newer notification replace the shown one; collapse_key only the one that still waits.
+            var shown = Texts(("sound", notification.Sound), ("tag", Key(accepted)), ("click_action", notification.Category));
+            if (notification.Badge is > 0)
+            {
+                shown["notification_count"] = notification.Badge;
+            }
+
+            if (shown.Count > 0)
+            {
+                android["notification"] = shown;
+            }
+        }
+
+        return android;
+    }
+
+    /// <summary>For an FCM address that is an iPhone's: Google passes this on to APNs.</summary>
+    private static JsonObject Apns(Event accepted, Notification? notification)
+    {
+        var visible = notification is not null;
+        var expires = accepted.ExpiresAt <= accepted.AcceptedAt ? 0 : accepted.ExpiresAt.ToUnixTimeSeconds();
+        var headers = Texts(
+            ("apns-push-type", visible ? "alert" : "background"),
+            ("apns-priority", visible && accepted.Class != EventClass.Bulk ? "10" : "5"),
+            ("apns-expiration", expires.ToString(CultureInfo.InvariantCulture)),
+            ("apns-collapse-id", Key(accepted)));
+        var aps = visible
+            ? Texts(("sound", notification!.Sound), ("category", notification.Category), ("thread-id", notification.Thread))
+            : new JsonObject { ["content-available"] = 1 };
+        if (notification?.Badge is { } badge)
+        {
+            aps["badge"] = badge;
+        }
+
+        if (notification?.Subtitle is { } subtitle)
+        {
+            // An alert here hides the neutral notification, so it repeats it.
+            aps["alert"] = Texts(("title", notification.Title), ("subtitle", subtitle), ("body", notification.Body));
+        }
+
+        if (notification?.Image is not null)
+        {
+            aps["mutable-content"] = 1;
+        }
+
+        return new JsonObject { ["headers"] = headers, ["payload"] = new JsonObject { ["aps"] = aps } };
+    }
+
+    private static JsonObject Webpush(Event accepted)
+    {
+        var life = (long)Math.Max(0, (accepted.ExpiresAt - accepted.AcceptedAt).TotalSeconds);
+        var urgency = accepted.Class switch { EventClass.Call => "high", EventClass.Bulk => "low", _ => "normal" };
+        return new JsonObject
+        {
+            ["headers"] = Texts(("TTL", life.ToString(CultureInfo.InvariantCulture)), ("Urgency", urgency)),
+        };
+    }
+
+    private static string? Key(Event accepted) => string.IsNullOrEmpty(accepted.CollapseKey) ? null : accepted.CollapseKey;
+
+    private static JsonObject Texts(params ReadOnlySpan<(string Name, string? Value)> members)
+    {
+        var target = new JsonObject();
+        foreach (var (name, value) in members)
+        {
+            if (value is not null)
+            {
+                target[name] = value;
+            }
+        }
+
+        return target;
+    }
+}

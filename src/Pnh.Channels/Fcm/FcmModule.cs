@@ -1,0 +1,38 @@
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Pnh.Channels.Fcm;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+[assembly: FcmModule]
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>Makes <c>fcm</c> known.</summary>
+internal sealed class FcmModule : PushChannelModule
+{
+    public override string Name => FcmChannel.ChannelName;
+
+    public override IReadOnlyList<string> ConfigurationKeys { get; } =
+    [
+        "Apps:*:Fcm:*:ServiceAccountFile",
+        "Apps:*:Fcm:*:BaseAddress",
+    ];
+
+    public override void Register(IServiceCollection services, IConfiguration pnhSection)
+    {
+        var gauges = new ProviderGauges(Name);
+        services.AddSingleton(gauges);
+        services.AddSingleton(provider => new FcmAccounts(
+            pnhSection, provider.GetRequiredService<ProviderTrust>(), provider.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<FcmAccounts>());
+        services.AddSingleton<IPushChannel>(provider => new FcmChannel(
+            provider.GetRequiredService<FcmAccounts>(),
+            new ProviderServices(
+                provider.GetRequiredService<ProviderTrust>(),
+                gauges,
+                provider.GetRequiredService<TimeProvider>(),
+                provider.GetRequiredService<ILoggerFactory>())));
+    }
+}

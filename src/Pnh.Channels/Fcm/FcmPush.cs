@@ -1,0 +1,95 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Pnh.Channels.Http;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>
+/// What all messages of one event to one kind of address share: a body per language with gaps for the address and for the TTL, which FCM
+/// counts from when it gets the message. Made once, kept by the event.
+/// </summary>
+internal sealed class FcmPush
+{
+    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeToken = static state => Encode(state.Event, FcmAddress.Token, state.Locale);
+    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeFid = static state => Encode(state.Event, FcmAddress.Fid, state.Locale);
+
+    /// <summary>The event's body for an address of this kind in a device's language.</summary>
+    public static FcmBody BodyFor(Event accepted, string addressKind, string? locale)
+    {
+        var isFid = addressKind == FcmAddress.Fid;
+        return accepted.Encodings
+            .GetOrAdd(isFid ? "fcm/fid" : "fcm/token", 0, static _ => new LocalizedBodies<FcmBody>())
+            .For(accepted, locale, isFid ? EncodeFid : EncodeToken);
+    }
+
+    /// <summary>What is left of the event's TTL, as digits for the gap; empty when the body has no such gap.</summary>
+    public static string TtlFor(Event accepted, FcmBody body, DateTimeOffset now)
+    {
+        if (!body.HasTtlGap)
+        {
+            return "";
+        }
+
+        var left = (long)(accepted.ExpiresAt - now).TotalSeconds;
+        return Math.Clamp(left, 0, (long)Limits.Ttl.TotalSeconds).ToString(CultureInfo.InvariantCulture);
+    }
+
+    private static FcmBody Encode(Event accepted, string kind, string? locale)
+    {
+        try
+        {
+            var message = FcmMessage.Compose(accepted, locale);
+            if (FcmMessage.FindFault(message) is { } fault)
+            {
+                return FcmBody.Refused(fault);
+            }
+
+            return Split(message, kind);
+        }
+        catch (JsonException)
+        {
+            return FcmBody.Refused("invalid-override");
+        }
+    }
+
+    /// <summary><c>{"message":{"token":"</c> address <c>","android":{"ttl":"</c> TTL <c>s", rest of android}, rest of message}}</c>.</summary>
+    private static FcmBody Split(JsonObject message, string kind)
+    {
+        var head = Encoding.ASCII.GetBytes($"{{\"message\":{{\"{kind}\":\"");
+        if (message["android"] is not JsonObject android || android.ContainsKey("ttl"))
+        {
+            return new FcmBody(new SplicedBody(head, [], [.. "\""u8, .. Continue(message), .. "}"u8]), HasTtlGap: false, null);
+        }
+
+        message.Remove("android");
+        return new FcmBody(
+            new SplicedBody(head, [.. "\",\"android\":{\"ttl\":\""u8], [.. "s\""u8, .. Continue(android), .. Continue(message), .. "}"u8]),
+            HasTtlGap: true,
+            null);
+    }
+
+    /// <summary>The object's members as the continuation of an open one, closing brace included: <c>,"a":1}</c>, or <c>}</c> alone.</summary>
+    private static byte[] Continue(JsonObject members)
+    {
+        var bytes = PayloadMerge.Write(members);
+        if (members.Count == 0)
+        {
+            return [(byte)'}'];
+        }
+
+        bytes[0] = (byte)',';
+        return bytes;
+    }
+}
+
+/// <summary>An encoded message with its gaps, or why there is none.</summary>
+/// <param name="Parts">Shared by every request.</param>
+/// <param name="HasTtlGap">False when the override gave a TTL of its own.</param>
+/// <param name="Refusal">Reason in kebab-case; null = may be sent.</param>
+internal sealed record FcmBody(SplicedBody Parts, bool HasTtlGap, string? Refusal)
+{
+    public static FcmBody Refused(string reason) => new(new SplicedBody([], [], []), HasTtlGap: false, reason);
+}

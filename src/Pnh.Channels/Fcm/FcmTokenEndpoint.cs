@@ -1,0 +1,121 @@
+using System.Net;
+using System.Text.Json;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+namespace Pnh.Channels.Fcm;
+
+/// <summary>What a fetch brought: a token with its times, or a failure that stands for a short while in a token's place. Immutable.</summary>
+internal sealed record FcmAccessToken(FcmAuthorization Authorization, DateTimeOffset RenewFrom, DateTimeOffset GoodUntil);
+
+/// <summary>Google's OAuth token endpoint (<c>token_uri</c>) for one service account. Never throws for an answer, a network fault or a timeout.</summary>
+internal sealed class FcmTokenEndpoint : IDisposable
+{
+    /// <summary>Nobody asks an endpoint that failed more often than this; a refusal of the key is not cured by asking either.</summary>
+    public static readonly TimeSpan PauseAfterFailure = TimeSpan.FromSeconds(10);
+
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(10);
+
+    private readonly ServiceAccount _account;
+    private readonly TimeProvider _time;
+    private readonly ProviderConnection _connection;
+
+    public FcmTokenEndpoint(ServiceAccount account, ProviderTrust trust, TimeProvider time)
+    {
+        _account = account;
+        _time = time;
+        _connection = new ProviderConnection(
+            new ProviderConnectionOptions
+            {
+                Origin = account.TokenAddress,
+                MaxInFlight = 1,
+                Lifetime = TimeSpan.FromMinutes(5),
+                IdleTimeout = TimeSpan.FromMinutes(1),
+                Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
+            },
+            trust,
+            gauges: null);
+    }
+
+    public async Task<FcmAccessToken> FetchAsync(CancellationToken cancellationToken)
+    {
+        using var timeout = new CancellationTokenSource(Timeout, _time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
+        {
+            return await ExchangeAsync(either.Token);
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return Failure(DeliveryStatus.Unavailable, "token-endpoint-timeout", null);
+        }
+        catch (Exception exception) when (NetworkFault.IsFault(exception))
+        {
+            return Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
+        }
+    }
+
+    public void Dispose()
+    {
+        _connection.Dispose();
+        _account.Key.Dispose();
+    }
+
+    private async Task<FcmAccessToken> ExchangeAsync(CancellationToken cancellationToken)
+    {
+        // Form encoding leaves the base64url alphabet and the dots of a JWT as they are.
+        var form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
+            + FcmAssertion.Create(_account, _time.GetUtcNow());
+        using var request = new HttpRequestMessage(HttpMethod.Post, _account.TokenAddress)
+        {
+            Content = new StringContent(form, new System.Net.Http.Headers.MediaTypeHeaderValue("application/x-www-form-urlencoded")),
+        };
+        using var response = await _connection.SendAsync(request, cancellationToken);
+        using var body = await BoundedBody.ReadAsync(response, cancellationToken);
+        return Read(response, body.Bytes);
+    }
+
+    private FcmAccessToken Read(HttpResponseMessage response, ReadOnlyMemory<byte> body)
+    {
+        string? error = null;
+        try
+        {
+            using var document = JsonDocument.Parse(body);
+            var root = document.RootElement;
+            if (response.StatusCode == HttpStatusCode.OK
+                && root.TryGetProperty("access_token", out var token) && token.GetString() is { Length: > 0 } text && !text.AsSpan().ContainsAnyExceptInRange('!', '~')
+                && root.TryGetProperty("expires_in", out var seconds) && seconds.TryGetInt32(out var life) && life > 0)
+            {
+                return Success(text, TimeSpan.FromSeconds(life));
+            }
+
+            error = root.TryGetProperty("error", out var code) && code.ValueKind == JsonValueKind.String ? code.GetString() : null;
+        }
+        catch (Exception exception) when (exception is JsonException or InvalidOperationException)
+        {
+            // Not what an OAuth endpoint says (a proxy's page, a cut answer): judged by the status below.
+        }
+
+        // RFC 6749 section 5.2: an error code in a 4xx means that the key or account is refused.
+        var status = (int)response.StatusCode;
+        return error is { Length: <= 64 } && status is 400 or 401 or 403
+            ? Failure(DeliveryStatus.Misconfigured, error!, null)
+            : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{status}", RetryAfter.Read(response, _time));
+    }
+
+    private FcmAccessToken Success(string token, TimeSpan life)
+    {
+        var now = _time.GetUtcNow();
+        var goodUntil = now + life - (life > FcmCredential.SafetyMargin * 2 ? FcmCredential.SafetyMargin : TimeSpan.Zero);
+        var renewFrom = life > FcmCredential.RenewalMargin * 2 ? now + life - FcmCredential.RenewalMargin : now + (life / 2);
+        return new FcmAccessToken(new FcmAuthorization($"Bearer {token}", default), renewFrom, goodUntil);
+    }
+
+    private FcmAccessToken Failure(DeliveryStatus status, string reason, TimeSpan? retryAfter)
+    {
+        var pause = retryAfter > PauseAfterFailure ? retryAfter.Value : PauseAfterFailure;
+        var result = new DeliveryResult { Status = status, Reason = reason, RetryAfter = status == DeliveryStatus.Unavailable ? pause : null };
+        var until = _time.GetUtcNow() + pause;
+        return new FcmAccessToken(new FcmAuthorization(null, result), until, until);
+    }
+}
