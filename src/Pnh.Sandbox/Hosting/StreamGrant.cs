@@ -7,7 +7,7 @@ namespace Pnh.Sandbox.Hosting;
 /// <summary>
 /// The way out of one HTTP/2 connection, with frames of our own slipped in between Kestrel's: SETTINGS that grant fewer or more
 /// streams (Kestrel's limit is one number for the whole server), and GOAWAY with debug data (Kestrel sends none).
-/// Kestrel flushes under its write lock and only after whole frames, so the moment of a flush is a frame boundary.
+/// Kestrel writes under one lock and flushes only after whole frames, so before and after a flush is a frame boundary.
 /// </summary>
 internal sealed class StreamGrant : PipeWriter
 {
@@ -18,6 +18,7 @@ internal sealed class StreamGrant : PipeWriter
 
     private readonly PipeWriter _inner;
     private byte[]? _pending;
+    private bool _between;
 
     public StreamGrant(PipeWriter inner, int streams)
     {
@@ -29,7 +30,7 @@ internal sealed class StreamGrant : PipeWriter
 
     public override long UnflushedBytes => _inner.UnflushedBytes;
 
-    /// <summary>Grants another number of streams, right after Kestrel's next frames. RFC 9113 section 6.5.2.</summary>
+    /// <summary>Grants another number of streams, together with Kestrel's next frames. RFC 9113 section 6.5.2.</summary>
     public void Grant(int streams) => Append(Settings(streams));
 
     /// <summary>Announces the end of the connection with debug data, as APNs does with its JSON <c>reason</c>. RFC 9113 section 6.8.</summary>
@@ -48,26 +49,50 @@ internal sealed class StreamGrant : PipeWriter
 
     public override ValueTask<FlushResult> FlushAsync(CancellationToken cancellationToken = default)
     {
-        if (Interlocked.Exchange(ref _pending, null) is { } frames)
-        {
-            frames.CopyTo(_inner.GetSpan(frames.Length));
-            _inner.Advance(frames.Length);
-        }
-
+        // What is pending at the first flush must follow Kestrel's own SETTINGS, or that would overrule it.
+        SlipIn();
+        _between = true;
         return _inner.FlushAsync(cancellationToken);
     }
 
     public override void Advance(int bytes) => _inner.Advance(bytes);
 
-    public override Memory<byte> GetMemory(int sizeHint = 0) => _inner.GetMemory(sizeHint);
+    public override Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        BeforeNextFrame();
+        return _inner.GetMemory(sizeHint);
+    }
 
-    public override Span<byte> GetSpan(int sizeHint = 0) => _inner.GetSpan(sizeHint);
+    public override Span<byte> GetSpan(int sizeHint = 0)
+    {
+        BeforeNextFrame();
+        return _inner.GetSpan(sizeHint);
+    }
 
     public override void CancelPendingFlush() => _inner.CancelPendingFlush();
 
     public override void Complete(Exception? exception = null) => _inner.Complete(exception);
 
     public override ValueTask CompleteAsync(Exception? exception = null) => _inner.CompleteAsync(exception);
+
+    // Ours goes first: a client looks at the first GOAWAY, and Kestrel's has no debug data.
+    private void BeforeNextFrame()
+    {
+        if (_between)
+        {
+            _between = false;
+            SlipIn();
+        }
+    }
+
+    private void SlipIn()
+    {
+        if (Interlocked.Exchange(ref _pending, null) is { } frames)
+        {
+            frames.CopyTo(_inner.GetSpan(frames.Length));
+            _inner.Advance(frames.Length);
+        }
+    }
 
     private static byte[] Settings(int streams)
     {
