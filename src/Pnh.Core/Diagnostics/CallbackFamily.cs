@@ -46,7 +46,7 @@ internal sealed class CallbackFamily : MetricFamily
 
                 if (!_series.TryGetValue(key, out series))
                 {
-                    series = new Series(EncodePrefix(string.Empty, labelValues));
+                    series = new Series(EncodePrefix(Labels(labelValues)));
                     _series.Add(key, series);
                 }
             }

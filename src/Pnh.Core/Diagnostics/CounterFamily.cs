@@ -16,7 +16,7 @@ internal sealed class CounterFamily : MetricFamily
     /// <summary>Exports <paramref name="counter"/> under these label values from now on.</summary>
     public void Add(Counter counter, params string[] labelValues)
     {
-        var child = new Child(EncodePrefix(string.Empty, labelValues), counter);
+        var child = new Child(EncodePrefix(Labels(labelValues)), counter);
         lock (_adding)
         {
             _children = [.. _children, child];

@@ -30,28 +30,36 @@ internal abstract class MetricFamily
 
     protected void WriteHead(IBufferWriter<byte> output) => output.Write(_head);
 
-    /// <summary>The bytes before a sample's number: <c>name_suffix{label="value",…} </c>.</summary>
-    protected byte[] EncodePrefix(string suffix, IReadOnlyList<string> labelValues, string? le = null)
-    {
-        if (labelValues.Count != _labelNames.Length)
-        {
-            throw new ArgumentException($"{Name} has {_labelNames.Length} labels, got {labelValues.Count} values.", nameof(labelValues));
-        }
+    /// <summary>The values joined with the family's label names.</summary>
+    protected KeyValuePair<string, string>[] Labels(string[] values) => values.Length == _labelNames.Length
+        ? [.. _labelNames.Zip(values, KeyValuePair.Create)]
+        : throw new ArgumentException($"{Name} has {_labelNames.Length} labels, got {values.Length} values.", nameof(values));
 
+    /// <summary>The bytes before a sample's number: <c>name_suffix{label="value",…} </c>.</summary>
+    protected byte[] EncodePrefix(IEnumerable<KeyValuePair<string, string>> labels, string suffix = "")
+    {
         var text = new StringBuilder(Name).Append(suffix);
         var separator = '{';
-        for (var i = 0; i < _labelNames.Length; i++)
+        foreach (var (name, value) in labels)
         {
-            text.Append(separator).Append(_labelNames[i]).Append("=\"").Append(PrometheusText.EscapeLabel(labelValues[i])).Append('"');
-            separator = ',';
-        }
-
-        if (le is not null)
-        {
-            text.Append(separator).Append("le=\"").Append(le).Append('"');
+            text.Append(separator).Append(name).Append("=\"").Append(PrometheusText.EscapeLabel(value)).Append('"');
             separator = ',';
         }
 
         return Encoding.UTF8.GetBytes(text.Append(separator == '{' ? " " : "} ").ToString());
+    }
+
+    /// <summary>A histogram of this family with the beginnings of all its lines.</summary>
+    protected HistogramSeries EncodeSeries(Histogram histogram, KeyValuePair<string, string>[] labels)
+    {
+        var bounds = histogram.Bounds;
+        var buckets = new byte[histogram.BucketCount][];
+        for (var i = 0; i < buckets.Length; i++)
+        {
+            var le = PrometheusText.Format(i < bounds.Length ? bounds[i] : double.PositiveInfinity);
+            buckets[i] = EncodePrefix([.. labels, KeyValuePair.Create("le", le)], "_bucket");
+        }
+
+        return new HistogramSeries(histogram, buckets, EncodePrefix(labels, "_sum"), EncodePrefix(labels, "_count"));
     }
 }

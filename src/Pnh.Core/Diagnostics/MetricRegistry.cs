@@ -11,6 +11,7 @@ public sealed class MetricRegistry
     public const string ContentType = "text/plain; version=0.0.4; charset=utf-8";
 
     private readonly Lock _lock = new();
+    private readonly Lock _scraping = new();
     private readonly SortedDictionary<string, MetricFamily> _families = new(StringComparer.Ordinal);
     private readonly List<Action> _beforeWrite = [];
     private readonly StripedCells _failed = new(1);
@@ -26,26 +27,18 @@ public sealed class MetricRegistry
     public void Write(IBufferWriter<byte> output)
     {
         ArgumentNullException.ThrowIfNull(output);
-        MetricFamily[] families;
-        Action[] before;
-        lock (_lock)
+        // One scrape at a time: readings of the runtime are made for a scrape, and a second one would tear them.
+        lock (_scraping)
         {
-            before = [.. _beforeWrite];
-        }
+            foreach (var action in Copy(_beforeWrite))
+            {
+                Guard(action);
+            }
 
-        foreach (var action in before)
-        {
-            Guard(action);
-        }
-
-        lock (_lock)
-        {
-            families = [.. _families.Values];
-        }
-
-        foreach (var family in families)
-        {
-            family.Write(output);
+            foreach (var family in Copy(_families.Values))
+            {
+                family.Write(output);
+            }
         }
     }
 
@@ -83,6 +76,15 @@ public sealed class MetricRegistry
         lock (_lock)
         {
             _beforeWrite.Add(action);
+        }
+    }
+
+    /// <summary>Callbacks run outside the lock: they may add families.</summary>
+    private T[] Copy<T>(IReadOnlyCollection<T> source)
+    {
+        lock (_lock)
+        {
+            return [.. source];
         }
     }
 

@@ -1,0 +1,154 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+using Pnh.TestKit;
+
+namespace Pnh.Core.Tests.Diagnostics;
+
+public sealed class HubMetricsTests : IDisposable
+{
+    private readonly MetricRegistry _registry = new();
+    private readonly FakeTimeProvider _time = new();
+    private readonly HubMetrics _metrics;
+
+    public HubMetricsTests() => _metrics = new HubMetrics(_registry, _time, ["demo"]);
+
+    public void Dispose() => _metrics.Dispose();
+
+    /// <summary>The contract with dashboards: names and labels of the fixed list, exactly.</summary>
+    [Theory]
+    [InlineData("pnh_events_total{app=\"demo\",class=\"message\",result=\"accepted\"}", 1)]
+    [InlineData("pnh_deliveries_total{channel=\"apns\",class=\"call\",status=\"accepted\"}", 1)]
+    [InlineData("pnh_accept_to_frame_seconds_count{class=\"message\"}", 1)]
+    [InlineData("pnh_accept_to_provider_seconds_count{channel=\"apns\",class=\"call\"}", 1)]
+    [InlineData("pnh_ack_seconds_count{class=\"message\"}", 1)]
+    [InlineData("pnh_sessions{state=\"active\"}", 2)]
+    [InlineData("pnh_sessions{state=\"background\"}", 1)]
+    [InlineData("pnh_queue_items{queue=\"apns\",class=\"call\"}", 4)]
+    [InlineData("pnh_queue_age_seconds{queue=\"apns\",class=\"call\"}", 0.5)]
+    [InlineData("pnh_provider_connections{channel=\"apns\",state=\"cold\"}", 1)]
+    [InlineData("pnh_provider_connections{channel=\"apns\",state=\"warm\"}", 2)]
+    [InlineData("pnh_provider_connections{channel=\"apns\",state=\"draining\"}", 3)]
+    [InlineData("pnh_provider_in_flight{channel=\"apns\"}", 9)]
+    [InlineData("pnh_journal_sync_seconds_count", 1)]
+    [InlineData("pnh_deadline_missed_total{class=\"call\"}", 1)]
+    [InlineData("pnh_threadpool_delay_seconds_count", 1)]
+    [InlineData("pnh_requests_served_total", 2)]
+    public void Write_AfterTraffic_HasEverySeriesOfTheContract(string series, double value)
+    {
+        Traffic();
+        Assert.Equal(value, Scrape.Of(_registry).Find(series));
+    }
+
+    [Fact]
+    public void Write_AfterTraffic_HasQFactorAndBuildInfo()
+    {
+        Traffic();
+        var page = Scrape.Of(_registry);
+        Assert.Contains("# TYPE pnh_q_factor gauge", page.Lines);
+        Assert.NotNull(page.Find("pnh_q_factor"));
+        Assert.Equal(1, page.Find($"pnh_build_info{{version=\"{HubMetrics.Version}\"}}"));
+        Assert.Matches(@"^\d+\.\d+\.\d+", HubMetrics.Version);
+    }
+
+    [Fact]
+    public void EventCounted_AppsNotConfigured_AreOneSeries()
+    {
+        for (var i = 0; i < 50; i++)
+        {
+            _metrics.EventCounted($"made-up-{i}", EventClass.Bulk, EventResult.Invalid);
+        }
+
+        var page = Scrape.Of(_registry);
+        Assert.Equal(50, page.Find("pnh_events_total{app=\"other\",class=\"bulk\",result=\"invalid\"}"));
+        Assert.DoesNotContain("made-up", page.Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void DeliveryCounted_MoreChannelsThanTheBound_AreOneSeries()
+    {
+        for (var i = 0; i < 40; i++)
+        {
+            _metrics.DeliveryCounted($"channel-{i}", EventClass.Message, DeliveryStatus.Sent);
+        }
+
+        var page = Scrape.Of(_registry);
+        Assert.Equal(24, page.Find("pnh_deliveries_total{channel=\"other\",class=\"message\",status=\"sent\"}"));
+        Assert.Equal(1, page.Find("pnh_deliveries_total{channel=\"channel-0\",class=\"message\",status=\"sent\"}"));
+    }
+
+    [Fact]
+    public void Registries_TwoInOneProcess_CountTheirOwn()
+    {
+        var other = new MetricRegistry();
+        using var metrics = new HubMetrics(other, _time, ["demo"]);
+        _metrics.RequestServed(5);
+        metrics.RequestServed(2);
+        Assert.Equal(5, Scrape.Of(_registry).Find("pnh_requests_served_total"));
+        Assert.Equal(2, Scrape.Of(other).Find("pnh_requests_served_total"));
+    }
+
+    [Fact]
+    public void RegisterQueue_Disposed_LeavesThePage()
+    {
+        var queue = _metrics.RegisterQueue("ingest", EventClass.Call, () => 3, () => 1.5);
+        using var twin = _metrics.RegisterQueue("ingest", EventClass.Call, () => 4, () => 0.5);
+        Assert.Equal(7, Scrape.Of(_registry).Find("pnh_queue_items{queue=\"ingest\",class=\"call\"}"));
+        Assert.Equal(1.5, Scrape.Of(_registry).Find("pnh_queue_age_seconds{queue=\"ingest\",class=\"call\"}"));
+        queue.Dispose();
+        Assert.Equal(4, Scrape.Of(_registry).Find("pnh_queue_items{queue=\"ingest\",class=\"call\"}"));
+        Assert.Equal(0.5, Scrape.Of(_registry).Find("pnh_queue_age_seconds{queue=\"ingest\",class=\"call\"}"));
+    }
+
+    [Fact]
+    public void Snapshot_AfterTraffic_SumsOverAppsAndLeavesZerosOut()
+    {
+        Traffic();
+        _metrics.EventCounted("stranger", EventClass.Message, EventResult.Accepted);
+        var totals = _metrics.Snapshot();
+        Assert.Equal([new EventTotal(EventClass.Message, EventResult.Accepted, 2)], totals.Events);
+        Assert.Equal(
+            [new DeliveryTotal("apns", DeliveryStatus.Accepted, 1), new DeliveryTotal("websocket", DeliveryStatus.Sent, 1)], totals.Deliveries);
+        Assert.Equal(2, totals.ActiveSessions);
+        Assert.Equal(1, totals.BackgroundSessions);
+        Assert.Equal(2, totals.Served);
+        Assert.Equal(1, totals.DeadlinesMissed);
+        Assert.True(totals.CpuSeconds > 0);
+        Assert.InRange(totals.JournalSyncP99!.Value, 0.001, 0.0025);
+    }
+
+    [Fact]
+    public void QFactor_ServedWhileCpuWasUsed_IsAboveZeroAndFallsWhenIdle()
+    {
+        _metrics.RequestServed(1_000_000);
+        SpinWait.SpinUntil(static () => false, TimeSpan.FromMilliseconds(50));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.True(Scrape.Of(_registry).Find("pnh_q_factor") > 0);
+        for (var second = 0; second < 61; second++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(0, _metrics.Snapshot().QFactor);
+    }
+
+    private void Traffic()
+    {
+        _metrics.EventCounted("demo", EventClass.Message, EventResult.Accepted);
+        _metrics.DeliveryCounted("apns", EventClass.Call, DeliveryStatus.Accepted);
+        _metrics.DeliveryCounted("websocket", EventClass.Message, DeliveryStatus.Sent);
+        _metrics.AcceptToFrame(EventClass.Message, TimeSpan.FromMilliseconds(1));
+        _metrics.AcceptToProvider("apns", EventClass.Call, TimeSpan.FromMilliseconds(61));
+        _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
+        _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
+        _metrics.DeadlineMissed(EventClass.Call);
+        _metrics.RequestServed(2);
+        _metrics.SessionsChanged(SessionState.Active, 3);
+        _metrics.SessionsChanged(SessionState.Active, -1);
+        _metrics.SessionsChanged(SessionState.Background, 1);
+        _metrics.ThreadPoolDelay(TimeSpan.FromMilliseconds(2));
+        _metrics.RegisterQueue("apns", EventClass.Call, () => 4, () => 0.5);
+        _metrics.RegisterProvider("apns", state => state switch { "cold" => 1, "warm" => 2, _ => 3 }, () => 9);
+    }
+}

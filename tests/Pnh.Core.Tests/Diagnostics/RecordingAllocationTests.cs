@@ -1,0 +1,39 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Tests.Diagnostics;
+
+/// <summary>Recording stands on the hot path: 0 bytes, whatever is recorded.</summary>
+public sealed class RecordingAllocationTests
+{
+    [Fact]
+    public void Record_AllInstruments_AllocatesNothing()
+    {
+        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System, ["demo", "shop"]);
+        RecordAll(metrics, 200);
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        RecordAll(metrics, 10_000);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    private static void RecordAll(HubMetrics metrics, int times)
+    {
+        for (var i = 0; i < times; i++)
+        {
+            var time = TimeSpan.FromMicroseconds(i * 7);
+            metrics.EventCounted("demo", EventClass.Message, EventResult.Accepted);
+            metrics.EventCounted("unknown", EventClass.Call, EventResult.Invalid);
+            metrics.DeliveryCounted("websocket", EventClass.Message, DeliveryStatus.Sent);
+            metrics.AcceptToFrame(EventClass.Message, time);
+            metrics.AcceptToProvider("fcm", EventClass.Bulk, time);
+            metrics.Acked(EventClass.Message, time);
+            metrics.JournalSynced(time);
+            metrics.DeadlineMissed(EventClass.Call);
+            metrics.RequestServed();
+            metrics.SessionsChanged(SessionState.Active, 1);
+            metrics.ThreadPoolDelay(time);
+        }
+    }
+}
