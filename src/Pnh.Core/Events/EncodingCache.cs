@@ -18,15 +18,18 @@ public sealed class EncodingCache
         }
 
         var made = encode(state);
-        lock (this)
+        while (true)
         {
+            var first = _first;
             if (Find<T>(shape) is { } other)
             {
                 return other;
             }
 
-            _first = new Entry(shape, made, _first);
-            return made;
+            if (ReferenceEquals(Interlocked.CompareExchange(ref _first, new Entry(shape, made, first), first), first))
+            {
+                return made;
+            }
         }
     }
 
@@ -44,5 +47,12 @@ public sealed class EncodingCache
         return null;
     }
 
-    private sealed record Entry(string Shape, object Value, Entry? Next);
+    private sealed class Entry(string shape, object value, Entry? next)
+    {
+        internal string Shape { get; } = shape;
+
+        internal object Value { get; } = value;
+
+        internal Entry? Next { get; } = next;
+    }
 }

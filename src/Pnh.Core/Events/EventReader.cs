@@ -46,7 +46,7 @@ public sealed class EventReader
             return null;
         }
 
-        if (draft.To is null && errors.Count == before)
+        if (!draft.HasTo)
         {
             errors.Add(new FieldError("/to", "required", "Say whom the event is for: one of user, users, topic, device."));
         }
@@ -89,6 +89,7 @@ public sealed class EventReader
             else if (name.SequenceEqual("to"u8))
             {
                 cursor.Once(ref seen, 1, "/to");
+                draft.HasTo = true;
                 draft.To = TargetReader.ReadTarget(ref cursor);
             }
             else if (name.SequenceEqual("class"u8))
@@ -199,6 +200,7 @@ public sealed class EventReader
     private static TimeSpan? ReadAck(ref JsonCursor cursor)
     {
         TimeSpan? within = null;
+        var seen = 0u;
         if (!cursor.EnterObject("/ack"))
         {
             return null;
@@ -208,6 +210,7 @@ public sealed class EventReader
         {
             if (name.SequenceEqual("within"u8))
             {
+                cursor.Once(ref seen, 0, "/ack/within");
                 within = cursor.ReadSeconds("/ack/within", TimeSpan.Zero, LongestAck);
             }
             else
@@ -221,7 +224,14 @@ public sealed class EventReader
 
     private List<string> ReadChannels(ref JsonCursor cursor)
     {
+        var before = cursor.ErrorCount;
         var names = cursor.ReadNames("/channels", Limits.ListEntries);
+        if (names.Count == 0 && cursor.ErrorCount == before)
+        {
+            // Nothing could carry it: a 202 would promise what cannot be.
+            cursor.Fail("/channels", "too-few", "At least one channel; leave the member out to allow all.");
+        }
+
         foreach (var name in names)
         {
             if (!_channels.Contains(name))
@@ -237,6 +247,7 @@ public sealed class EventReader
     private struct EventDraft
     {
         public string? Id;
+        public bool HasTo;
         public EventTarget? To;
         public EventClass Class;
         public TimeSpan? Ttl;

@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using System.Text.Unicode;
 
 namespace Pnh.Core.Events;
 
@@ -21,9 +22,19 @@ public ref struct JsonCursor
         _reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = Limits.JsonDepth });
     }
 
-    /// <summary>Steps onto the body's opening brace; false (with an error) when it is not an object.</summary>
+    /// <summary>How many errors are noted so far, by whomever.</summary>
+    internal readonly int ErrorCount => _errors.Count;
+
+    /// <summary>Steps onto the body's opening brace; false (with an error) when it is not an object or not UTF-8.</summary>
     public bool EnterBody()
     {
+        // The reader looks into strings only when they are read, and raw data would go out as it came: a socket's client closes on bad UTF-8.
+        if (!Utf8.IsValid(_body.Span))
+        {
+            Fail("", "invalid-text", "The body is not valid UTF-8.");
+            return false;
+        }
+
         if (!_reader.Read() || _reader.TokenType != JsonTokenType.StartObject)
         {
             Fail("", "wrong-type", "The body must be a JSON object.");
@@ -55,7 +66,7 @@ public ref struct JsonCursor
             return false;
         }
 
-        name = _reader.ValueIsEscaped ? Encoding.UTF8.GetBytes(_reader.GetString()!) : _reader.ValueSpan;
+        name = _reader.ValueIsEscaped && Text() is { } plain ? Encoding.UTF8.GetBytes(plain) : _reader.ValueSpan;
         _reader.Read();
         return true;
     }
@@ -76,12 +87,7 @@ public ref struct JsonCursor
             return null;
         }
 
-        string value;
-        try
-        {
-            value = _reader.GetString()!;
-        }
-        catch (InvalidOperationException)
+        if (Text() is not { } value)
         {
             Fail(pointer, "invalid-text", "The string is not valid Unicode.");
             return null;
@@ -160,7 +166,7 @@ public ref struct JsonCursor
         {
             if (index < maxEntries)
             {
-                if (ReadName($"{pointer}/{index}") is { } value)
+                if (ReadEntry(pointer, index) is { } value)
                 {
                     values.Add(value);
                 }
@@ -225,17 +231,38 @@ public ref struct JsonCursor
     /// <summary>Notes an error.</summary>
     public readonly void Fail(string pointer, string code, string detail) => _errors.Add(new FieldError(pointer, code, detail));
 
+    // The pointer is built only for what is wrong: a list may hold a thousand ids.
+    private string? ReadEntry(string list, int index) =>
+        _reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsName(value) ? value : ReadName($"{list}/{index}");
+
+    // Null when an escape makes half a surrogate pair.
+    private readonly string? Text()
+    {
+        try
+        {
+            return _reader.GetString();
+        }
+        catch (InvalidOperationException)
+        {
+            return null;
+        }
+    }
+
     private void WrongType(string pointer, string expected)
     {
         Fail(pointer, "wrong-type", $"Must be {expected}.");
         _reader.Skip();
     }
 
-    // RFC 6901: ~ and / are escaped. Cut, because a stranger's name may be as long as the body.
-    private static string Escape(ReadOnlySpan<byte> name)
+    /// <summary>A name as part of a pointer. RFC 6901: ~ and / are escaped. Cut, because a stranger's name may be as long as the body.</summary>
+    internal static string Escape(ReadOnlySpan<byte> name)
     {
         var text = Encoding.UTF8.GetString(name);
-        text = text.Length > 64 ? text[..64] : text;
+        if (text.Length > 64)
+        {
+            text = text[..(char.IsHighSurrogate(text[63]) ? 63 : 64)];
+        }
+
         return text.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
     }
 }

@@ -30,7 +30,7 @@ public sealed record Notification
     /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>
     public IReadOnlyDictionary<string, LocalizedText>? Locales { get; init; }
 
-    /// <summary>The notification in the device's language: exact locale, then its language, then as sent.</summary>
+    /// <summary>The notification in the device's language: exact locale, then ever less exact (<c>zh-Hant-TW</c>, <c>zh-Hant</c>, <c>zh</c>), then as sent.</summary>
     public Notification For(string? locale)
     {
         var text = MatchLocale(locale) is { } key ? Locales![key] : null;
@@ -55,8 +55,19 @@ public sealed record Notification
             return locale;
         }
 
-        var dash = locale.IndexOfAny(['-', '_']);
-        return dash > 0 && Locales.ContainsKey(locale[..dash]) ? locale[..dash] : null;
+        // RFC 4647 section 3.4, lookup: cut from the end until something fits. Android and iOS also write pt_BR.
+        var range = locale.Replace('_', '-');
+        while (!Locales.ContainsKey(range))
+        {
+            if (range.LastIndexOf('-') is not (> 0 and var dash))
+            {
+                return null;
+            }
+
+            range = range[..dash];
+        }
+
+        return range;
     }
 }
 

@@ -103,7 +103,11 @@ internal static class NotificationReader
                 continue;
             }
 
-            locales[locale] = ReadText(ref cursor, $"/notification/locales/{locale}");
+            var pointer = $"/notification/locales/{JsonCursor.Escape(name)}";
+            if (!locales.TryAdd(locale, ReadText(ref cursor, pointer)))
+            {
+                cursor.Fail(pointer, "duplicate-member", "The member is given twice.");
+            }
         }
 
         if (locales.Count > Limits.Locales)
@@ -117,6 +121,7 @@ internal static class NotificationReader
     private static LocalizedText ReadText(ref JsonCursor cursor, string pointer)
     {
         var text = new LocalizedText(null, null, null);
+        var seen = 0u;
         if (!cursor.EnterObject(pointer))
         {
             return text;
@@ -126,14 +131,17 @@ internal static class NotificationReader
         {
             if (name.SequenceEqual("title"u8))
             {
+                cursor.Once(ref seen, 0, pointer + "/title");
                 text = text with { Title = cursor.ReadString(pointer + "/title", TextCharacters) };
             }
             else if (name.SequenceEqual("subtitle"u8))
             {
+                cursor.Once(ref seen, 1, pointer + "/subtitle");
                 text = text with { Subtitle = cursor.ReadString(pointer + "/subtitle", TextCharacters) };
             }
             else if (name.SequenceEqual("body"u8))
             {
+                cursor.Once(ref seen, 2, pointer + "/body");
                 text = text with { Body = cursor.ReadString(pointer + "/body", TextCharacters) };
             }
             else
