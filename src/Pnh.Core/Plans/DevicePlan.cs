@@ -27,6 +27,9 @@ public readonly record struct DevicePlan(Device Device, string Reason)
     /// <summary>The provider account of the push; null unless a push is planned.</summary>
     public string? Account { get; init; }
 
+    /// <summary>False for a socket whose device is not registered: there is nobody to wait for once it is gone.</summary>
+    public bool IsRegistered { get; init; }
+
     /// <summary>True when it waits for the device's next session until its TTL ends.</summary>
     public bool Mailbox { get; init; }
 
@@ -99,7 +102,7 @@ public static class PlanReasons
     /// <summary>The event leaves out the device's session.</summary>
     public const string ExceptSession = "except-session";
 
-    /// <summary>The event's <c>channels</c> leave no way to the device.</summary>
+    /// <summary>The event's <c>channels</c> leave no way to the device, or hold its push back.</summary>
     public const string ChannelNotAllowed = "channel-not-allowed";
 
     /// <summary>The user's quiet hours hold pushes back (not calls).</summary>
@@ -107,6 +110,9 @@ public static class PlanReasons
 
     /// <summary>The user asked not to be disturbed: no pushes, calls included.</summary>
     public const string DoNotDisturb = "do-not-disturb";
+
+    /// <summary>Another device of the user acknowledged while the push waited: it was not sent.</summary>
+    public const string AckedElsewhere = "acked-elsewhere";
 
     /// <summary>The user is unknown or has neither devices nor sessions.</summary>
     public const string NoDevices = "no-devices";

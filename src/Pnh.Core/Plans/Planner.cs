@@ -38,7 +38,7 @@ public sealed class Planner
         {
             Suppression = FindUserSuppression(accepted, user, snapshot.Settings),
             PushHeld = FindPushHold(accepted, snapshot.Settings, now),
-            Sessions = sessions,
+            Receivers = CountReceivers(accepted, sessions),
         };
 
         foreach (var device in snapshot.Devices)
@@ -63,25 +63,29 @@ public sealed class Planner
     {
         if (facts.Suppression is { } reason)
         {
-            return new DevicePlan(device, reason);
+            return new DevicePlan(device, reason) { IsRegistered = registered };
         }
 
         if (FindExclusion(accepted, device, session) is { } exclusion)
         {
-            return new DevicePlan(device, exclusion);
+            return new DevicePlan(device, exclusion) { IsRegistered = registered };
         }
 
         var socket = session is not null && Allows(accepted, ChannelNames.WebSocket) ? session : null;
         if (accepted.Class == EventClass.Transient)
         {
             return socket is not null
-                ? new DevicePlan(device, ReasonOf(socket)) { Socket = socket }
-                : new DevicePlan(device, session is null ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed);
+                ? new DevicePlan(device, ReasonOf(socket)) { Socket = socket, IsRegistered = registered }
+                : new DevicePlan(device, session is null ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed)
+                {
+                    IsRegistered = registered,
+                };
         }
 
         var plan = new DevicePlan(device, socket is null ? PlanReasons.NoAddress : ReasonOf(socket))
         {
             Socket = socket,
+            IsRegistered = registered,
             Mailbox = registered && Allows(accepted, ChannelNames.WebSocket),
         };
         return PlanPush(accepted, plan, socket, facts);
@@ -90,21 +94,17 @@ public sealed class Planner
     private DevicePlan PlanPush(Event accepted, DevicePlan plan, LiveSession? socket, in UserFacts facts)
     {
         var candidate = FindPush(accepted, plan.Device);
+        var held = candidate.Address is null ? candidate.Refused
+            : facts.PushHeld ?? (candidate.Account is null ? PlanReasons.NoProvider : null);
+        if (held is not null)
+        {
+            return plan with { Reason = socket is null ? held : plan.Reason, PushHeld = held };
+        }
+
         if (candidate.Address is null)
         {
-            return plan.IsSuppressed ? plan with { Reason = candidate.Refused ?? plan.Reason } : plan;
-        }
-
-        if (facts.PushHeld is { } held)
-        {
-            return socket is null ? plan with { Reason = held, PushHeld = held } : plan with { PushHeld = held };
-        }
-
-        if (candidate.Account is null)
-        {
-            return socket is null
-                ? plan with { Reason = PlanReasons.NoProvider, PushHeld = PlanReasons.NoProvider }
-                : plan with { PushHeld = PlanReasons.NoProvider };
+            // Without the websocket there is no mailbox either: it is the event's channels that leave no way.
+            return plan.IsSuppressed ? plan with { Reason = PlanReasons.ChannelNotAllowed } : plan;
         }
 
         plan = plan with { Channel = candidate.Channel, Address = candidate.Address, Account = candidate.Account };
@@ -114,7 +114,7 @@ public sealed class Planner
             return plan with { Push = PushTiming.UnlessAcked, PushDelay = accepted.AckWithin ?? policy.AckWithin };
         }
 
-        if (socket is null && policy.PushAfter > TimeSpan.Zero && IsActiveElsewhere(facts.Sessions, plan.Device.Id))
+        if (socket is null && policy.PushAfter > TimeSpan.Zero && facts.Receivers > 0)
         {
             return plan with
             {
@@ -212,17 +212,23 @@ public sealed class Planner
         return null;
     }
 
-    private static bool IsActiveElsewhere(IReadOnlyList<LiveSession> sessions, string device)
+    // Active sessions that get a frame: only they can acknowledge in a push's stead. The device that asks has no socket, so it counts none of its own.
+    private static int CountReceivers(Event accepted, IReadOnlyList<LiveSession> sessions)
     {
-        for (var i = 0; i < sessions.Count; i++)
+        var count = 0;
+        for (var i = 0; i < sessions.Count && Allows(accepted, ChannelNames.WebSocket); i++)
         {
-            if (sessions[i].State == SessionState.Active && !string.Equals(sessions[i].Key.Device, device, StringComparison.Ordinal))
+            var key = sessions[i].Key;
+            if (sessions[i].State == SessionState.Active
+                && IsTargeted(accepted, key.Device)
+                && !Contains(accepted.Except?.Devices, key.Device)
+                && !Contains(accepted.Except?.Sessions, key.Session))
             {
-                return true;
+                count++;
             }
         }
 
-        return false;
+        return count;
     }
 
     private static bool IsRegistered(UserSnapshot snapshot, string device)
@@ -257,6 +263,6 @@ public sealed class Planner
 
         public string? PushHeld { get; init; }
 
-        public IReadOnlyList<LiveSession> Sessions { get; init; }
+        public int Receivers { get; init; }
     }
 }
