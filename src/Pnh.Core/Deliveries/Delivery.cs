@@ -39,7 +39,7 @@ public sealed class Delivery : WheelEntry
     /// <summary>The event's deliveries together: tells when the last one is settled.</summary>
     internal EventProgress Progress { get; init; } = null!;
 
-    /// <summary>The lane of the push; null = no push is planned, or the provider refused for good.</summary>
+    /// <summary>The lane of the push; null = no push is planned.</summary>
     internal DeliveryLane? Lane { get; set; }
 
     /// <summary>When the planned push goes out.</summary>
@@ -48,14 +48,23 @@ public sealed class Delivery : WheelEntry
     /// <summary>What the delivery does when its time on the wheel has come.</summary>
     internal WheelAction OnDue { get; set; }
 
-    /// <summary>Why no push went out though one was due; ends an unacknowledged delivery as suppressed.</summary>
-    internal string? PushHeld { get; init; }
+    /// <summary>False for a socket whose device is not registered: nobody waits for it once the session is gone for good.</summary>
+    internal bool IsRegistered { get; init; }
+
+    /// <summary>True when the event's <c>channels</c> let it out on a socket, now or on a later session.</summary>
+    internal bool TakesFrames { get; init; }
+
+    /// <summary>How it ends when nobody acknowledges it in time: expired, unless its push was held back or refused.</summary>
+    internal DeliveryState Ending { get; set; } = DeliveryState.Expired;
+
+    /// <summary>Why it ends so; null = its time is over, no more.</summary>
+    internal string? EndingReason { get; set; }
 
     /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
     internal int Attempts { get; set; }
 
-    /// <summary>When the frame was given to the session, for the ack latency; 0 = never.</summary>
-    internal long FrameTimestamp { get; set; }
+    /// <summary>When the frame was last given to a session, for the ack latency; null = never.</summary>
+    internal long? FrameTimestamp { get; set; }
 
     /// <summary>When the delivery entered its lane, for the queue's age.</summary>
     internal long QueuedTimestamp { get; set; }
@@ -66,6 +75,9 @@ public sealed class Delivery : WheelEntry
 /// <summary>What a due delivery wants.</summary>
 internal enum WheelAction
 {
-    Expire,
+    /// <summary>Its time is over.</summary>
+    End,
+
+    /// <summary>Nobody acknowledged, or the next attempt is due.</summary>
     SendPush,
 }

@@ -17,7 +17,8 @@ internal sealed class DeliveryLane : IAsyncDisposable
     private readonly ILaneOwner _owner;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
-    private readonly List<IDisposable> _registrations = [];
+    private readonly IDisposable _registration;
+    private bool _closed;
     private int _workers;
     private TaskCompletionSource? _idle;
 
@@ -27,7 +28,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
         _sender = sender;
         _owner = owner;
         _time = time;
-        _registrations.Add(metrics.RegisterQueue(channel, @class, () => Length, () => OldestAgeSeconds));
+        _registration = metrics.RegisterQueue(channel, @class, () => Length, () => OldestAgeSeconds);
     }
 
     /// <summary>The channel's name.</summary>
@@ -60,7 +61,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
     {
         lock (_gate)
         {
-            if (_queue.Count >= Capacity || _stopping.IsCancellationRequested)
+            if (_queue.Count >= Capacity || _closed)
             {
                 return false;
             }
@@ -83,19 +84,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
     /// <summary>Takes nothing more; waits for what is under way until <paramref name="deadline"/> is cancelled, then cancels it.</summary>
     internal async Task DrainAsync(CancellationToken deadline)
     {
-        Task idle;
-        lock (_gate)
-        {
-            _queue.Clear();
-            if (_workers == 0)
-            {
-                return;
-            }
-
-            _idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            idle = _idle.Task;
-        }
-
+        var idle = CloseAsync();
         try
         {
             await idle.WaitAsync(deadline).ConfigureAwait(false);
@@ -108,10 +97,30 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        // The workers go first: a sender must not be taken from under a send.
+        var idle = CloseAsync();
         await _stopping.CancelAsync().ConfigureAwait(false);
-        _registrations.ForEach(r => r.Dispose());
+        await idle.ConfigureAwait(false);
+        _registration.Dispose();
         await _sender.DisposeAsync().ConfigureAwait(false);
         _stopping.Dispose();
+    }
+
+    // Empties the queue for good; completes when the last worker has ended.
+    private Task CloseAsync()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+            _queue.Clear();
+            if (_workers == 0)
+            {
+                return Task.CompletedTask;
+            }
+
+            _idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return _idle.Task;
+        }
     }
 
     private async Task WorkAsync()
@@ -123,25 +132,22 @@ internal sealed class DeliveryLane : IAsyncDisposable
                 continue;
             }
 
-            DeliveryResult result;
             try
             {
-                result = delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
+                var result = delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
                     ? DeliveryResult.Of(DeliveryStatus.Expired)
                     : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
+                _owner.Completed(this, delivery, result);
             }
             catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
             {
-                continue;
+                // The hub stops: the journal holds it.
             }
             catch (Exception bug)
             {
                 // A sender answers with values; anything thrown is a bug of ours, and must not end the lane.
                 _owner.Failed(this, delivery, bug);
-                continue;
             }
-
-            _owner.Completed(this, delivery, result);
         }
     }
 

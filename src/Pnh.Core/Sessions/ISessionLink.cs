@@ -4,7 +4,8 @@ namespace Pnh.Core.Sessions;
 
 /// <summary>
 /// The only way from a shard to a device's session, in this process or over a link to an edge. Nothing here waits: a call returns at once,
-/// and what became of it comes back through <see cref="ISessionEvents"/>. Thread-safe.
+/// and what became of it comes back through <see cref="ISessionEvents"/>, never from inside the call: the shard holds
+/// its gate. Thread-safe.
 /// </summary>
 public interface ISessionLink
 {

@@ -24,6 +24,9 @@ public sealed partial class Hub
         [LoggerMessage(6, LogLevel.Error, "The {Channel} sender broke on event {Id}; this is a bug.", EventName = "SenderBroke")]
         internal static partial void SenderBroke(ILogger logger, string channel, string id, Exception bug);
 
+        [LoggerMessage(8, LogLevel.Error, "A shard's timers broke; this is a bug.", EventName = "TickBroke")]
+        internal static partial void TickBroke(ILogger logger, Exception bug);
+
         [LoggerMessage(7, LogLevel.Warning, "A dead {Channel} address could not be removed yet: {Fault}", EventName = "AddressStays")]
         internal static partial void AddressStays(ILogger logger, string channel, string fault);
     }

@@ -58,7 +58,12 @@ public sealed partial class Hub
     void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
     {
         var @class = delivery.Event.Class;
-        _context.Metrics.DeliveryCounted(lane.Channel, @class, result.Status);
+        if (result.Status != DeliveryStatus.Expired)
+        {
+            // An expiry is counted where the delivery ends, whether it waited in a lane or not.
+            _context.Metrics.DeliveryCounted(lane.Channel, @class, result.Status);
+        }
+
         if (result.Status == DeliveryStatus.Accepted)
         {
             _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
@@ -97,6 +102,19 @@ public sealed partial class Hub
         }
     }
 
+    private void Advance(Shard shard)
+    {
+        try
+        {
+            shard.Advance();
+        }
+        catch (Exception bug)
+        {
+            // Without the tick no timer of any shard would fire again, and nobody would see why.
+            Log.TickBroke(_log, bug);
+        }
+    }
+
     private async Task TickAsync()
     {
         using var timer = new PeriodicTimer(TimingWheel.Tick, _time);
@@ -106,7 +124,7 @@ public sealed partial class Hub
             {
                 foreach (var shard in _shards)
                 {
-                    shard.Advance();
+                    Advance(shard);
                 }
             }
         }

@@ -9,20 +9,27 @@ namespace Pnh.Core.Shards;
 /// <summary>The sessions' half of a shard.</summary>
 internal sealed partial class Shard
 {
-    /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first.</summary>
+    // How long the deliveries of a closed, unregistered session wait for it to come back.
+    private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
+
+    // Replayed frames that may be unacknowledged at once: half of the 256 that a session keeps, so that a long mailbox does not make a
+    // session a slow consumer the moment it opens.
+    private const int ReplayWindow = 128;
+
+    /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges.</summary>
     internal void Open(SessionOpened opened)
     {
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
+        LiveSession? older = null;
         lock (_gate)
         {
             var key = KeyOf(opened.Key);
             var user = GetOrAddUser(key);
             if (user.FindSession(opened.Key.Device) is >= 0 and var index)
             {
-                var older = user.Sessions[index];
+                older = user.Sessions[index];
                 user.Sessions[index] = session;
                 _hub.Metrics.SessionsChanged(older.State, -1);
-                older.Link.Close(older.Key.Session, SessionClose.Replaced);
             }
             else
             {
@@ -30,13 +37,13 @@ internal sealed partial class Shard
             }
 
             _hub.Metrics.SessionsChanged(session.State, +1);
-            foreach (var delivery in user.Pending)
-            {
-                if (string.Equals(delivery.Device.Id, opened.Key.Device, StringComparison.Ordinal) && !IsExpired(delivery))
-                {
-                    SendFrame(delivery, session);
-                }
-            }
+            EndLinger(user, opened.Key.Device);
+            Replay(user, session);
+        }
+
+        if (older is not null && older.Key != opened.Key)
+        {
+            older.Link.Close(older.Key.Session, SessionClose.Replaced);
         }
     }
 
@@ -52,12 +59,13 @@ internal sealed partial class Shard
 
             _hub.Metrics.SessionsChanged(user.Sessions[index].State, -1);
             user.Sessions.RemoveAt(index);
+            user.SetBehind(closed.Device, false);
             foreach (var delivery in user.Pending)
             {
                 // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
-                if (delivery.Lane is null && delivery.Session?.Key == closed && delivery.Device.RegisteredAt == delivery.Session.Since)
+                if (!delivery.IsRegistered && IsFor(delivery, closed.Device))
                 {
-                    Schedule(delivery, WheelAction.Expire, Shorter(Linger, delivery.Event.ExpiresAt - _hub.Time.GetUtcNow()));
+                    Schedule(delivery, WheelAction.End, Shorter(Linger, delivery.Event.ExpiresAt - _hub.Time.GetUtcNow()));
                 }
             }
 
@@ -89,8 +97,11 @@ internal sealed partial class Shard
                 return;
             }
 
-            var waited = _hub.Time.GetElapsedTime(acked.FrameTimestamp);
-            _hub.Metrics.Acked(acked.Event.Class, waited);
+            if (acked.FrameTimestamp is { } framed)
+            {
+                _hub.Metrics.Acked(acked.Event.Class, _hub.Time.GetElapsedTime(framed));
+            }
+
             _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, acked.Event.Class, DeliveryStatus.Acked);
             if (acked.Push == PushTiming.UnlessAcked && acked.Attempts > 0)
             {
@@ -103,11 +114,57 @@ internal sealed partial class Shard
                 var other = user.Pending[i];
                 if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
                 {
-                    Settle(other, DeliveryState.Suppressed, "acked-elsewhere");
+                    Settle(other, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
                 }
+            }
+
+            if (user.IsBehind(session.Device) && user.FindSession(session.Device) is >= 0 and var index)
+            {
+                Replay(user, user.Sessions[index]);
             }
         }
     }
+
+    // Sends what waits for the session's device, oldest first, until a window is unacknowledged; the rest follows the acks.
+    private void Replay(UserState user, LiveSession session)
+    {
+        var unacked = 0;
+        foreach (var delivery in user.Pending)
+        {
+            if (!delivery.TakesFrames || !IsFor(delivery, session.Key.Device) || IsExpired(delivery))
+            {
+                continue;
+            }
+
+            if (delivery.Session?.Key != session.Key && (unacked == ReplayWindow || !SendFrame(delivery, session)))
+            {
+                user.SetBehind(session.Key.Device, true);
+                return;
+            }
+
+            unacked++;
+        }
+
+        user.SetBehind(session.Key.Device, false);
+    }
+
+    // Older events of the device still wait for their replay: a newer one queues behind them, but for a call.
+    private static bool IsBehind(UserState user, Delivery delivery) =>
+        delivery.Event.Class != EventClass.Call && user.IsBehind(delivery.Device.Id);
+
+    private void EndLinger(UserState user, string device)
+    {
+        foreach (var delivery in user.Pending)
+        {
+            if (!delivery.IsRegistered && IsFor(delivery, device))
+            {
+                ScheduleEnd(delivery);
+            }
+        }
+    }
+
+    private static bool IsFor(Delivery delivery, string device) =>
+        string.Equals(delivery.Device.Id, device, StringComparison.Ordinal);
 
     /// <summary>The user's sessions now.</summary>
     internal LiveSession[] Sessions(UserKey key)

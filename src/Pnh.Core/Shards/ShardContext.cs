@@ -23,22 +23,30 @@ internal sealed class ShardContext
     internal void Settled(Delivery delivery, DeliveryState state, string? reason)
     {
         var accepted = delivery.Event;
+        Counted(state, reason, delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class);
+        Journal.Settle(new(accepted, delivery.User.User, delivery.Device.Id, state.Label(), reason, Time.GetUtcNow()));
+        Close(delivery.Progress);
+    }
+
+    /// <summary>Counts the ends that no channel's answer counts.</summary>
+    internal void Counted(DeliveryState state, string? reason, string channel, EventClass @class)
+    {
         switch (state)
         {
             case DeliveryState.Acked or DeliveryState.Accepted:
                 Metrics.RequestServed();
                 break;
             case DeliveryState.Expired:
-                Metrics.DeadlineMissed(accepted.Class);
-                Metrics.DeliveryCounted(delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class, DeliveryStatus.Expired);
+                Metrics.DeadlineMissed(@class);
+                Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Expired);
                 break;
             case DeliveryState.Suppressed:
-                Metrics.DeliveryCounted(delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed);
+                Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Suppressed);
+                break;
+            case DeliveryState.Failed when reason == PlanReasons.NoProvider:
+                Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Misconfigured);
                 break;
         }
-
-        Journal.Settle(new(accepted, delivery.User.User, delivery.Device.Id, state.Label(), reason, Time.GetUtcNow()));
-        Close(delivery.Progress);
     }
 
     /// <summary>Closes one of the event's deliveries, or its dispatch; finishes the event with the last.</summary>

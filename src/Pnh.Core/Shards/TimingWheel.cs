@@ -14,7 +14,7 @@ public abstract class WheelEntry
 
 /// <summary>
 /// Hierarchical timing wheel: schedule and cancel in O(1), whatever the number of timers. Five levels of 64 slots of 20 ms reach
-/// 248 days; an entry falls to a finer level as its time comes near. Not thread-safe: its shard's lock guards it.
+/// 248 days (later ones go round again); an entry falls to a finer level as its time comes near. Not thread-safe: its shard's lock guards it.
 /// </summary>
 internal sealed class TimingWheel
 {
@@ -90,11 +90,17 @@ internal sealed class TimingWheel
         for (var level = 1; level < Levels && (_now & ((1L << (level * LevelBits)) - 1)) == 0; level++)
         {
             var slot = _slots[(level * SlotsPerLevel) + (int)((_now >> (level * LevelBits)) & SlotMask)];
+            // Up to the last entry of now: one that is due beyond the top level's reach goes to the same slot's end for another round.
+            var last = slot.Previous!;
             while (slot.Next != slot)
             {
                 var entry = slot.Next!;
                 Unlink(entry);
                 Insert(entry);
+                if (entry == last)
+                {
+                    break;
+                }
             }
         }
     }

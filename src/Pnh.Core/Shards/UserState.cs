@@ -6,6 +6,8 @@ namespace Pnh.Core.Shards;
 /// <summary>What a shard keeps of a user while there is something to keep: sessions and open deliveries, oldest first.</summary>
 internal sealed class UserState
 {
+    private HashSet<string>? _behind;
+
     /// <summary>Live sessions, at most one per device.</summary>
     internal List<LiveSession> Sessions { get; } = [];
 
@@ -13,6 +15,21 @@ internal sealed class UserState
     internal List<Delivery> Pending { get; } = [];
 
     internal bool IsIdle => Sessions.Count == 0 && Pending.Count == 0;
+
+    /// <summary>True while the device's session has not been sent all that waits for it.</summary>
+    internal bool IsBehind(string device) => _behind?.Contains(device) == true;
+
+    internal void SetBehind(string device, bool isBehind)
+    {
+        if (isBehind)
+        {
+            (_behind ??= new HashSet<string>(StringComparer.Ordinal)).Add(device);
+        }
+        else
+        {
+            _behind?.Remove(device);
+        }
+    }
 
     internal int FindSession(string device) =>
         Sessions.FindIndex(s => string.Equals(s.Key.Device, device, StringComparison.Ordinal));

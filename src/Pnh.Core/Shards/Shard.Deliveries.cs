@@ -1,0 +1,213 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>One delivery's way from its plan to its end.</summary>
+internal sealed partial class Shard
+{
+    private static readonly TimeSpan FullLaneDelay = TimeSpan.FromSeconds(1);
+
+    // A frame that left in time may be acknowledged after the TTL: a slow phone answers within seconds.
+    private static readonly TimeSpan AckGrace = TimeSpan.FromSeconds(5);
+
+    private void Begin(EventProgress progress, UserKey key, UserState user, in DevicePlan plan)
+    {
+        progress.Add();
+        var delivery = new Delivery
+        {
+            Event = progress.Event,
+            User = key,
+            Device = plan.Device,
+            Address = plan.Address,
+            Progress = progress,
+            Push = plan.Push,
+            IsRegistered = plan.IsRegistered,
+            TakesFrames = plan.Mailbox || plan.Socket is not null,
+            Ending = EndingOf(plan.PushHeld),
+            EndingReason = plan.PushHeld,
+            Lane = plan.Channel is null ? null : _hub.Lanes.Get(plan.Channel, plan.Account!, progress.Event.Class),
+        };
+        user.Pending.Add(delivery);
+        if (IsExpired(delivery) && !IsNowOrNever(delivery.Event))
+        {
+            // The journal or the expansion of a topic took longer than it may live.
+            End(delivery);
+            return;
+        }
+
+        var sent = plan.Socket is not null && !IsBehind(user, delivery) && SendFrame(delivery, plan.Socket);
+        if (IsPushedAtOnce(delivery, sent))
+        {
+            Enqueue(delivery);
+        }
+        else if (plan.Push != PushTiming.Never && !IsNowOrNever(delivery.Event))
+        {
+            Schedule(delivery, WheelAction.SendPush, plan.PushDelay);
+        }
+        else if (!sent && delivery.Ending == DeliveryState.Failed)
+        {
+            End(delivery);
+        }
+        else
+        {
+            ScheduleEnd(delivery);
+        }
+    }
+
+    // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later.
+    private static bool IsPushedAtOnce(Delivery delivery, bool sent) => delivery.Push switch
+    {
+        PushTiming.Now => true,
+        PushTiming.UnlessAcked => !sent,
+        PushTiming.UnlessAckedElsewhere => IsNowOrNever(delivery.Event),
+        _ => false,
+    };
+
+    private void SendTransient(Event accepted, in DevicePlan plan)
+    {
+        var session = plan.Socket!;
+        if (session.Link.TrySend(session.Key.Session, accepted))
+        {
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
+            _hub.Metrics.RequestServed();
+        }
+        else
+        {
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
+        }
+    }
+
+    private bool SendFrame(Delivery delivery, LiveSession session)
+    {
+        if (!session.Link.TrySend(session.Key.Session, delivery.Event))
+        {
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, delivery.Event.Class, DeliveryStatus.NotConnected);
+            return false;
+        }
+
+        delivery.Session = session;
+        delivery.FrameTimestamp = _hub.Time.GetTimestamp();
+        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, delivery.Event.Class, DeliveryStatus.Sent);
+        return true;
+    }
+
+    private void SendPush(Delivery delivery)
+    {
+        if (IsExpired(delivery))
+        {
+            End(delivery);
+        }
+        else
+        {
+            Enqueue(delivery);
+        }
+    }
+
+    private void Enqueue(Delivery delivery)
+    {
+        if (delivery.Lane!.TryEnqueue(delivery))
+        {
+            delivery.Attempts++;
+        }
+        else
+        {
+            // After a 202 nothing is shed, only delayed.
+            Schedule(delivery, WheelAction.SendPush, FullLaneDelay);
+        }
+    }
+
+    private void RetryLater(Delivery delivery, in DeliveryResult result)
+    {
+        // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
+        var wait = result.RetryAfter is { } given && given > TimeSpan.Zero ? given : Backoff(delivery.Attempts);
+        if (wait < delivery.Event.ExpiresAt - _hub.Time.GetUtcNow())
+        {
+            Schedule(delivery, WheelAction.SendPush, wait);
+        }
+        else
+        {
+            delivery.EndingReason ??= result.Reason ?? result.Status.Label();
+            ScheduleEnd(delivery);
+        }
+    }
+
+    // 1, 2, 4 … 64 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once.
+    private static TimeSpan Backoff(int attempts) =>
+        TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 6)) * (0.5 + Random.Shared.NextDouble()));
+
+    // Refused for good. A frame on a live session may still be acknowledged; without one it is over.
+    private void Refuse(Delivery delivery, string reason)
+    {
+        delivery.Push = PushTiming.Never;
+        delivery.Ending = DeliveryState.Failed;
+        delivery.EndingReason = reason;
+        if (IsOnLiveSession(delivery))
+        {
+            ScheduleEnd(delivery);
+        }
+        else
+        {
+            End(delivery);
+        }
+    }
+
+    private void Schedule(Delivery delivery, WheelAction action, TimeSpan delay)
+    {
+        delivery.OnDue = action;
+        _wheel.Schedule(delivery, delay);
+    }
+
+    private void ScheduleEnd(Delivery delivery)
+    {
+        var rest = delivery.Event.ExpiresAt - _hub.Time.GetUtcNow();
+        Schedule(delivery, WheelAction.End, delivery.FrameTimestamp is not null && rest < AckGrace ? AckGrace : rest);
+    }
+
+    private bool IsOnLiveSession(Delivery delivery) =>
+        delivery.Session is { } session && TryFind(session.Key, out _, out _);
+
+    private bool IsExpired(Delivery delivery) => delivery.Event.ExpiresAt <= _hub.Time.GetUtcNow();
+
+    private static bool IsNowOrNever(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt;
+
+    private static DeliveryState EndingOf(string? pushHeld) => pushHeld switch
+    {
+        null => DeliveryState.Expired,
+        PlanReasons.NoProvider => DeliveryState.Failed,
+        _ => DeliveryState.Suppressed,
+    };
+
+    private void Suppress(Event accepted, UserKey key, in DevicePlan plan)
+    {
+        // No way at all for want of a provider is a failure, not somebody's wish.
+        var state = plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
+        _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
+        if (accepted.IsDurable)
+        {
+            _hub.Journal.Settle(new(accepted, key.User, plan.Device.Id, state.Label(), plan.Reason, _hub.Time.GetUtcNow()));
+        }
+    }
+
+    private void End(Delivery delivery) => Settle(delivery, delivery.Ending, delivery.EndingReason);
+
+    private void Settle(Delivery delivery, DeliveryState state, string? reason)
+    {
+        if (delivery.IsSettled)
+        {
+            return;
+        }
+
+        delivery.State = state;
+        _wheel.Cancel(delivery);
+        if (_users.TryGetValue(delivery.User, out var user))
+        {
+            user.Pending.Remove(delivery);
+            RemoveIfIdle(delivery.User, user);
+        }
+
+        _hub.Settled(delivery, state, reason);
+    }
+}
