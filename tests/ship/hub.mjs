@@ -1,0 +1,84 @@
+// Starts the published hub on free loopback ports with data of its own, as a first start: app demo, secrets made, sandbox as its providers.
+import { execFile, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. */
+export async function startHub(program, { settings = [], wrap = [], env = {} } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "pnh-ship-"));
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  const configuration = [
+    `--Pnh:Data=${join(folder, "data")}`, `--Pnh:Urls=http://localhost:${port}`, `--Pnh:OperationsUrls=http://localhost:${operationsPort}`,
+    "--Pnh:SandboxPorts:Apns=0", "--Pnh:SandboxPorts:Fcm=0", ...settings,
+  ];
+  const [command, ...args] = [...wrap, program, ...configuration];
+  const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  const hub = {
+    url: `http://localhost:${port}`, operations: `http://localhost:${operationsPort}`, port, operationsPort, pid: child.pid, output: "",
+    ended: new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)).once("error", (e) => resolve(e.message))),
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => { hub.output = (hub.output + text).slice(-200_000); });
+  }
+
+  /** A client token for a user, from the program's own command. */
+  hub.token = async (user) => (await run(program, ["token", "--app", "demo", "--user", user, ...configuration], { cwd: folder, timeout: 30_000 })).stdout.trim();
+
+  /** SIGTERM; gives the exit code, or throws when the hub does not end within 30 s. */
+  hub.stop = async () => {
+    child.kill("SIGTERM");
+    const code = await Promise.race([hub.ended, delay(30_000).then(() => "late")]);
+    child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+    if (code !== 0) {
+      throw new Error(`the hub ended with ${code}: ${hub.output.slice(-1000)}`);
+    }
+  };
+
+  try {
+    await ready(hub);
+    hub.key = /Authorization: Bearer ([^\s'"\\]+)/.exec(hub.output)?.[1];
+    if (!hub.key) {
+      throw new Error(`the start printed no curl with a key: ${hub.output}`);
+    }
+  } catch (e) {
+    await hub.stop().catch(() => {});
+    throw e;
+  }
+
+  return hub;
+}
+
+export const delay = (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Polls /readyz for at most 60 s. */
+async function ready(hub) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await Promise.race([hub.ended, new Promise((r) => setTimeout(r, 100))])) {
+    const gone = await Promise.race([hub.ended, Promise.resolve(undefined)]);
+    if (gone !== undefined) {
+      throw new Error(`the hub ended at its start with ${gone}: ${hub.output.slice(-2000)}`);
+    }
+
+    const answer = await fetch(`${hub.operations}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
+    if (answer?.ok && /Authorization: Bearer /.test(hub.output)) {
+      return;
+    }
+  }
+
+  throw new Error(`not ready after 60 s: ${hub.output.slice(-2000)}`);
+}

@@ -1,0 +1,38 @@
+// The Dockerfile, without an engine: linted, and held against what k8s/base and the solution expect of it.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { check, checked, finish } from "./report.mjs";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const root = join(here, "../..");
+const text = readFileSync(join(root, "Dockerfile"), "utf8");
+const instructions = text.replaceAll(/^\s*#.*\n/gm, "").replaceAll(/\\\n/g, " ").split("\n").map((line) => line.trim()).filter(Boolean);
+const last = instructions.slice(instructions.findLastIndex((line) => line.startsWith("FROM ")));
+const has = (line) => last.some((l) => l.replaceAll(/\s+/g, " ").includes(line));
+
+await checked("Dockerfile passes dockerfilelint", () => {
+  const answer = execFileSync(join(here, "node_modules/.bin/dockerfilelint"), ["-o", "json", join(root, "Dockerfile")],
+    { encoding: "utf8", timeout: 60_000, stdio: ["ignore", "pipe", "pipe"] });
+  const { totalIssues, files } = JSON.parse(answer);
+  if (totalIssues !== 0) {
+    throw new Error(JSON.stringify(files));
+  }
+});
+check("Dockerfile runs as user 1654", has("USER 1654") ? null : "no USER 1654 in the last stage");
+check("Dockerfile keeps data in /data", has('VOLUME ["/data"]') && has("Pnh__Data=/data") && has("--chown=1654:1654") ? null : "volume, setting or owner is missing");
+check("Dockerfile listens on 8080 and 9090", has("EXPOSE 8080 9090") && has("Pnh__Urls=http://+:8080") && has("Pnh__OperationsUrls=http://+:9090")
+  ? null : "ports or addresses are missing");
+check("Dockerfile switches diagnostics off", has("DOTNET_EnableDiagnostics=0") ? null : "DOTNET_EnableDiagnostics=0 is missing");
+check("Dockerfile needs no shell", last.every((l) => !/^(RUN|HEALTHCHECK|SHELL)\b/.test(l)) && last.some((l) => /^ENTRYPOINT \["/.test(l))
+  ? null : "the last stage has no shell: no RUN, no HEALTHCHECK, ENTRYPOINT as an array");
+
+const copied = instructions.filter((l) => l.startsWith("COPY ") && !l.includes("--from")).flatMap((l) => l.split(/\s+/).slice(1, -1));
+const missing = copied.filter((path) => !existsSync(join(root, path)));
+check("Dockerfile copies files that exist", missing.length ? missing.join(" ") : null);
+
+const projects = readFileSync(join(root, "Pnh.slnx"), "utf8").matchAll(/Path="(src\/[^"]+)"/g);
+const forgotten = [...projects].map(([, path]) => path).filter((path) => !copied.includes(path));
+check("Dockerfile restores every project of src", forgotten.length ? forgotten.join(" ") : null);
+finish();
