@@ -25,6 +25,17 @@ internal readonly record struct KeyHash(ulong A, ulong B, ulong C, ulong D)
         BinaryPrimitives.ReadUInt64BigEndian(hash), BinaryPrimitives.ReadUInt64BigEndian(hash[8..]),
         BinaryPrimitives.ReadUInt64BigEndian(hash[16..]), BinaryPrimitives.ReadUInt64BigEndian(hash[24..]));
 
+    /// <summary>The 32 bytes, for storage.</summary>
+    public byte[] ToBytes()
+    {
+        var bytes = new byte[SHA256.HashSizeInBytes];
+        BinaryPrimitives.WriteUInt64BigEndian(bytes, A);
+        BinaryPrimitives.WriteUInt64BigEndian(bytes.AsSpan(8), B);
+        BinaryPrimitives.WriteUInt64BigEndian(bytes.AsSpan(16), C);
+        BinaryPrimitives.WriteUInt64BigEndian(bytes.AsSpan(24), D);
+        return bytes;
+    }
+
     /// <summary>From 64 hexadecimal digits; false when it is anything else.</summary>
     public static bool TryParse(string text, out KeyHash hash)
     {

@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
+using Pnh.Core.Access;
 
 namespace Pnh.Api.Access;
 
@@ -18,4 +19,19 @@ internal sealed record PublisherKey(KeyHash Hash, string App, Scope Scopes)
         var secret = $"pnh_{app}_{Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SecretBytes))}";
         return (secret, new(KeyHash.Of(secret), app, scopes));
     }
+
+    /// <summary>A key as the store has it. A scope that this version does not know is left out: it allows nothing here.</summary>
+    public static PublisherKey Of(StoredKey stored)
+    {
+        var scopes = Scope.None;
+        foreach (var name in stored.Scopes)
+        {
+            scopes |= Access.Scopes.TryParse(name, out var scope, out _) ? scope : Scope.None;
+        }
+
+        return new(KeyHash.FromBytes(stored.Hash.Span), stored.App, scopes);
+    }
+
+    /// <summary>The key as the store keeps it.</summary>
+    public StoredKey ToStored(DateTimeOffset now) => new(App, Hash.ToBytes(), Scopes.Text().Split(' '), now);
 }

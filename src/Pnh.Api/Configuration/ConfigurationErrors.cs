@@ -26,6 +26,9 @@ internal sealed class ConfigurationErrors
     /// <summary>Notes one.</summary>
     public void Add(string path, string message) => _errors.Add(new(path, message));
 
+    /// <summary>Notes all of another part.</summary>
+    public void AddAll(ConfigurationErrors others) => _errors.AddRange(others._errors);
+
     /// <summary>Writes one line per error.</summary>
     public void WriteTo(TextWriter output)
     {

@@ -48,6 +48,18 @@ internal sealed record PnhOptions
     /// <summary>No apps, SQLite, loopback: the hub makes the app <c>demo</c> with secrets of its own. (The role must be <c>all</c> as well.)</summary>
     public bool IsFirstStart => Apps.Count == 0 && Store == StoreEngine.Sqlite && IsLoopbackOnly;
 
+    /// <summary>The times of all classes: the configured ones over the defaults.</summary>
+    public ClassPolicies ToPolicies() => new(
+        ToPolicy(EventClass.Call), ToPolicy(EventClass.Message), ToPolicy(EventClass.Bulk), ToPolicy(EventClass.Transient));
+
+    private ClassPolicy ToPolicy(EventClass @class)
+    {
+        var policy = ClassPolicies.Default[@class];
+        return Classes.GetValueOrDefault(@class) is { } own
+            ? new ClassPolicy(own.Ttl ?? policy.Ttl, own.AckWithin ?? policy.AckWithin, own.PushAfter ?? policy.PushAfter)
+            : policy;
+    }
+
     /// <summary>Without secrets.</summary>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"Data={Data} Store={Store} Apps={Apps.Count}");
 }

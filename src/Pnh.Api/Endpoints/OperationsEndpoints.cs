@@ -25,7 +25,7 @@ internal static class OperationsEndpoints
         context.Response.StatusCode = status;
         context.Response.ContentType = "text/plain; charset=utf-8";
         context.Response.ContentLength = body.Length;
-        return context.Response.BodyWriter.WriteAsync(body).AsTask();
+        return context.Response.Body.WriteAsync(body).AsTask();
     }
 
     private static async Task WriteMetricsAsync(HttpResponse response, MetricRegistry registry)

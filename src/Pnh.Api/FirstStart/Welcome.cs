@@ -21,10 +21,10 @@ internal static class Welcome
             """);
         if (demoKey is not null)
         {
-            output.WriteLine($$"""
+            output.WriteLine($$$"""
 
                 Send the demo user Ada a call:
-                  curl -sS {{new Uri(publicAddress, "/v1/events")}} -H 'Authorization: Bearer {{demoKey}}' -H 'Content-Type: application/json' -d '{"to":{"user":"{{DemoApp.User}}"},"class":"call","data":{"from":"grace"},"notification":{"title":"Grace","body":"is calling"}}'
+                  curl -sS {{{new Uri(publicAddress, "/v1/events")}}} -H 'Authorization: Bearer {{{demoKey}}}' -H 'Content-Type: application/json' -d '{"to":{"user":"{{{DemoApp.User}}}"},"class":"call","data":{"from":"grace"},"notification":{"title":"Grace","body":"is calling"}}'
 
                 """);
             output.WriteLine(sandbox

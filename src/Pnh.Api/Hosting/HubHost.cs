@@ -133,7 +133,8 @@ internal sealed class HubHost : IAsyncDisposable
     private void Map()
     {
         _app.UseFrontDoor();
-        _app.UseExceptionProblems();
+        var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
+        _app.Use(next => new ExceptionProblems(next, log).InvokeAsync);
         _app.UseAccessGate(_start.OperatorSecret);
         _app.UseWebSockets();
         Services.GetRequiredService<EventEndpoints>().Map(_app);

@@ -58,7 +58,7 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _readiness.IsReady = false;
-        await _sockets.DrainAsync(SocketDrain);
+        await _sockets.DrainAsync(SocketDrain, cancellationToken);
     }
 
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;

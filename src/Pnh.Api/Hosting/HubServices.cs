@@ -1,7 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
-using Pnh.Channels.Http;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
 using Pnh.Core.Deliveries;

@@ -1,4 +1,3 @@
-using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Core.Storage;
