@@ -28,8 +28,6 @@ internal sealed class EventEndpoints
     {
         routes.MapPost("/v1/events", SendAsync).RequireScope(Scope.Send);
         routes.MapPost("/v1/events:explain", ExplainAsync).RequireScope(Scope.Send);
-        routes.MapGet("/v1/events/{id}", NotYet.Answer).RequireScope(Scope.Read);
-        routes.MapPost("/v1/events/{id}/withdraw", NotYet.Answer).RequireScope(Scope.Send);
     }
 
     /// <summary>Reads one body into an event, or into the problem with it.</summary>

@@ -143,6 +143,8 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<UserEndpoints>().Map(_app);
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app);
+        _app.MapFuture();
+        _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
         var stored = Services.GetRequiredService<IPublisherKeyStore>();
         var time = Services.GetRequiredService<TimeProvider>();

@@ -1,4 +1,5 @@
 using Pnh.Api.Access;
+using Pnh.Channels.Http;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
 using Pnh.Core.Diagnostics;
@@ -25,7 +26,8 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
     private readonly ThreadPoolWatchdog _watchdog;
 
     public HubService(
-        Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics, TimeProvider time)
+        Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
+        IEnumerable<ProviderGauges> providers, TimeProvider time)
     {
         _hub = hub;
         _reader = reader;
@@ -34,6 +36,10 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
         _storedKeys = storedKeys;
         _readiness = readiness;
         _watchdog = new ThreadPoolWatchdog(metrics, time);
+        foreach (var gauges in providers)
+        {
+            metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
+        }
     }
 
     public async Task StartingAsync(CancellationToken cancellationToken)
@@ -71,6 +77,13 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
     }
 
     public void Dispose() => _watchdog.Dispose();
+
+    private static long Connections(ProviderGauges gauges, string state) => state switch
+    {
+        "cold" => gauges.Connections(ConnectionState.Cold),
+        "warm" => gauges.Connections(ConnectionState.Warm),
+        _ => 0,
+    };
 }
 
 /// <summary>Whether the hub takes traffic: what <c>/readyz</c> answers.</summary>
