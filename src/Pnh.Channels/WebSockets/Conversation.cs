@@ -64,7 +64,7 @@ internal sealed class Conversation
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>A message that came after we began to close: an ack still counts, it saves a repeat, unless the client broke the protocol.</summary>
+    /// <summary>A message that came after we began to close: an ack still counts (it saves a repeat), unless the client broke the protocol.</summary>
     public void ReceiveLate(Received received, ReadOnlySpan<byte> message)
     {
         if (received == Received.Text && !_isRefused && _opened is { } session

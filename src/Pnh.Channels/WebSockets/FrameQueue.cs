@@ -60,7 +60,9 @@ internal struct FrameQueue
     /// <summary>The frame at a place, 0 = oldest.</summary>
     public readonly Frame this[int place] => _slots![(_head + place) & (_slots.Length - 1)]!;
 
-    /// <summary>Removes every frame for which <paramref name="isSuperfluous"/> says so, keeping the others' order; O(n), for crowded queues only.</summary>
+    /// <summary>
+    /// Removes every frame for which <paramref name="isSuperfluous"/> says so, keeping the others' order. O(n): for crowded queues only.
+    /// </summary>
     public void RemoveAll<TState>(TState state, Func<Frame, TState, bool> isSuperfluous)
     {
         var count = Count;

@@ -18,6 +18,7 @@ internal sealed partial class FrameworkConnection
     private readonly Conversation _conversation;
     private MessageBudget _budget;
     private long _untilTicks = long.MaxValue;
+    private bool _sawStopping;
     private long _closingSince;
     private long _writeSince;
 
@@ -49,17 +50,18 @@ internal sealed partial class FrameworkConnection
         }
         finally
         {
+            Finish();
             Close(Goodbye);
             EndSession();
-            if (_socket.State != WebSocketState.Closed)
+            if (_socket.State is not (WebSocketState.Closed or WebSocketState.CloseSent))
             {
-                Abort();
+                Abort(); // else our last frame, a close of the framework's own among them, is left to arrive
             }
         }
     }
 
     /// <summary>Deals with what is overdue; called by the server's one timer for every connection.</summary>
-    public void Sweep(long now, DateTimeOffset utcNow)
+    public void Sweep(long now, DateTimeOffset utcNow, bool isDraining)
     {
         var options = _parts.Options;
         var writeSince = Volatile.Read(ref _writeSince);
@@ -83,9 +85,15 @@ internal sealed partial class FrameworkConnection
         {
             Close(SessionClose.TokenExpired);
         }
-        else if (_stopping.IsCancellationRequested)
+        else if (_stopping.IsCancellationRequested && !isDraining)
         {
-            Close(SessionClose.Drain);
+            // At the second look: a drain that paces itself starts moments after the host began to stop.
+            if (_sawStopping)
+            {
+                Close(SessionClose.Drain);
+            }
+
+            _sawStopping = true;
         }
     }
 

@@ -12,7 +12,7 @@ namespace Pnh.Channels.WebSockets;
 /// </summary>
 internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPoolWorkItem
 {
-    /// <summary>Frames that a sender writes for a busy connection before the pool takes over, so that nobody becomes another's writer for long.</summary>
+    /// <summary>Frames that a sender writes before the pool takes over, so that nobody is another's writer for long.</summary>
     private const int InlineFrames = 16;
 
     /// <summary>Control frames that may wait. Only a client that sends and never reads gets there.</summary>

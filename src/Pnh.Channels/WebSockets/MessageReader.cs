@@ -42,7 +42,10 @@ internal sealed class MessageReader : IDisposable
     /// <summary>The message last read; valid until the next read.</summary>
     public ReadOnlyMemory<byte> Message => _buffer.AsMemory(0, _length);
 
-    /// <summary>Reads the next message. Throws as <see cref="WebSocket.ReceiveAsync(Memory{byte}, CancellationToken)"/> does when the connection is lost.</summary>
+    /// <summary>
+    /// Reads the next message. Throws as <see cref="WebSocket.ReceiveAsync(Memory{byte}, CancellationToken)"/> does when the connection is
+    /// lost.
+    /// </summary>
     public async ValueTask<Received> ReadAsync()
     {
         Dispose();

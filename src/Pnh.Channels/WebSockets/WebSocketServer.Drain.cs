@@ -11,8 +11,8 @@ public sealed partial class WebSocketServer
 
     /// <summary>
     /// Takes no new sessions, and over <paramref name="window"/> tells each client to come back after a random part of the window, then closes
-    /// it with <see cref="SessionClose.Drain"/>. Completes when all are gone, at the latest the window plus <see cref="WebSocketServerOptions.CloseTimeout"/>
-    /// later; those left are aborted. Cancelling skips the pacing and the wait.
+    /// it with <see cref="SessionClose.Drain"/>. Completes when all are gone, at the latest the window plus
+    /// <see cref="WebSocketServerOptions.CloseTimeout"/> later; those left are aborted. Cancelling skips the pacing and the wait.
     /// </summary>
     public async Task DrainAsync(TimeSpan window, CancellationToken cancellationToken = default)
     {

@@ -44,7 +44,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
     }
 
-    /// <summary>How to accept an upgrade for <see cref="RunAsync"/>: keep-alive, no compression, and the subprotocol if the client asks for it.</summary>
+    /// <summary>
+    /// How to accept an upgrade for <see cref="RunAsync"/>: keep-alive, no compression, and the subprotocol if the client asks for it.
+    /// </summary>
     public WebSocketAcceptContext AcceptContext(IList<string> requestedProtocols)
     {
         ArgumentNullException.ThrowIfNull(requestedProtocols);
@@ -63,7 +65,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// <param name="socket">Open, just accepted.</param>
     /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
     /// <param name="peer">For console and presence.</param>
-    /// <param name="stopping">The host's ApplicationStopping: closes with <see cref="SessionClose.Drain"/> within a sweep interval.</param>
+    /// <param name="stopping">The host's ApplicationStopping: without a <see cref="DrainAsync"/>, closes within two sweeps.</param>
     public async Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
     {
         ArgumentNullException.ThrowIfNull(socket);
@@ -91,7 +93,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         }
     }
 
-    /// <summary>Sessions as they are now, unordered, at most <paramref name="limit"/>; one user's when <paramref name="user"/> is given. O(connections).</summary>
+    /// <summary>
+    /// Sessions as they are now, unordered, at most <paramref name="limit"/>; null = of any app, of any user. O(connections).
+    /// </summary>
     public IReadOnlyList<SessionSnapshot> Snapshot(int limit, string? app = null, string? user = null)
     {
         var found = new List<SessionSnapshot>();
@@ -102,7 +106,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
                 break;
             }
 
-            if (connection.Session is { } session && (app ?? session.Key.App) == session.Key.App && (user ?? session.Key.User) == session.Key.User)
+            if (connection.Session is { } session
+                && (app ?? session.Key.App) == session.Key.App
+                && (user ?? session.Key.User) == session.Key.User)
             {
                 found.Add(session.Snapshot());
             }
@@ -150,7 +156,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
             var utcNow = _parts.Clock.GetUtcNow();
             foreach (var (connection, _) in _connections)
             {
-                connection.Sweep(now, utcNow);
+                connection.Sweep(now, utcNow, _draining);
             }
         }
         catch (Exception bug)

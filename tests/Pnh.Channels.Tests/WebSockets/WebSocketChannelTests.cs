@@ -3,6 +3,7 @@ using Pnh.Channels.WebSockets;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
@@ -50,7 +51,13 @@ public class WebSocketChannelTests
     public void Options_Wrong_AreAllNamedAtOnce()
     {
         var hub = new RecordingHub();
-        var options = new WebSocketServerOptions { HelloTimeout = TimeSpan.Zero, QueueItems = 0, MessageBurst = 0, KeepAliveInterval = -TimeSpan.FromSeconds(1) };
+        var options = new WebSocketServerOptions
+        {
+            HelloTimeout = TimeSpan.Zero,
+            QueueItems = 0,
+            MessageBurst = 0,
+            KeepAliveInterval = -TimeSpan.FromSeconds(1),
+        };
         var logger = Microsoft.Extensions.Logging.Abstractions.NullLogger<WebSocketServer>.Instance;
         var refusal = Assert.Throws<ArgumentException>(() => new WebSocketServer(hub, hub, TimeProvider.System, options, logger));
         foreach (var name in new[] { "HelloTimeout", "QueueItems", "MessageBurst", "KeepAliveInterval" })
@@ -68,7 +75,6 @@ public class WebSocketChannelTests
         Event = Events.Make("e-1"),
         User = new UserKey("demo", "ada"),
         Device = new Device { Id = "tab-1", Platform = Platform.Web, RegisteredAt = TimeProvider.System.GetUtcNow() },
-        Session = session?.Key.Session,
-        Link = session,
+        Session = session is null ? null : new LiveSession(session.Key, session.State, session, TimeProvider.System.GetUtcNow()),
     };
 }
