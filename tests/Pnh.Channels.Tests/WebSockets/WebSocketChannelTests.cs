@@ -1,4 +1,6 @@
 using System.Text.Json;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -21,6 +23,13 @@ public class WebSocketChannelTests
         _channel.ReadAddresses(section.RootElement, TimeProvider.System.GetUtcNow(), addresses, errors);
         Assert.Empty(addresses);
         Assert.Equal("unknown-member", Assert.Single(errors).Code);
+    }
+
+    [Fact]
+    public void AddPushChannels_FindsTheFolder()
+    {
+        var services = new ServiceCollection().AddPushChannels(new ConfigurationBuilder().Build());
+        Assert.Single(services, service => service.ImplementationType == typeof(WebSocketChannel));
     }
 
     [Fact]
