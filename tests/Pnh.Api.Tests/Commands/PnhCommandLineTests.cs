@@ -1,0 +1,137 @@
+using Pnh.Api.Access;
+using Pnh.Api.Commands;
+
+namespace Pnh.Api.Tests.Commands;
+
+public sealed class PnhCommandLineTests
+{
+    private readonly StringWriter _out = new();
+    private readonly StringWriter _error = new();
+    private object? _ran;
+
+    [Theory]
+    [InlineData("", "")]
+    [InlineData("serve", "")]
+    [InlineData("serve --role all", "")]
+    [InlineData("--Pnh:Urls=http://localhost:1", "--Pnh:Urls=http://localhost:1")]
+    [InlineData("serve --Pnh:Urls=http://localhost:1 --Pnh:Data /var/lib/pnh", "--Pnh:Urls=http://localhost:1|--Pnh:Data|/var/lib/pnh")]
+    [InlineData("--Pnh:Apps:demo:Keys:0:Secret=@file=x --environment Production", "--Pnh:Apps:demo:Keys:0:Secret=@file=x|--environment|Production")]
+    public async Task Serve_AnyForm_PassesConfigurationOn(string line, string configuration)
+    {
+        Assert.Equal(0, await RunAsync(Split(line)));
+
+        var request = Assert.IsType<ServeRequest>(_ran);
+        Assert.Equal(configuration, string.Join('|', request.Configuration));
+        Assert.Equal("", _error.ToString());
+    }
+
+    [Theory]
+    [InlineData("serve --role hub", "not available yet")]
+    [InlineData("serve --role edge", "not available yet")]
+    [InlineData("serve --role boss", "boss")]
+    [InlineData("sevre", "sevre")]
+    [InlineData("serve --rol all", "--rol")]
+    [InlineData("--Pnh:Data", "lacks its value")]
+    [InlineData("token --app demo", "--user")]
+    [InlineData("token --app Demo --user ada", "--app")]
+    [InlineData("token --app demo --user ..", "--user")]
+    [InlineData("token --app demo --user ada --ttl 0s", "--ttl")]
+    [InlineData("token --app demo --user ada --ttl soon", "--ttl")]
+    [InlineData("key add --app demo", "--scope")]
+    [InlineData("key add --app demo --scope send,fly", "fly")]
+    [InlineData("key", "")]
+    public async Task Run_WrongUse_Exits2WithALineAndRunsNothing(string line, string expected)
+    {
+        Assert.Equal(2, await RunAsync(Split(line)));
+
+        Assert.Null(_ran);
+        Assert.Contains(expected, _error.ToString(), StringComparison.Ordinal);
+        Assert.StartsWith("pnh: ", _error.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Token_AllOptions_AreRead()
+    {
+        Assert.Equal(0, await RunAsync("token", "--app", "demo", "--user", "@ada", "--device", "phone 1", "--ttl", "90m", "--Pnh:Data=x"));
+
+        var request = Assert.IsType<TokenRequest>(_ran);
+        Assert.Equal(("demo", "@ada", "phone 1", TimeSpan.FromMinutes(90)), (request.App, request.User, request.Device, request.Lifetime));
+        Assert.Equal(["--Pnh:Data=x"], request.Configuration);
+    }
+
+    [Fact]
+    public async Task Token_NoTtl_IsOneHour()
+    {
+        await RunAsync("token", "--app", "demo", "--user", "ada");
+
+        Assert.Equal((TimeSpan.FromHours(1), null), (((TokenRequest)_ran!).Lifetime, ((TokenRequest)_ran).Device));
+    }
+
+    [Fact]
+    public async Task KeyAdd_ScopesWithCommas_AreRead()
+    {
+        Assert.Equal(0, await RunAsync("key", "add", "--app", "demo", "--scope", "send,read"));
+
+        Assert.Equal(("demo", Scope.Send | Scope.Read), (((AddKeyRequest)_ran!).App, ((AddKeyRequest)_ran).Scopes));
+    }
+
+    [Fact]
+    public async Task Sandbox_RunsAloneAndGivesItsExitCode()
+    {
+        Assert.Equal(7, await RunAsync("sandbox", "--Pnh:SandboxPorts:Apns=1"));
+
+        Assert.Equal(["--Pnh:SandboxPorts:Apns=1"], Assert.IsType<string[]>(_ran));
+    }
+
+    [Fact]
+    public async Task Version_IsThePrograms()
+    {
+        Assert.Equal(0, await RunAsync("--version"));
+
+        Assert.Matches(@"^\d+\.\d+\.\d+\S*$", _out.ToString().Trim());
+        Assert.Equal(PnhCommandLine.Version, _out.ToString().Trim());
+        Assert.Null(_ran);
+    }
+
+    [Fact]
+    public async Task Help_NamesEveryCommand()
+    {
+        Assert.Equal(0, await RunAsync("--help"));
+
+        Assert.All(["serve", "sandbox", "token", "key"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Serve_Cancelled_HasAllTheTimeItNeedsToDrain()
+    {
+        using var stop = new CancellationTokenSource();
+        var drained = false;
+        var actions = Actions() with
+        {
+            ServeAsync = async (_, token) =>
+            {
+                await Task.Delay(Timeout.Infinite, token).ContinueWith(static _ => { }, TaskScheduler.Default);
+                await Task.Delay(TimeSpan.FromSeconds(3), CancellationToken.None);
+                drained = true;
+                return 0;
+            },
+        };
+        stop.CancelAfter(50);
+
+        Assert.Equal(0, await PnhCommandLine.RunAsync(["serve"], actions, new(_out, _error), stop.Token).WaitAsync(TimeSpan.FromSeconds(20)));
+        Assert.True(drained);
+    }
+
+    private Task<int> RunAsync(params string[] args) => PnhCommandLine.RunAsync(args, Actions(), new(_out, _error)).WaitAsync(TimeSpan.FromSeconds(20));
+
+    private CommandActions Actions() => new(
+        (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0));
+
+    private Task<int> Ran(object request, int exitCode)
+    {
+        _ran = request;
+        return Task.FromResult(exitCode);
+    }
+
+    private static string[] Split(string line) => line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+}

@@ -1,0 +1,194 @@
+using Microsoft.Extensions.Configuration;
+using Pnh.Api.Access;
+using Pnh.Api.Configuration;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.Tests.Configuration;
+
+public sealed class PnhConfigurationTests
+{
+    private const string Secret = "a-publisher-key-of-some-length";
+    private const string Hs256 = "0123456789abcdef0123456789abcdef";
+
+    [Fact]
+    public void Read_NothingSet_GivesTheDefaultsOfAFirstStart()
+    {
+        var (options, errors) = Read();
+
+        Assert.True(errors.None);
+        Assert.Equal("/home/somebody/pnh-data", options.Data);
+        Assert.Equal("http://localhost:8080", Assert.Single(options.Urls).ToString());
+        Assert.Equal("http://localhost:9090", Assert.Single(options.OperationsUrls).ToString());
+        Assert.Equal(StoreEngine.Sqlite, options.Store);
+        Assert.Null(options.Sandbox);
+        Assert.Equal(new SandboxPorts(8443, 8444), options.SandboxPorts);
+        Assert.Empty(options.Apps);
+        Assert.True(options.IsFirstStart);
+    }
+
+    [Fact]
+    public void Read_EverythingSet_GivesItAll()
+    {
+        var (options, errors) = Read(
+            ("Data", "elsewhere"), ("Urls", "http://127.0.0.1:1;https://[::1]:2"), ("OperationsUrls:0", "http://*:3"), ("Store", "Postgres"),
+            ("Postgres", "Host=db"), ("Sandbox", "true"), ("SandboxPorts:Apns", "0"), ("SandboxPorts:Fcm", "0"),
+            ("Apps:shop:Keys:0:Secret", Secret), ("Apps:shop:Keys:0:Scopes", "send read"),
+            ("Apps:shop:Keys:ops:SecretHash", KeyHash.Of("another key of the shop").ToHex()), ("Apps:shop:Keys:ops:Scopes", "admin"),
+            ("Apps:shop:Tokens:Hs256Secret", Hs256), ("Apps:shop:Tokens:Audience", "shop-clients"),
+            ("Classes:call:Ttl", "00:00:45"), ("Classes:call:AckWithin", "00:00:01"), ("Sockets:Transport", "direct:25%"), ("Lanes:Transport", "Direct"));
+
+        Assert.Empty(errors.All);
+        Assert.Equal("/home/somebody/elsewhere", options.Data);
+        Assert.Equal(["http://127.0.0.1:1", "https://[::1]:2"], options.Urls.Select(static url => url.ToString()));
+        Assert.False(options.IsLoopbackOnly);
+        Assert.False(options.IsFirstStart);
+        Assert.Equal((StoreEngine.Postgres, "Host=db", true), (options.Store, options.Postgres, options.Sandbox));
+        var app = options.Apps["shop"];
+        Assert.Equal([(KeyHash.Of(Secret), Scope.Send | Scope.Read), (KeyHash.Of("another key of the shop"), Scope.Admin)], app.Keys.Select(static key => (key.Hash, key.Scopes)));
+        Assert.Equal((Hs256, "shop-clients"), (app.Tokens!.Hs256Secret, app.Tokens.Audience));
+        Assert.Equal(new ClassOptions(TimeSpan.FromSeconds(45), TimeSpan.FromSeconds(1), null), options.Classes[EventClass.Call]);
+        Assert.Equal((25, 100), (options.SocketsTransport.DirectPercent, options.LanesTransport.DirectPercent));
+    }
+
+    [Fact]
+    public void Read_ManyMistakes_ReportsAllAtOnceWithTheirPaths()
+    {
+        var (_, errors) = Read(
+            ("Dta", "x"), ("Urls", "ftp://x"), ("Store", "redis"), ("Sandbox", "maybe"), ("SandboxPorts:Apns", "70000"),
+            ("Apps:Shop:Keys:0:Secret", Secret), ("Apps:a:Keys:0:Secret", "short"), ("Apps:a:Keys:0:Scopes", "send sned"), ("Apps:a:Keys:1:Scopes", "send"),
+            ("Apps:a:Keys:2:SecretHash", "beef"), ("Apps:a:Keys:2:Scopes", ""), ("Apps:a:Keys:3:Secrets", Secret), ("Apps:a:Tokens:Hs256Secret", "short"),
+            ("Apps:b:Tokens:Audience", "x"), ("Apps:c:Tokens:PublicKeyFile", "/no/such/file"), ("Classes:urgent:Ttl", "00:00:10"),
+            ("Classes:call:Ttl", "30"), ("Classes:bulk:Ttl", "29.00:00:00"), ("Sockets:Transport", "Direct:101%"), ("Lanes", "Direct"));
+
+        Assert.Equal(
+            [
+                "Apps:Shop", "Apps:a:Keys:0:Scopes", "Apps:a:Keys:0:Secret", "Apps:a:Keys:1:Secret", "Apps:a:Keys:2:Scopes", "Apps:a:Keys:2:SecretHash",
+                "Apps:a:Keys:3:Scopes", "Apps:a:Keys:3:Secret", "Apps:a:Keys:3:Secrets", "Apps:a:Tokens:Hs256Secret", "Apps:b:Tokens", "Apps:c:Tokens:PublicKeyFile",
+                "Classes:bulk:Ttl", "Classes:call:Ttl", "Classes:urgent", "Dta", "Lanes", "Sandbox", "SandboxPorts:Apns", "Sockets:Transport", "Store", "Urls",
+            ],
+            errors.All.Select(static error => error.Path["Pnh:".Length..]).Order(StringComparer.Ordinal));
+        Assert.All(errors.All, static error => Assert.NotEmpty(error.Message));
+    }
+
+    [Theory]
+    [InlineData("Store", "postgres", "Pnh:Postgres")]
+    [InlineData("Postgres", "Host=db", "Pnh:Postgres")]
+    [InlineData("OperationsUrls", "http://127.0.0.1:8080", "Pnh:OperationsUrls")]
+    [InlineData("SandboxPorts:Fcm", "8443", "Pnh:SandboxPorts:Fcm")]
+    public void Read_SettingsThatContradict_AreAnError(string key, string value, string path) =>
+        Assert.Equal(path, Assert.Single(Read((key, value)).Errors.All).Path);
+
+    [Fact]
+    public void Read_SameKeyOrAudienceTwice_IsAnError()
+    {
+        var (_, errors) = Read(
+            ("Apps:a:Keys:0:Secret", Secret), ("Apps:a:Keys:0:Scopes", "send"), ("Apps:b:Keys:0:SecretHash", KeyHash.Of(Secret).ToHex()), ("Apps:b:Keys:0:Scopes", "send"),
+            ("Apps:a:Tokens:Hs256Secret", Hs256), ("Apps:b:Tokens:Hs256Secret", Hs256), ("Apps:b:Tokens:Audience", "a"));
+
+        Assert.Equal(["Pnh:Apps:b:Keys:0", "Pnh:Apps:b:Tokens:Audience"], errors.All.Select(static error => error.Path));
+    }
+
+    [Fact]
+    public void Read_KeyOfAChannel_IsKnownOnlyWhenTheChannelSaysSo()
+    {
+        var configuration = Build(("Apps:a:Apns:0:TeamId", "T"), ("Apps:a:Apns:0:TeamID2", "T"));
+
+        var without = PnhConfiguration.Read(configuration, KnownKeys.Hub(), "/").Errors;
+        var with = PnhConfiguration.Read(configuration, KnownKeys.Hub().Add("Apps:*:Apns:*:TeamId"), "/").Errors;
+
+        Assert.Equal("Pnh:Apps:a:Apns", Assert.Single(without.All).Path);
+        var error = Assert.Single(with.All);
+        Assert.Equal("Pnh:Apps:a:Apns:0:TeamID2", error.Path);
+        Assert.Contains("TeamId", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Read_EmptyObjectsAndArraysInJson_AreNothing()
+    {
+        using var json = new MemoryStream("""{"Pnh":{"Apps":{},"Classes":{"call":{}},"Urls":[]}}"""u8.ToArray());
+        var (options, errors) = PnhConfiguration.Read(new ConfigurationBuilder().AddJsonStream(json).Build(), KnownKeys.Hub(), "/");
+
+        Assert.Empty(errors.All);
+        Assert.Single(options.Urls);
+    }
+
+    [Fact]
+    public void ToString_AndErrors_NeverShowASecret()
+    {
+        const string canary = "canary-5f2c";
+        var (options, errors) = Read(
+            ("Postgres", $"Password={canary}"), ("Store", "postgres"), ("Apps:a:Keys:0:Secret", $"{canary}-key-key-key"), ("Apps:a:Keys:0:Scopes", "send"),
+            ("Apps:a:Keys:1:Secret", canary), ("Apps:a:Keys:1:SecretHash", canary), ("Apps:a:Keys:1:Scopes", "send"), ("Apps:a:Tokens:Hs256Secret", canary),
+            ("Apps:b:Tokens:Hs256Secret", $"{canary}-0123456789abcdef0123456789abcdef"));
+        var output = new StringWriter();
+        errors.WriteTo(output);
+        output.Write($"{options} {string.Join(' ', options.Apps.Values)} {string.Join(' ', options.Apps.Values.SelectMany(static app => app.Keys))}");
+        output.Write(string.Join(' ', options.Apps.Values.Select(static app => app.Tokens)));
+
+        Assert.NotEmpty(errors.All);
+        Assert.DoesNotContain(canary, output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("00:00:30", 30)]
+    [InlineData("24:00:00", 86_400)]
+    [InlineData("7.00:00:00", 604_800)]
+    [InlineData("90s", 90)]
+    [InlineData("1h", 3_600)]
+    [InlineData("2d", 172_800)]
+    public void Duration_KnownForms_AreRead(string text, int seconds)
+    {
+        Assert.True(DurationText.TryParse(text, out var duration));
+        Assert.Equal(TimeSpan.FromSeconds(seconds), duration);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("30")]
+    [InlineData("h")]
+    [InlineData("-1h")]
+    [InlineData("1w")]
+    [InlineData("00:60:00")]
+    [InlineData("00:00")]
+    [InlineData("1:2:3:4")]
+    public void Duration_OtherForms_AreRefused(string text) => Assert.False(DurationText.TryParse(text, out _));
+
+    [Theory]
+    [InlineData("http://localhost:8080", true, "http://localhost:8080/")]
+    [InlineData("https://[::1]:1", true, "https://[::1]:1/")]
+    [InlineData("http://*:5", false, "http://localhost:5/")]
+    [InlineData("http://0.0.0.0:5/", false, "http://localhost:5/")]
+    [InlineData("http://10.0.0.7", false, "http://10.0.0.7/")]
+    public void ListenAddress_KnownForms_AreRead(string text, bool isLoopback, string client)
+    {
+        Assert.True(ListenAddress.TryParse(text, out var address));
+        Assert.Equal((isLoopback, client), (address.IsLoopback, address.ToClientUri().ToString()));
+    }
+
+    [Theory]
+    [InlineData("localhost:8080")]
+    [InlineData("http://example.com:80")]
+    [InlineData("http://localhost:80800")]
+    [InlineData("http://localhost:8080/path")]
+    [InlineData("http://user@localhost:8080")]
+    [InlineData("http://::1:80")]
+    [InlineData("http://")]
+    public void ListenAddress_OtherForms_AreRefused(string text) => Assert.False(ListenAddress.TryParse(text, out _));
+
+    [Theory]
+    [InlineData("Framework", 0)]
+    [InlineData("direct", 100)]
+    [InlineData("Direct:0%", 0)]
+    [InlineData("Direct:25%", 25)]
+    public void Transport_Share_IsExactOverAnyHundredInARow(string text, int percent)
+    {
+        Assert.True(TransportOption.TryParse(text, out var option));
+        Assert.Equal(percent, Enumerable.Range(1234, 100).Count(number => option.IsDirect(number)));
+    }
+
+    private static ConfigurationResult Read(params (string Key, string Value)[] pairs) =>
+        PnhConfiguration.Read(Build(pairs), KnownKeys.Hub(), "/home/somebody");
+
+    private static IConfigurationRoot Build(params (string Key, string Value)[] pairs) =>
+        new ConfigurationBuilder().AddInMemoryCollection(pairs.Select(static pair => KeyValuePair.Create($"Pnh:{pair.Key}", (string?)pair.Value))).Build();
+}
