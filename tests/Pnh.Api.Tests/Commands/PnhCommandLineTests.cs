@@ -3,11 +3,17 @@ using Pnh.Api.Commands;
 
 namespace Pnh.Api.Tests.Commands;
 
-public sealed class PnhCommandLineTests
+public sealed class PnhCommandLineTests : IDisposable
 {
     private readonly StringWriter _out = new();
     private readonly StringWriter _error = new();
     private object? _ran;
+
+    public void Dispose()
+    {
+        _out.Dispose();
+        _error.Dispose();
+    }
 
     [Theory]
     [InlineData("", "")]
