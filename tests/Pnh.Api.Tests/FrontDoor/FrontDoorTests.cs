@@ -126,7 +126,8 @@ public sealed class FrontDoorTests
                 builder.Logging.SetMinimumLevel(LogLevel.Trace);
                 builder.Logging.AddProvider(touched);
 
-                // The server's own records of connections, and hosting's of requests, come before any middleware.
+                // The server's own records of connections, hosting's of requests and the host's filter of names come before any middleware.
+                builder.Logging.AddFilter("Microsoft.AspNetCore.HostFiltering", LogLevel.None);
                 builder.Logging.AddFilter("Microsoft.AspNetCore.Server", LogLevel.None);
                 builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting", LogLevel.None);
                 builder.Logging.AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
@@ -173,14 +174,14 @@ public sealed class FrontDoorTests
 
         public void Forget() => _names.Clear();
 
-        public ILogger CreateLogger(string categoryName) => new Log(this, categoryName);
+        public ILogger CreateLogger(string categoryName) => new CategoryLog(this, categoryName);
 
         public void Dispose()
         {
         }
     }
 
-    private sealed class Log(Touched touched, string category) : ILogger
+    private sealed class CategoryLog(Touched touched, string category) : ILogger
     {
         public IDisposable? BeginScope<TState>(TState state)
             where TState : notnull => null;
