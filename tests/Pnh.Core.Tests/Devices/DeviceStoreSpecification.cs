@@ -262,7 +262,7 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         var users = Enumerable.Range(0, 4).Select(n => new UserKey(_app, string.Create(CultureInfo.InvariantCulture, $"u{n}"))).ToArray();
         var written = new long[users.Length];
         using var stop = new CancellationTokenSource();
-        var readers = Enumerable.Range(0, 8).Select(n => Task.Run(async () =>
+        var readers = Enumerable.Range(0, 4).Select(n => Task.Run(async () =>
         {
             var checks = 0;
             for (var i = n; !stop.IsCancellationRequested || checks == 0; i++)
@@ -277,7 +277,7 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
             }
         })).ToArray();
 
-        for (var version = 1; version <= 1_500; version++)
+        for (var version = 1; version <= 400; version++)
         {
             var u = version % users.Length;
             await PutAsync(users[u], Phone("d", Noon, Apns("round")) with { AppVersion = version.ToString(CultureInfo.InvariantCulture) });
