@@ -23,6 +23,9 @@ internal static unsafe class NativeSqlite
             typeof(SQLite3Provider_e_sqlite3).Assembly,
             static (name, _, _) => name == BundledName ? SystemLibrary() : 0);
         raw.SetProvider(new SQLite3Provider_e_sqlite3());
+
+        // Nobody reads SQLite's memory statistics, and each allocation would take a process-wide mutex for them.
+        _ = raw.sqlite3_config(raw.SQLITE_CONFIG_MEMSTATUS, 0);
         return raw.sqlite3_libversion().utf8_to_string();
     }
 
