@@ -33,7 +33,12 @@ public sealed class SqliteEventJournalTests : EventJournalSpecification, IDispos
 
         for (var round = 0; round < 5; round++)
         {
-            await Task.Delay(30);
+            var before = completed.Count;
+            while (completed.Count < before + 50)
+            {
+                await Task.Delay(1);
+            }
+
             var known = completed.ToArray();
 
             // What a killed process leaves at this moment: the log may end in the middle of a group, the shared-memory index is gone.
@@ -47,7 +52,6 @@ public sealed class SqliteEventJournalTests : EventJournalSpecification, IDispos
                 Assert.True(found.Add(unfinished.Id));
             }
 
-            Assert.NotEmpty(known);
             Assert.Empty(known.Except(found));
         }
 
