@@ -12,6 +12,7 @@ internal sealed class RawHttp2 : IAsyncDisposable
 {
     public const byte Data = 0;
     public const byte HeadersType = 1;
+    public const byte ResetType = 3;
     public const byte SettingsType = 4;
     public const byte GoAwayType = 7;
     private const byte EndStream = 1;

@@ -28,6 +28,10 @@ internal static class ApnsHeaders
             ? null
             : ApnsReason.BadMessageId;
 
+    /// <summary>The id given, or a new one: what is no UUID is not repeated.</summary>
+    public static string IdToEcho(IHeaderDictionary headers) =>
+        headers[Id].Count == 1 && CheckId(headers) is null ? headers[Id].ToString() : Guid.NewGuid().ToString("D");
+
     public static string? CheckPush(IHeaderDictionary headers, IReadOnlyCollection<string> topics, string deviceToken, out ApnsPush? push)
     {
         push = null;

@@ -21,7 +21,8 @@ internal static class ApnsPayload
             return ApnsReason.PayloadTooLarge;
         }
 
-        string? reason = TryParse(body, out payload) ? CheckAps(payload, type) : Unusable;
+        payload = StrictJson.Parse(body, out _, allowDuplicates: true) ?? default;
+        string? reason = payload.ValueKind == JsonValueKind.Object ? CheckAps(payload, type) : Unusable;
         if (reason is not null)
         {
             violations.Add(ViolationKind.UselessPayloads);
@@ -49,20 +50,5 @@ internal static class ApnsPayload
             _ => true,
         };
         return fits ? null : ApnsReason.InvalidPushType;
-    }
-
-    private static bool TryParse(ReadOnlyMemory<byte> body, out JsonElement payload)
-    {
-        try
-        {
-            using JsonDocument json = JsonDocument.Parse(body);
-            payload = json.RootElement.Clone();
-            return payload.ValueKind == JsonValueKind.Object;
-        }
-        catch (JsonException)
-        {
-            payload = default;
-            return false;
-        }
     }
 }

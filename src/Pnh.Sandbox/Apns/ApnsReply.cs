@@ -24,8 +24,7 @@ internal readonly record struct ApnsReply(int Status, string? Reason = null, Dat
     {
         HttpResponse response = context.Response;
         response.StatusCode = Status;
-        string id = context.Request.Headers[ApnsHeaders.Id] is [{ } given] ? given : Guid.NewGuid().ToString("D");
-        response.Headers[ApnsHeaders.Id] = id;
+        response.Headers[ApnsHeaders.Id] = ApnsHeaders.IdToEcho(context.Request.Headers);
         if (Reason is null)
         {
             if (environment == ApnsEnvironment.Sandbox)

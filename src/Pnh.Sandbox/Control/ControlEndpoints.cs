@@ -82,19 +82,9 @@ internal sealed class ControlEndpoints
         await context.Response.WriteAsync("the body must be {\"name\":\"…\"}\n", context.RequestAborted);
     }
 
-    private static string? NameIn(ReadOnlyMemory<byte> body)
-    {
-        try
-        {
-            using JsonDocument json = JsonDocument.Parse(body);
-            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("name", out JsonElement name)
-                && name.ValueKind == JsonValueKind.String ? name.GetString() : null;
-        }
-        catch (JsonException)
-        {
-            return null;
-        }
-    }
+    private static string? NameIn(ReadOnlyMemory<byte> body) =>
+        StrictJson.Parse(body, out _) is { ValueKind: JsonValueKind.Object } json && json.TryGetProperty("name", out JsonElement name)
+            && name.ValueKind == JsonValueKind.String ? name.GetString() : null;
 
     private void WriteScripts(Utf8JsonWriter json)
     {

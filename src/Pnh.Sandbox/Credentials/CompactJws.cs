@@ -7,8 +7,6 @@ namespace Pnh.Sandbox.Credentials;
 /// <summary>A JWS in compact form (RFC 7515 section 7.1), read as strictly as the RFC allows: base64url without padding, line breaks or stray bits.</summary>
 internal sealed class CompactJws
 {
-    private static readonly JsonDocumentOptions Strict = new() { AllowDuplicateProperties = false, MaxDepth = 4 };
-
     private CompactJws(JsonElement header, JsonElement claims, byte[] signed, byte[] signature)
     {
         Header = header;
@@ -56,16 +54,6 @@ internal sealed class CompactJws
         return Base64Url.EncodeToString(bytes) == part ? bytes : null;
     }
 
-    private static JsonElement? ParseObject(byte[] utf8)
-    {
-        try
-        {
-            using JsonDocument json = JsonDocument.Parse(utf8, Strict);
-            return json.RootElement.ValueKind == JsonValueKind.Object ? json.RootElement.Clone() : null;
-        }
-        catch (JsonException)
-        {
-            return null;
-        }
-    }
+    private static JsonElement? ParseObject(byte[] utf8) =>
+        StrictJson.Parse(utf8, out _) is { ValueKind: JsonValueKind.Object } json ? json : null;
 }

@@ -37,7 +37,7 @@ internal sealed class FcmMessage
         JsonElement? at = _message;
         foreach (string name in path)
         {
-            at = at is { ValueKind: JsonValueKind.Object } json ? At(json, name, new FcmField(name, FcmType.Text, "").CamelName) : null;
+            at = at is { ValueKind: JsonValueKind.Object } json ? At(json, name, FcmField.ToCamel(name)) : null;
         }
 
         return at;

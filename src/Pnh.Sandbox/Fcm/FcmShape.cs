@@ -23,8 +23,13 @@ internal sealed record FcmField(string Name, FcmType Type, string TypeName, FcmS
 {
     public string CamelName { get; } = ToCamel(Name);
 
-    private static string ToCamel(string name)
+    public static string ToCamel(string name)
     {
+        if (!name.Contains('_', StringComparison.Ordinal))
+        {
+            return name;
+        }
+
         StringBuilder camel = new(name.Length);
         for (int i = 0; i < name.Length; i++)
         {

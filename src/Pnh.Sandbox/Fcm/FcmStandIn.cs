@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.OAuth;
@@ -14,7 +13,6 @@ internal sealed class FcmStandIn
     private const string Suffix = "/messages:send";
     private const int BodyBytesRead = 64 * 1024;
     private static readonly TimeSpan DefaultRetryAfter = TimeSpan.FromSeconds(60);
-    private static readonly JsonDocumentOptions Reading = new() { AllowDuplicateProperties = false };
 
     private readonly SandboxOptions _options;
     private readonly string _project;
@@ -77,9 +75,9 @@ internal sealed class FcmStandIn
         }
 
         ReadOnlyMemory<byte> body = await request.ReadBodyAsync(BodyBytesRead);
-        if (Parse(body, out JsonElement json) is { } broken)
+        if (StrictJson.Parse(body, out string broken) is not { } json)
         {
-            return (FcmReply.Invalid([broken], byFcm: false), null);
+            return (FcmReply.Invalid([new("", $"Invalid JSON payload received. {broken}")], byFcm: false), null);
         }
 
         if (FcmSchemaCheck.Check(json) is { Count: > 0 } schema)
@@ -127,19 +125,4 @@ internal sealed class FcmStandIn
         ScriptKind.Answer => FcmReply.Of(script.Reason ?? "INTERNAL", script.Status, script.RetryAfter),
         _ => null,
     };
-
-    private static FcmViolation? Parse(ReadOnlyMemory<byte> body, out JsonElement json)
-    {
-        try
-        {
-            using JsonDocument document = JsonDocument.Parse(body, Reading);
-            json = document.RootElement.Clone();
-            return null;
-        }
-        catch (JsonException e)
-        {
-            json = default;
-            return new FcmViolation("", $"Invalid JSON payload received. {e.Message}");
-        }
-    }
 }

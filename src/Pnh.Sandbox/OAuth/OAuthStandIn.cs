@@ -59,7 +59,11 @@ internal sealed class OAuthStandIn
             return new OAuthError("invalid_request", $"Content-Type must be {FormType}.");
         }
 
-        IFormCollection form = await request.ReadFormAsync(request.HttpContext.RequestAborted);
+        if (await ReadFormAsync(request) is not { } form)
+        {
+            return new OAuthError("invalid_request", "The form cannot be read.");
+        }
+
         StringValues grant = form["grant_type"];
         StringValues assertion = form["assertion"];
         if (grant.Count != 1)
@@ -74,5 +78,17 @@ internal sealed class OAuthStandIn
 
         return assertion.Count == 1 ? _assertions.Check(assertion.ToString())
             : new OAuthError("invalid_request", "Required parameter is missing: assertion");
+    }
+
+    private static async Task<IFormCollection?> ReadFormAsync(HttpRequest request)
+    {
+        try
+        {
+            return await request.ReadFormAsync(request.HttpContext.RequestAborted);
+        }
+        catch (Exception e) when (e is InvalidDataException or BadHttpRequestException)
+        {
+            return null;
+        }
     }
 }

@@ -27,7 +27,7 @@ public enum ScriptKind
     /// <summary>The TCP connection is cut, no answer.</summary>
     Disconnect,
 
-    /// <summary>Accepted and answered; then GOAWAY with <see cref="Script.Reason"/> as debug data.</summary>
+    /// <summary>Accepted and answered, together with a GOAWAY that has <see cref="Script.Reason"/> as debug data.</summary>
     GoAway,
 
     /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, or an FCM error code.</summary>

@@ -14,15 +14,18 @@ internal static class ScriptJson
         script = null;
         try
         {
-            using JsonDocument json = JsonDocument.Parse(body, new JsonDocumentOptions { AllowDuplicateProperties = false });
-            if (json.RootElement.ValueKind != JsonValueKind.Object
-                || !json.RootElement.TryGetProperty("kind", out JsonElement kind) || KindOf(kind) is not { } known)
+            if (StrictJson.Parse(body, out string broken) is not { } json)
+            {
+                return $"not JSON: {broken}";
+            }
+
+            if (json.ValueKind != JsonValueKind.Object || !json.TryGetProperty("kind", out JsonElement kind) || KindOf(kind) is not { } known)
             {
                 return $"kind must be one of {string.Join(", ", Kinds.Select(one => one.Name))}";
             }
 
             Script read = new(known);
-            foreach (JsonProperty member in json.RootElement.EnumerateObject())
+            foreach (JsonProperty member in json.EnumerateObject())
             {
                 if (Apply(read, member) is not { } next)
                 {
@@ -35,7 +38,7 @@ internal static class ScriptJson
             script = read;
             return null;
         }
-        catch (Exception e) when (e is JsonException or InvalidOperationException or FormatException or OverflowException or ArgumentException)
+        catch (Exception e) when (e is InvalidOperationException or FormatException or ArgumentException)
         {
             return $"not a script: {e.Message}";
         }

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Text;
 
 namespace Pnh.Sandbox.Tests.Apns;
 
@@ -83,16 +84,18 @@ public sealed class ApnsConnectionTests(SandboxFixture fixture) : IClassFixture<
     public async Task BadDeviceTokens_InNumber_EndTheConnection()
     {
         await using SandboxUnderTest strict = await SandboxUnderTest.StartAsync(options => options.BadDeviceTokensBeforeGoAway = 2);
-        using HttpMessageInvoker connection = strict.NewCaller();
+        await using RawHttp2 connection = await RawHttp2.ConnectAsync(strict, strict.Server.ApnsAddress);
+        ApnsCaller push = new(strict);
+        IEnumerable<(string, string)> headers = push.Headers.Select(header => (header.Key, header.Value[0]));
 
-        for (int i = 0; i < 4; i++)
-        {
-            // The handler opens a new connection after GOAWAY on its own: every push is answered.
-            Answer answer = await new ApnsCaller(strict) { Address = "not-hex" }.SendAsync(connection);
-            Assert.Equal((400, "BadDeviceToken"), (answer.Status, answer.Reason));
-        }
+        await connection.PostAsync(1, "/3/device/not-hex", headers, ApnsCaller.Payload);
+        (_, byte[] first) = await connection.ReadUntilAsync(RawHttp2.Data);
+        await connection.PostAsync(3, "/3/device/not-hex", headers, ApnsCaller.Payload);
+        (_, byte[] goAway) = await connection.ReadUntilAsync(RawHttp2.GoAwayType);
 
-        Assert.Equal(4, strict.Server.Violations[ViolationKind.BadDeviceTokens]);
+        Assert.Equal("{\"reason\":\"BadDeviceToken\"}", Encoding.UTF8.GetString(first));
+        Assert.Equal("{\"reason\":\"BadDeviceToken\"}", Encoding.UTF8.GetString(goAway.AsSpan(8)));
+        Assert.Equal(2, strict.Server.Violations[ViolationKind.BadDeviceTokens]);
     }
 
     private Task<Answer> SendAsync(HttpMessageInvoker? connection, string token) =>

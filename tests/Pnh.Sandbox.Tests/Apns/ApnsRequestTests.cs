@@ -80,6 +80,7 @@ public sealed class ApnsRequestTests(SandboxFixture fixture) : IClassFixture<San
     [Theory]
     [InlineData("", false)]
     [InlineData("{", true)]
+    [InlineData("""{"aps":{"alert":"\ud800"}}""", true)]
     [InlineData("[]", true)]
     [InlineData("{}", true)]
     [InlineData("""{"aps":"hello"}""", true)]

@@ -55,6 +55,7 @@ public sealed class FcmSchemaTests(SandboxFixture fixture) : IClassFixture<Sandb
     [InlineData("""{"message":{"token":"t","android":{"collapse_key":"a","collapseKey":"b"}}}""", "message.android.collapse_key")]
     [InlineData("""{"message":"hello"}""", "message")]
     [InlineData("""{"message":{"token":"t"}""", "")]
+    [InlineData("""{"message":{"token":"t","data":{"a":"\udfff"}}}""", "")]
     [InlineData("[]", "")]
     public async Task Body_NotOfTheSchema_FieldViolationWithoutFcmError(string body, string field)
     {

@@ -37,6 +37,23 @@ public sealed class StreamGrantTests
     }
 
     [Fact]
+    public async Task Apns_RefusingExcess_RefusedStream()
+    {
+        await using SandboxUnderTest sandbox = await SandboxUnderTest.StartAsync(options => options.RefuseExcessStreams = true);
+        await using RawHttp2 connection = await RawHttp2.ConnectAsync(sandbox, sandbox.Server.ApnsAddress);
+        string address = ApnsCaller.NewAddress();
+        sandbox.Server.Scripts.Set(address, new Script(ScriptKind.Slow) { Delay = TimeSpan.FromMinutes(1), Times = 1 });
+
+        await PushAsync(connection, 1, sandbox, address);
+        await sandbox.Clock.WaitForTimersAsync(1);
+        await PushAsync(connection, 3, sandbox, address);
+        (_, byte[] reset) = await connection.ReadUntilAsync(RawHttp2.ResetType);
+
+        Assert.Equal([0, 0, 0, 7], reset);
+        Assert.Null(sandbox.Server.Phones.Find(address));
+    }
+
+    [Fact]
     public async Task Apns_OneAfterTheOther_NoViolation()
     {
         await using SandboxUnderTest sandbox = await SandboxUnderTest.StartAsync();
