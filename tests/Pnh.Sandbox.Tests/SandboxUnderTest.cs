@@ -15,12 +15,14 @@ public sealed class SandboxUnderTest : IAsyncDisposable
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
     private readonly ConcurrentDictionary<DateTimeOffset, string> _providerTokens = new();
+    private readonly Lazy<HttpMessageInvoker> _google;
     private readonly bool _ownsFolder;
 
     private SandboxUnderTest(SandboxServer server, FakeTimeProvider clock, bool ownsFolder)
     {
         Server = server;
         Clock = clock;
+        _google = new Lazy<HttpMessageInvoker>(NewCaller);
         _ownsFolder = ownsFolder;
         ApnsKey = ECDsa.Create();
         ApnsKey.ImportFromPem(File.ReadAllText(server.Credentials.KeyFile));
@@ -60,7 +62,7 @@ public sealed class SandboxUnderTest : IAsyncDisposable
 
     public static string NewFolder() => Directory.CreateTempSubdirectory("pnh-sandbox-").FullName;
 
-    /// <summary>A caller with connections of its own. One connection at most, so that tests know what it carries.</summary>
+    /// <summary>A caller with connections of its own: one, as long as its requests come one after the other.</summary>
     internal HttpMessageInvoker NewCaller()
     {
         SocketsHttpHandler handler = new()
@@ -85,12 +87,15 @@ public sealed class SandboxUnderTest : IAsyncDisposable
     internal async Task<Answer> SendAsync(HttpRequestMessage request, HttpMessageInvoker? caller = null)
     {
         using CancellationTokenSource timeout = new(Patience);
-        using HttpMessageInvoker? own = caller is null ? NewCaller() : null;
+
+        // APNs holds things against a connection, so each push gets its own; Google does not.
+        bool google = request.RequestUri!.Port == Server.FcmAddress.Port;
+        using HttpMessageInvoker? own = caller is null && !google ? NewCaller() : null;
         request.Version = HttpVersion.Version20;
         request.VersionPolicy = HttpVersionPolicy.RequestVersionExact;
         using (request)
         {
-            using HttpResponseMessage response = await (caller ?? own!).SendAsync(request, timeout.Token);
+            using HttpResponseMessage response = await (caller ?? own ?? _google.Value).SendAsync(request, timeout.Token);
             return await Answer.ReadAsync(response, timeout.Token);
         }
     }
@@ -104,6 +109,11 @@ public sealed class SandboxUnderTest : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        if (_google.IsValueCreated)
+        {
+            _google.Value.Dispose();
+        }
+
         await Server.DisposeAsync();
         ApnsKey.Dispose();
         AccountKey.Dispose();
