@@ -12,7 +12,8 @@ namespace Pnh.Sandbox.Tests;
 /// <summary>A sandbox on free ports in a folder of its own, with a clock that stands still, and callers that know its keys from its files.</summary>
 public sealed class SandboxUnderTest : IAsyncDisposable
 {
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    // Only a fence against hanging: a build beside the tests may take the machine for many seconds.
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
 
     private readonly ConcurrentDictionary<DateTimeOffset, string> _providerTokens = new();
     private readonly Lazy<HttpMessageInvoker> _google;

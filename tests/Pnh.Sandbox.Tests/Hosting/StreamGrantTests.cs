@@ -28,7 +28,7 @@ public sealed class StreamGrantTests
         sandbox.Server.Scripts.Set(address, new Script(ScriptKind.Slow) { Delay = TimeSpan.FromMinutes(1), Times = 1 });
 
         await PushAsync(connection, 1, sandbox, address);
-        await sandbox.Clock.WaitForTimersAsync(1);
+        await sandbox.Clock.WaitForTimersAsync(1, SandboxUnderTest.Patience);
         await PushAsync(connection, 3, sandbox, address);
         await connection.ReadUntilAsync(RawHttp2.HeadersType);
 
@@ -45,7 +45,7 @@ public sealed class StreamGrantTests
         sandbox.Server.Scripts.Set(address, new Script(ScriptKind.Slow) { Delay = TimeSpan.FromMinutes(1), Times = 1 });
 
         await PushAsync(connection, 1, sandbox, address);
-        await sandbox.Clock.WaitForTimersAsync(1);
+        await sandbox.Clock.WaitForTimersAsync(1, SandboxUnderTest.Patience);
         await PushAsync(connection, 3, sandbox, address);
         (_, byte[] reset) = await connection.ReadUntilAsync(RawHttp2.ResetType);
 

@@ -55,7 +55,7 @@ public sealed class ApnsScriptTests(SandboxFixture fixture) : IClassFixture<Sand
         sandbox.Server.Scripts.Set(push.Address, new Script(ScriptKind.Slow) { Delay = TimeSpan.FromSeconds(30) });
 
         Task<Answer> answer = push.SendAsync();
-        await sandbox.Clock.WaitForTimersAsync(1);
+        await sandbox.Clock.WaitForTimersAsync(1, SandboxUnderTest.Patience);
         Assert.Null(sandbox.Server.Phones.Find(push.Address));
         sandbox.Clock.Advance(TimeSpan.FromSeconds(30));
 
