@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { delay, freePort, startHub } from "./hub.mjs";
 import { drive } from "./load.mjs";
-import { check, checked, finish } from "./report.mjs";
+import { check, checked, finish, forward } from "./report.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 // Every name that users' dashboards hold on to; a histogram is named by its count.
@@ -75,13 +75,7 @@ function checkPage(page) {
 async function askDashboard(url) {
   const script = join(root, "k8s/grafana/check.mjs");
   const answer = await promisify(execFile)(process.execPath, [script, "--prometheus", url, "--window", "10s"], { timeout: 120_000 }).catch((e) => e);
-  for (const line of (answer.stdout ?? "").split("\n")) {
-    const [, name, problem] = /^(?:not )?ok (.*?)(?:: ((?:no data|only NaN|unknown|bad_data|execution|timeout|fetch).*))?$/.exec(line) ?? [];
-    if (name) {
-      check(name, line.startsWith("not ") ? problem ?? line : null);
-    }
-  }
-
+  forward(answer.stdout ?? "");
   if (answer.stderr) {
     check("dashboard is asked", answer.stderr);
   }
