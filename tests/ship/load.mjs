@@ -29,7 +29,7 @@ export async function drive(hub, seconds) {
 async function register(hub, i) {
   const token = randomBytes(32).toString("hex");
   const devices = {
-    [`iphone-${i}`]: { platform: "ios", apns: { token } },
+    [`iphone-${i}`]: { platform: "ios", apns: { token, environment: "sandbox" } },
     [`android-${i}`]: { platform: "android", fcm: { token: `android:${token}` } },
   };
   for (const [device, body] of Object.entries(devices)) {

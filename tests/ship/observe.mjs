@@ -87,7 +87,7 @@ async function checkRules(url) {
   const sick = rules.filter((rule) => rule.health !== "ok");
   check("every rule is evaluated without an error", rules.length > 0 && sick.length === 0 ? null : JSON.stringify(sick));
   const critical = rules.filter((rule) => rule.state === "firing" && rule.labels.severity === "critical");
-  check("no critical alert fires on a healthy hub", critical.length === 0 ? null : critical.map((rule) => rule.name).join(" "));
+  check("no critical alert fires on a healthy hub", critical.length === 0 ? null : JSON.stringify(critical.flatMap((rule) => rule.alerts)));
 }
 
 /** With the project's rules and scrape settings, pointed at the hub instead of at a cluster's DNS, every second. */
