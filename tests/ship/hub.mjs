@@ -11,15 +11,16 @@ const run = promisify(execFile);
 /** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. */
 export async function startHub(program, { settings = [], wrap = [], env = {} } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "pnh-ship-"));
-  const [port, operationsPort] = [await freePort(), await freePort()];
+  const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const configuration = [
     `--Pnh:Data=${join(folder, "data")}`, `--Pnh:Urls=http://localhost:${port}`, `--Pnh:OperationsUrls=http://localhost:${operationsPort}`,
-    "--Pnh:SandboxPorts:Apns=0", "--Pnh:SandboxPorts:Fcm=0", ...settings,
+    `--Pnh:SandboxPorts:Apns=${apnsPort}`, `--Pnh:SandboxPorts:Fcm=${fcmPort}`, ...settings,
   ];
   const [command, ...args] = [...wrap, program, ...configuration];
   const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
   const hub = {
-    url: `http://localhost:${port}`, operations: `http://localhost:${operationsPort}`, port, operationsPort, pid: child.pid, output: "",
+    url: `http://localhost:${port}`, operations: `http://localhost:${operationsPort}`, port, operationsPort,
+    fcm: `https://localhost:${fcmPort}`, data: join(folder, "data"), pid: child.pid, output: "",
     ended: new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)).once("error", (e) => resolve(e.message))),
   };
   for (const stream of [child.stdout, child.stderr]) {
