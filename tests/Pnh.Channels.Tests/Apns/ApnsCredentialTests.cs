@@ -1,0 +1,90 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Pnh.Channels.Apns;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Apns;
+
+public sealed class ApnsCredentialTests : IDisposable
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly ECDsa _key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+    private readonly ApnsCredential _credential;
+
+    public ApnsCredentialTests() => _credential = new ApnsCredential("TEAM123456", "KEY1234567", _key, _time);
+
+    public void Dispose() => _key.Dispose();
+
+    [Fact]
+    public void Authorization_Token_VerifiesWithThePublicKey()
+    {
+        var header = _credential.Authorization;
+        Assert.StartsWith("bearer ", header, StringComparison.Ordinal);
+        var parts = header["bearer ".Length..].Split('.');
+        Assert.Equal(3, parts.Length);
+        Assert.DoesNotContain(header, character => character is '=' or '+' or '/');
+
+        using var publicKey = ECDsa.Create();
+        publicKey.ImportSubjectPublicKeyInfo(_key.ExportSubjectPublicKeyInfo(), out _);
+        var signature = Base64Url.DecodeFromChars(parts[2]);
+        Assert.Equal(64, signature.Length);
+        Assert.True(publicKey.VerifyData(
+            Encoding.ASCII.GetBytes($"{parts[0]}.{parts[1]}"), signature, HashAlgorithmName.SHA256, DSASignatureFormat.IeeeP1363FixedFieldConcatenation));
+        Assert.Equal("""{"alg":"ES256","kid":"KEY1234567"}""", Encoding.UTF8.GetString(Base64Url.DecodeFromChars(parts[0])));
+        Assert.Equal($$"""{"iss":"TEAM123456","iat":{{_time.GetUtcNow().ToUnixTimeSeconds()}}}""", Encoding.UTF8.GetString(Base64Url.DecodeFromChars(parts[1])));
+    }
+
+    [Fact]
+    public void Authorization_OverADay_NeverOlderThan55MinutesNorRenewedWithin50()
+    {
+        var issued = new List<long>();
+        for (var minute = 0; minute < 24 * 60; minute++)
+        {
+            var iat = IssuedAt(_credential.Authorization);
+            Assert.InRange(_time.GetUtcNow().ToUnixTimeSeconds() - iat, 0, 55 * 60);
+            if (issued.Count == 0 || issued[^1] != iat)
+            {
+                issued.Add(iat);
+            }
+
+            _time.Advance(TimeSpan.FromMinutes(1));
+        }
+
+        Assert.All(issued.Zip(issued.Skip(1)), pair => Assert.InRange(pair.Second - pair.First, 50 * 60, 56 * 60));
+    }
+
+    [Fact]
+    public async Task Authorization_ManyAtOnce_OneToken()
+    {
+        var tokens = await Task.WhenAll(Enumerable.Range(0, 64).Select(_ => Task.Run(() => _credential.Authorization)));
+
+        Assert.Single(tokens.Distinct());
+    }
+
+    [Fact]
+    public void Replace_YoungToken_Null()
+    {
+        var refused = _credential.Authorization;
+        _time.Advance(ApnsCredential.LeastAge - TimeSpan.FromSeconds(1));
+
+        Assert.Null(_credential.Replace(refused));
+        Assert.Equal(refused, _credential.Authorization);
+    }
+
+    [Fact]
+    public void Replace_OldTokenRefusedByMany_OneNewToken()
+    {
+        var refused = _credential.Authorization;
+        _time.Advance(ApnsCredential.LeastAge);
+
+        var renewed = Enumerable.Range(0, 100).Select(_ => _credential.Replace(refused)).Distinct().ToList();
+
+        Assert.NotEqual(refused, Assert.Single(renewed));
+        Assert.Equal(renewed[0], _credential.Authorization);
+    }
+
+    private static long IssuedAt(string authorization) =>
+        JsonDocument.Parse(Base64Url.DecodeFromChars(authorization.Split('.')[1])).RootElement.GetProperty("iat").GetInt64();
+}

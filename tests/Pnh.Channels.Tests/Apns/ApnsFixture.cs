@@ -1,0 +1,75 @@
+using System.Security.Cryptography;
+using Pnh.Channels.Http;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Tests.Apns;
+
+/// <summary>An APNs account of app demo against a stand-in, and one sender over it.</summary>
+internal sealed class ApnsFixture : IAsyncDisposable
+{
+    public const string Token = "0011aabbccddeeff";
+
+    private readonly ChannelHost _host;
+
+    private ApnsFixture(ProviderStandIn server, Uri address, TimeProvider time)
+    {
+        Server = server;
+        Time = time;
+        Key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        _host = new ChannelHost(time, Settings(address.AbsoluteUri), new() { ["key.p8"] = Key.ExportPkcs8PrivateKeyPem() });
+        _host.Trust(address);
+        Sender = _host.Channel("apns").Open("demo/0", EventClass.Message);
+    }
+
+    public ProviderStandIn Server { get; }
+
+    public TimeProvider Time { get; }
+
+    public ECDsa Key { get; }
+
+    public IPushSender Sender { get; }
+
+    public ProviderGauges Gauges => _host.Gauges("apns");
+
+    public IPushChannel Channel => _host.Channel("apns");
+
+    public static async Task<ApnsFixture> StartAsync(Func<Received, int, Reply> script, TimeProvider? time = null)
+    {
+        var server = await ProviderStandIn.StartAsync(script);
+        return new ApnsFixture(server, server.Address, time ?? TimeProvider.System);
+    }
+
+    /// <summary>Nobody listens at the address.</summary>
+    public static async Task<ApnsFixture> StartWithoutServerAsync()
+    {
+        var server = await ProviderStandIn.StartAsync(200);
+        await server.DisposeAsync();
+        return new ApnsFixture(server, server.Address, TimeProvider.System);
+    }
+
+    public static Dictionary<string, string?> Settings(string? baseAddress) => new()
+    {
+        ["Apps:demo:Apns:0:TeamId"] = "TEAM123456",
+        ["Apps:demo:Apns:0:KeyId"] = "KEY1234567",
+        ["Apps:demo:Apns:0:KeyFile"] = "key.p8",
+        ["Apps:demo:Apns:0:Topic"] = "com.example",
+        ["Apps:demo:Apns:0:BaseAddress"] = baseAddress,
+    };
+
+    public static PushAddress Address(string kind = "token", string value = Token) =>
+        new("apns", kind, value, "production/com.example", default);
+
+    public Task<DeliveryResult> SendAsync(Event accepted, string kind = "token", string? locale = null, string device = "phone-1") =>
+        Sender.SendAsync(Sample.Delivery(accepted, Address(kind), locale, device), CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    public async ValueTask DisposeAsync()
+    {
+        await Sender.DisposeAsync();
+        await _host.DisposeAsync();
+        await Server.DisposeAsync();
+        Key.Dispose();
+    }
+}

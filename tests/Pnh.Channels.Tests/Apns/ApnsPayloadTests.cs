@@ -1,0 +1,91 @@
+using System.Text;
+using Pnh.Channels.Apns;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Events;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Apns;
+
+public sealed class ApnsPayloadTests
+{
+    private const string Tail = ""","pnh":{"id":"event-1","class":"message"},"pnh-id":"event-1"}""";
+
+    private readonly FakeTimeProvider _time = new();
+
+    [Fact]
+    public void Encode_FullNotification_EveryMemberInItsPlace()
+    {
+        var notification = new Notification
+        {
+            Title = "T",
+            Subtitle = "S",
+            Body = "B",
+            Sound = "default",
+            Badge = 0,
+            Category = "reply",
+            Thread = "chat-7",
+            Image = "https://example.com/i.png",
+        };
+
+        Assert.Equal(
+            """{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"},"sound":"default","category":"reply","thread-id":"chat-7","badge":0,"mutable-content":1},"pnh":{"id":"event-1","class":"message","image":"https://example.com/i.png"},"pnh-id":"event-1"}""",
+            Encode(Sample.Event(_time, notification: notification)));
+    }
+
+    [Fact]
+    public void Encode_NoNotification_Background() =>
+        Assert.Equal("""{"aps":{"content-available":1}""" + Tail, Encode(Sample.Event(_time)));
+
+    [Fact]
+    public void Encode_Override_ApsByMemberOthersWhole()
+    {
+        var accepted = Sample.Event(
+            _time,
+            notification: new Notification { Title = "T", Body = "B", Sound = "default" },
+            data: """{"a":1,"b":2}""",
+            overrides: new() { ["apns"] = """{"aps":{"alert":{"title":"X"},"sound":null,"interruption-level":"critical"},"data":{"c":3},"own":[1]}""" });
+
+        Assert.Equal(
+            """{"aps":{"alert":{"title":"X"},"interruption-level":"critical"},"pnh":{"id":"event-1","class":"message"},"pnh-id":"event-1","data":{"c":3},"own":[1]}""",
+            Encode(accepted));
+    }
+
+    [Theory]
+    [InlineData("""{"aps":{"alert":"by override"}}""", "alert")]
+    [InlineData("""{"aps":{"badge":2}}""", "alert")]
+    [InlineData("""{"own":1}""", "background")]
+    public void For_OverrideShowsSomething_PushTypeFollows(string json, string type)
+    {
+        var accepted = Sample.Event(_time, overrides: new() { ["apns"] = json });
+
+        Assert.Equal(type, ApnsPush.For(accepted, "token").Type.Name);
+        Assert.Equal(type == "background", Encode(accepted).Contains("content-available", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("[]")]
+    [InlineData("""{"a":1,"a":2}""")]
+    [InlineData("{")]
+    public void Encode_BadOverride_Refused(string json)
+    {
+        var accepted = Sample.Event(_time, overrides: new() { ["apns"] = json });
+
+        Assert.Equal("invalid-override", ApnsPush.For(accepted, "token").BodyFor(accepted, null).Refusal);
+    }
+
+    [Fact]
+    public void BodyFor_SameEventAndLanguage_EncodedOnce()
+    {
+        var texts = new Dictionary<string, LocalizedText> { ["de"] = new("Hallo", null, null) };
+        var accepted = Sample.Event(_time, notification: new Notification { Title = "Hello", Locales = texts });
+        var german = ApnsPush.For(accepted, "token").BodyFor(accepted, "de");
+
+        Assert.Same(german, ApnsPush.For(accepted, "token").BodyFor(accepted, "de-CH"));
+        Assert.NotSame(german, ApnsPush.For(accepted, "token").BodyFor(accepted, "fr"));
+        Assert.Same(ApnsPush.For(accepted, "token").BodyFor(accepted, null), ApnsPush.For(accepted, "token").BodyFor(accepted, "fr"));
+        Assert.NotSame(german, ApnsPush.For(accepted, "voipToken").BodyFor(accepted, "de"));
+    }
+
+    private static string Encode(Event accepted) =>
+        Encoding.UTF8.GetString(ApnsPush.For(accepted, "token").BodyFor(accepted, null).Bytes);
+}

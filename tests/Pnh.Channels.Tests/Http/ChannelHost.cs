@@ -1,0 +1,66 @@
+using System.Text;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+namespace Pnh.Channels.Tests.Http;
+
+/// <summary>The channels as the program composes them, over a configuration in memory and files of its own.</summary>
+internal sealed class ChannelHost : IAsyncDisposable
+{
+    private readonly ServiceProvider _services;
+    private readonly string _folder;
+
+    public ChannelHost(TimeProvider time, Dictionary<string, string?> settings, Dictionary<string, string>? files = null)
+    {
+        _folder = Directory.CreateTempSubdirectory("pnh-channels-").FullName;
+        foreach (var (name, text) in files ?? [])
+        {
+            File.WriteAllText(Path.Combine(_folder, name), text);
+        }
+
+        Pnh = new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.Select(pair => KeyValuePair.Create(
+                "Pnh:" + pair.Key, pair.Value is not null && files?.ContainsKey(pair.Value) == true ? Path.Combine(_folder, pair.Value) : pair.Value)))
+            .Build()
+            .GetSection("Pnh");
+        _services = new ServiceCollection()
+            .AddSingleton(time)
+            .AddPushChannels(Pnh, typeof(ChannelHost).Assembly)
+            .BuildServiceProvider();
+    }
+
+    public IConfiguration Pnh { get; }
+
+    public IServiceProvider Services => _services;
+
+    public IPushChannel Channel(string name) => _services.GetServices<IPushChannel>().Single(channel => channel.Name == name);
+
+    public ProviderGauges Gauges(string name) => _services.GetServices<ProviderGauges>().Single(gauges => gauges.Channel == name);
+
+    public void Trust(Uri origin) => _services.GetRequiredService<ProviderTrust>().Trust(origin, TestAuthority.Certificate);
+
+    public List<string> Check()
+    {
+        var errors = new List<string>();
+        foreach (var check in _services.GetServices<IConfigurationCheck>())
+        {
+            check.Check(errors);
+        }
+
+        return errors;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _services.DisposeAsync();
+        Directory.Delete(_folder, recursive: true);
+    }
+}
+
+/// <summary>Small shared pieces of the channel tests.</summary>
+internal static class Bytes
+{
+    public static ReadOnlyMemory<byte> Of(string text) => Encoding.UTF8.GetBytes(text);
+}

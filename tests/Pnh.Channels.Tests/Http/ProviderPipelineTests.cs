@@ -1,0 +1,177 @@
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+using Pnh.TestKit;
+using Polly;
+using Polly.CircuitBreaker;
+using Polly.Timeout;
+
+namespace Pnh.Channels.Tests.Http;
+
+public sealed class ProviderPipelineTests
+{
+    private static readonly DeliveryResult Accepted = DeliveryResult.Of(DeliveryStatus.Accepted);
+    private static readonly DeliveryResult Safe = DeliveryResult.Of(DeliveryStatus.Unavailable, "safe");
+    private static readonly DeliveryResult Outage = DeliveryResult.Of(DeliveryStatus.Unavailable, "outage");
+
+    private readonly FakeTimeProvider _time = new();
+    private readonly CircuitBreakerStateProvider _breaker = new();
+    private readonly ResiliencePipeline<DeliveryResult> _pipeline;
+    private int _attempts;
+
+    public ProviderPipelineTests()
+    {
+        _pipeline = ProviderPipeline.Build(
+            new ProviderPipelineOptions
+            {
+                TotalTimeout = TimeSpan.FromSeconds(10),
+                AttemptTimeout = TimeSpan.FromSeconds(4),
+                IsSafeToRetry = result => result.Reason == "safe",
+                IsOutage = result => result.Status == DeliveryStatus.Unavailable,
+            },
+            _time,
+            _breaker);
+    }
+
+    [Fact]
+    public async Task Execute_SafeAnswer_TriedThreeTimesInAll()
+    {
+        Assert.Equal(Safe, (await RunAsync(_ => ValueTask.FromResult(Safe))).Result);
+        Assert.Equal(1 + ProviderPipeline.MaxRetries, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_UnsafeAnswer_TriedOnce()
+    {
+        Assert.Equal(Outage, (await RunAsync(_ => ValueTask.FromResult(Outage))).Result);
+        Assert.Equal(1, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_ConnectFailureThenAccepted_Accepted()
+    {
+        var outcome = await RunAsync(_ => _attempts == 1
+            ? throw new HttpRequestException(HttpRequestError.ConnectionError)
+            : ValueTask.FromResult(Accepted));
+
+        Assert.Equal(Accepted, outcome.Result);
+        Assert.Equal(2, _attempts);
+    }
+
+    [Theory]
+    [InlineData(HttpRequestError.ResponseEnded)]
+    [InlineData(HttpRequestError.HttpProtocolError)]
+    [InlineData(HttpRequestError.Unknown)]
+    public async Task Execute_LostAfterWriting_NotTriedAgain(HttpRequestError error)
+    {
+        var outcome = await RunAsync(_ => throw new HttpRequestException(error));
+
+        Assert.IsType<HttpRequestException>(outcome.Exception);
+        Assert.Equal(1, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_SlowAttempt_AttemptTimeoutAndNoRetry()
+    {
+        var outcome = await RunAsync(async cancellation =>
+        {
+            await Task.Delay(Timeout.InfiniteTimeSpan, _time, cancellation);
+            return Accepted;
+        });
+
+        var rejected = Assert.IsType<TimeoutRejectedException>(outcome.Exception);
+        Assert.Equal(TimeSpan.FromSeconds(4), rejected.Timeout);
+        Assert.Equal(1, _attempts);
+        Assert.Equal("timeout", NetworkFault.ToResult(rejected)!.Value.Reason);
+    }
+
+    [Fact]
+    public async Task Execute_SlowAndRefusedInTurn_TotalTimeoutStandsOutside()
+    {
+        // 3.9 s each and then a safe refusal: the third attempt is cut by the total of 10 s, not by its own 4 s.
+        var outcome = await RunAsync(async cancellation =>
+        {
+            await Task.Delay(TimeSpan.FromSeconds(3.9), _time, cancellation);
+            return Safe;
+        });
+
+        Assert.Equal(TimeSpan.FromSeconds(10), Assert.IsType<TimeoutRejectedException>(outcome.Exception).Timeout);
+        Assert.Equal(3, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_ManyOutages_BreakerOpensAndClosesAfterItsPause()
+    {
+        for (var i = 0; i < ProviderPipeline.BreakerMinimumThroughput; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(Outage));
+        }
+
+        Assert.Equal(CircuitState.Open, _breaker.CircuitState);
+        _attempts = 0;
+        var refused = await RunAsync(_ => ValueTask.FromResult(Accepted));
+        Assert.Equal(0, _attempts);
+        var result = NetworkFault.ToResult(Assert.IsType<BrokenCircuitException>(refused.Exception))!.Value;
+        Assert.Equal((DeliveryStatus.Unavailable, "breaker-open"), (result.Status, result.Reason));
+        Assert.InRange(result.RetryAfter!.Value, TimeSpan.FromMilliseconds(1), ProviderPipeline.BreakDuration);
+
+        _time.Advance(ProviderPipeline.BreakDuration + TimeSpan.FromMilliseconds(1));
+        Assert.Equal(Accepted, (await RunAsync(_ => ValueTask.FromResult(Accepted))).Result);
+        Assert.Equal(CircuitState.Closed, _breaker.CircuitState);
+    }
+
+    [Fact]
+    public async Task Execute_RetriesAreSeenByTheBreaker()
+    {
+        // Retry stands outside the breaker: 4 calls of 3 attempts reach the throughput of 10.
+        for (var i = 0; i < 4; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(Safe));
+        }
+
+        Assert.Equal(CircuitState.Open, _breaker.CircuitState);
+    }
+
+    [Theory]
+    [InlineData(DeliveryStatus.AddressDead)]
+    [InlineData(DeliveryStatus.Rejected)]
+    [InlineData(DeliveryStatus.Throttled)]
+    [InlineData(DeliveryStatus.Misconfigured)]
+    public async Task Execute_DeviceLevelAnswers_NeverOpenTheBreaker(DeliveryStatus status)
+    {
+        for (var i = 0; i < 5 * ProviderPipeline.BreakerMinimumThroughput; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(DeliveryResult.Of(status)));
+        }
+
+        Assert.Equal(CircuitState.Closed, _breaker.CircuitState);
+    }
+
+    private async Task<Outcome<DeliveryResult>> RunAsync(Func<CancellationToken, ValueTask<DeliveryResult>> attempt)
+    {
+        var context = ResilienceContextPool.Shared.Get();
+        var run = _pipeline.ExecuteOutcomeAsync(
+            async (context, attempt) =>
+            {
+                _attempts++;
+                try
+                {
+                    return Outcome.FromResult(await attempt(context.CancellationToken));
+                }
+                catch (Exception exception)
+                {
+                    return Outcome.FromException<DeliveryResult>(exception);
+                }
+            },
+            context,
+            attempt).AsTask();
+
+        // The clock runs on by itself while somebody sleeps on it, in steps smaller than any time tested.
+        for (var i = 0; !run.IsCompleted && i < 5000; i++)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(50));
+            await Task.WhenAny(run, Task.Delay(1));
+        }
+
+        return await run.WaitAsync(TimeSpan.FromSeconds(10));
+    }
+}

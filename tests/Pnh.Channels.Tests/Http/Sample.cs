@@ -1,0 +1,47 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Tests.Http;
+
+/// <summary>Events, devices and deliveries to send in tests.</summary>
+internal static class Sample
+{
+    public static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
+
+    public static Event Event(
+        TimeProvider time,
+        EventClass @class = EventClass.Message,
+        Notification? notification = null,
+        TimeSpan? ttl = null,
+        string? collapseKey = null,
+        string? data = null,
+        Dictionary<string, string>? overrides = null,
+        string id = "event-1",
+        string? traceParent = null)
+    {
+        var now = time.GetUtcNow();
+        return new Event
+        {
+            App = "demo",
+            Id = id,
+            To = EventTarget.ToUser("ada"),
+            Class = @class,
+            AcceptedAt = now,
+            ExpiresAt = now + (ttl ?? TimeSpan.FromHours(24)),
+            CollapseKey = collapseKey,
+            Data = data is null ? default : Bytes.Of(data),
+            Notification = notification,
+            Overrides = overrides?.ToDictionary(pair => pair.Key, pair => Bytes.Of(pair.Value)),
+            TraceParent = traceParent,
+        };
+    }
+
+    public static Delivery Delivery(Event accepted, PushAddress address, string? locale = null, string device = "phone-1") => new()
+    {
+        Event = accepted,
+        User = new UserKey("demo", "ada"),
+        Device = new Device { Id = device, Platform = Platform.Ios, Addresses = [address], Locale = locale, RegisteredAt = accepted.AcceptedAt },
+        Address = address,
+    };
+}
