@@ -7,7 +7,7 @@ namespace Pnh.Channels.Apns;
 
 /// <summary>
 /// Writes an event as an APNs payload: <c>aps</c> from the neutral notification, <c>pnh</c> and <c>pnh-id</c> to recognise copies on other
-/// channels, <c>data</c> as sent; the raw override last. Apple: Generating a remote notification. Pure.
+/// channels, <c>data</c> as sent but for white space; the raw override last. Apple: Generating a remote notification. Pure.
 /// </summary>
 internal static class ApnsPayload
 {

@@ -24,7 +24,7 @@ internal static class PayloadMerge
         return JsonNode.Parse(json.Span, documentOptions: Strict) as JsonObject ?? throw new JsonException("not an object");
     }
 
-    /// <summary>The publisher's data as a node, byte for byte when written; null when there is none.</summary>
+    /// <summary>The publisher's data as a node, members and numbers as they were sent; null when there is none.</summary>
     public static JsonNode? ReadData(Event accepted) => accepted.Data.IsEmpty ? null : JsonNode.Parse(accepted.Data.Span);
 
     /// <summary>

@@ -31,7 +31,7 @@ public sealed class ApnsSenderTests
         Assert.StartsWith("bearer ", request.Headers["authorization"], StringComparison.Ordinal);
         Assert.DoesNotContain("traceparent", request.Headers.Keys);
         Assert.Equal(
-            """{"aps":{"alert":{"title":"Grace","body":"Hello"}},"pnh":{"id":"event-1","class":"message","traceparent":"00-a-b-01"},"pnh-id":"event-1","data":{ "any": 1.50 }}""",
+            """{"aps":{"alert":{"title":"Grace","body":"Hello"}},"pnh":{"id":"event-1","class":"message","traceparent":"00-a-b-01"},"pnh-id":"event-1","data":{"any":1.50}}""",
             request.Text);
         Assert.Equal(DeliveryStatus.Accepted, result.Status);
         Assert.Equal(request.Headers["apns-id"], result.ProviderId);

@@ -1,0 +1,47 @@
+using System.Text.Json;
+using Pnh.Channels.Fcm;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Tests.Fcm;
+
+public sealed class FcmAddressTests
+{
+    private static readonly DateTimeOffset Now = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+
+    [Theory]
+    [InlineData("""{"token":"cX1:APA91b-_x"}""", "token", "cX1:APA91b-_x")]
+    [InlineData("""{"fid":"cX1_abcdefghijklmnopqr"}""", "fid", "cX1_abcdefghijklmnopqr")]
+    public void Read_ExactlyOne_Address(string section, string kind, string value)
+    {
+        var (addresses, errors) = Read(section);
+
+        Assert.Empty(errors);
+        Assert.Equal(new PushAddress("fcm", kind, value, "", Now), Assert.Single(addresses));
+    }
+
+    [Theory]
+    [InlineData("""{"token":"a","fid":"b"}""", "", "too-many")]
+    [InlineData("""{}""", "", "required")]
+    [InlineData("""{"token":""}""", "/token", "invalid-address")]
+    [InlineData("""{"token":"a\"b"}""", "/token", "invalid-address")]
+    [InlineData("""{"fid":7}""", "/fid", "wrong-type")]
+    [InlineData("""{"token":"a","other":"b"}""", "/other", "unknown-member")]
+    [InlineData("""7""", "", "wrong-type")]
+    public void Read_WrongSection_ErrorAndNoAddress(string section, string pointer, string code)
+    {
+        var (addresses, errors) = Read(section);
+
+        Assert.Empty(addresses);
+        Assert.Equal((pointer, code), (Assert.Single(errors).Pointer, errors[0].Code));
+    }
+
+    private static (List<PushAddress> Addresses, List<FieldError> Errors) Read(string json)
+    {
+        using var document = JsonDocument.Parse(json);
+        List<PushAddress> addresses = [];
+        List<FieldError> errors = [];
+        FcmAddress.Read(document.RootElement, Now, addresses, errors);
+        return (addresses, errors);
+    }
+}

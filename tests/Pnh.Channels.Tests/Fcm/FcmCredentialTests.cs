@@ -1,0 +1,191 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Pnh.Channels.Fcm;
+using Pnh.Channels.Http;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Deliveries;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Fcm;
+
+public sealed class FcmCredentialTests : IAsyncDisposable
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly RSA _key = RSA.Create(2048);
+    private FcmCredential? _credential;
+    private ProviderStandIn? _server;
+
+    public async ValueTask DisposeAsync()
+    {
+        _credential?.Dispose();
+        _key.Dispose();
+        if (_server is not null)
+        {
+            await _server.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task GetAsync_Assertion_VerifiesWithThePublicKey()
+    {
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
+        await GetAsync(credential);
+
+        var request = Assert.Single(_server!.Requests);
+        Assert.Equal("application/x-www-form-urlencoded", request.Headers["content-type"]);
+        const string Prefix = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
+        Assert.StartsWith(Prefix, request.Text, StringComparison.Ordinal);
+        var parts = request.Text[Prefix.Length..].Split('.');
+        using var publicKey = RSA.Create();
+        publicKey.ImportSubjectPublicKeyInfo(_key.ExportSubjectPublicKeyInfo(), out _);
+        Assert.True(publicKey.VerifyData(
+            Encoding.ASCII.GetBytes($"{parts[0]}.{parts[1]}"), Base64Url.DecodeFromChars(parts[2]), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1));
+        Assert.Equal("""{"alg":"RS256","typ":"JWT","kid":"key-1"}""", Encoding.UTF8.GetString(Base64Url.DecodeFromChars(parts[0])));
+        var claims = JsonDocument.Parse(Base64Url.DecodeFromChars(parts[1])).RootElement;
+        var now = _time.GetUtcNow().ToUnixTimeSeconds();
+        Assert.Equal("pnh@pnh-test.iam.gserviceaccount.com", claims.GetProperty("iss").GetString());
+        Assert.Equal("https://www.googleapis.com/auth/firebase.messaging", claims.GetProperty("scope").GetString());
+        Assert.Equal(_server.Address + "token", claims.GetProperty("aud").GetString());
+        Assert.Equal((now, now + 3600), (claims.GetProperty("iat").GetInt64(), claims.GetProperty("exp").GetInt64()));
+    }
+
+    [Fact]
+    public async Task GetAsync_ManyAtOnce_OneFetch()
+    {
+        var gate = new TaskCompletionSource();
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n) with { Gate = gate.Task });
+        var callers = Enumerable.Range(0, 64).Select(_ => GetAsync(credential)).ToList();
+        gate.SetResult();
+
+        Assert.All(await Task.WhenAll(callers), authorization => Assert.Equal("Bearer access-0", authorization.Header));
+        Assert.Single(_server!.Requests);
+    }
+
+    [Fact]
+    public async Task GetAsync_CallerGivesUp_OthersStillGetTheToken()
+    {
+        var gate = new TaskCompletionSource();
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n) with { Gate = gate.Task });
+        using var stop = new CancellationTokenSource();
+        var impatient = credential.GetAsync(stop.Token).AsTask();
+        var patient = GetAsync(credential);
+
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => impatient);
+        gate.SetResult();
+
+        Assert.Equal("Bearer access-0", (await patient).Header);
+    }
+
+    [Fact]
+    public async Task GetAsync_ShortlyBeforeTheEnd_RenewedWithoutWaiting()
+    {
+        var second = new TaskCompletionSource();
+        var credential = await StartAsync((_, n) => n == 0 ? FcmFixture.Grant(n) : FcmFixture.Grant(n) with { Gate = second.Task });
+        await GetAsync(credential);
+        _time.Advance(TimeSpan.FromMinutes(56));
+
+        var meanwhile = credential.GetAsync(CancellationToken.None);
+        Assert.True(meanwhile.IsCompletedSuccessfully);
+        Assert.Equal("Bearer access-0", (await meanwhile).Header);
+
+        second.SetResult();
+        await UntilHeaderAsync(credential, "Bearer access-1");
+        Assert.Equal(2, _server!.Requests.Count);
+    }
+
+    [Fact]
+    public async Task GetAsync_Ended_WaitsForTheNewOne()
+    {
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
+        await GetAsync(credential);
+        _time.Advance(TimeSpan.FromHours(1));
+
+        Assert.Equal("Bearer access-1", (await GetAsync(credential)).Header);
+    }
+
+    [Theory]
+    [InlineData(500, "<html>", DeliveryStatus.Unavailable, "token-endpoint-http-500")]
+    [InlineData(200, "not json", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
+    [InlineData(200, """{"access_token":"a\r\nb","expires_in":3600}""", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
+    [InlineData(200, """{"access_token":7,"expires_in":3600}""", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
+    [InlineData(400, """{"error":"invalid_grant","error_description":"x"}""", DeliveryStatus.Misconfigured, "invalid_grant")]
+    public async Task GetAsync_Failure_ResultOnceAndNoNewTryForTenSeconds(int status, string body, DeliveryStatus expected, string reason)
+    {
+        var credential = await StartAsync((_, n) => n == 0 ? new Reply(status, body) : FcmFixture.Grant(n));
+
+        var failed = await GetAsync(credential);
+        var again = await GetAsync(credential);
+
+        Assert.Null(failed.Header);
+        Assert.Equal((expected, reason), (failed.Failure.Status, failed.Failure.Reason));
+        Assert.Equal(failed, again);
+        Assert.Single(_server!.Requests);
+
+        _time.Advance(FcmTokenEndpoint.PauseAfterFailure);
+        Assert.Equal("Bearer access-1", (await GetAsync(credential)).Header);
+    }
+
+    [Fact]
+    public async Task GetAsync_RenewalFails_OldTokenServesOn()
+    {
+        var credential = await StartAsync((_, n) => n == 0 ? FcmFixture.Grant(n) : new Reply(503));
+        await GetAsync(credential);
+        _time.Advance(TimeSpan.FromMinutes(56));
+
+        for (var i = 0; i < 10; i++)
+        {
+            Assert.Equal("Bearer access-0", (await GetAsync(credential)).Header);
+        }
+
+        await UntilAsync(() => _server!.Requests.Count == 2);
+        Assert.Equal("Bearer access-0", (await GetAsync(credential)).Header);
+    }
+
+    [Fact]
+    public async Task GetAsync_EndpointDown_Unavailable()
+    {
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
+        await _server!.DisposeAsync();
+
+        var failed = await GetAsync(credential);
+
+        Assert.Equal((DeliveryStatus.Unavailable, "token-endpoint-unreachable"), (failed.Failure.Status, failed.Failure.Reason));
+        Assert.Equal(FcmTokenEndpoint.PauseAfterFailure, failed.Failure.RetryAfter);
+    }
+
+    private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script)
+    {
+        _server = await ProviderStandIn.StartAsync(script);
+        var trust = new ProviderTrust();
+        trust.Trust(_server.Address, TestAuthority.Certificate);
+        var account = ServiceAccount.Read(FcmFixture.AccountFile(_key, _server.Address + "token"), out var problem);
+        Assert.Null(problem);
+        return _credential = new FcmCredential(account!, trust, _time);
+    }
+
+    private static Task<FcmAuthorization> GetAsync(FcmCredential credential) =>
+        credential.GetAsync(CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    private static async Task UntilHeaderAsync(FcmCredential credential, string header)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while ((await GetAsync(credential)).Header != header)
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(5), $"{header} did not come in 5 s");
+            await Task.Delay(10);
+        }
+    }
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(5), "condition not reached in 5 s");
+            await Task.Delay(10);
+        }
+    }
+}

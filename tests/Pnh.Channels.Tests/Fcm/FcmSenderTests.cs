@@ -1,0 +1,211 @@
+using System.Text.Json;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Fcm;
+
+public sealed class FcmSenderTests
+{
+    private static readonly Notification Hello = new() { Title = "Grace", Body = "Hello" };
+
+    [Fact]
+    public async Task SendAsync_Notification_ExactRequest()
+    {
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok(), time: time);
+        var accepted = Sample.Event(
+            time,
+            notification: Hello with { Sound = "default", Badge = 3, Image = "https://example.com/i.png" },
+            ttl: TimeSpan.FromHours(1),
+            collapseKey: "chat-7",
+            data: """{"any":"json"}""",
+            traceParent: "00-a-b-01");
+
+        var result = await fcm.SendAsync(accepted);
+
+        var request = Assert.Single(fcm.Server.Requests);
+        Assert.Equal(("POST", "/v1/projects/pnh-test/messages:send", "HTTP/2"), (request.Method, request.Path, request.Protocol));
+        Assert.Equal("Bearer access-0", request.Headers["authorization"]);
+        Assert.Equal("application/json", request.Headers["content-type"]);
+        Assert.Equal(
+            """{"message":{"token":"dev:APA91b_x-1","android":{"ttl":"3600s","priority":"HIGH","collapse_key":"chat-7","notification":{"sound":"default","tag":"chat-7","notification_count":3}}"""
+            + ""","notification":{"title":"Grace","body":"Hello","image":"https://example.com/i.png"}"""
+            + ""","data":{"pnh-id":"event-1","pnh-class":"message","data":"{\"any\":\"json\"}","traceparent":"00-a-b-01"}"""
+            + ""","apns":{"headers":{"apns-push-type":"alert","apns-priority":"10","apns-expiration":"1767229200","apns-collapse-id":"chat-7"},"payload":{"aps":{"sound":"default","badge":3,"mutable-content":1}}}"""
+            + ""","webpush":{"headers":{"TTL":"3600","Urgency":"normal"}}}}""",
+            request.Text);
+        Assert.Equal((DeliveryStatus.Accepted, "projects/pnh-test/messages/0:1"), (result.Status, result.ProviderId));
+    }
+
+    [Fact]
+    public async Task SendAsync_LaterAttemptOfOneEvent_TtlIsWhatIsLeft()
+    {
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok(), time: time);
+        var accepted = Sample.Event(time, notification: Hello, ttl: TimeSpan.FromMinutes(10));
+
+        await fcm.SendAsync(accepted);
+        time.Advance(TimeSpan.FromMinutes(9));
+        await fcm.SendAsync(accepted, FcmFixture.Address("fid", "fid-1"));
+        time.Advance(TimeSpan.FromMinutes(1));
+        var late = await fcm.SendAsync(accepted);
+
+        Assert.Equal(["600s", "60s"], fcm.Server.Requests.Select(request => Message(request).GetProperty("android").GetProperty("ttl").GetString()));
+        Assert.Equal("fid-1", Message(fcm.Server.Requests[1]).GetProperty("fid").GetString());
+        Assert.False(Message(fcm.Server.Requests[1]).TryGetProperty("token", out _));
+        Assert.Equal(DeliveryStatus.Expired, late.Status);
+    }
+
+    [Theory]
+    [InlineData(EventClass.Call, true, "HIGH")]
+    [InlineData(EventClass.Call, false, "HIGH")]
+    [InlineData(EventClass.Message, true, "HIGH")]
+    [InlineData(EventClass.Message, false, "NORMAL")]
+    [InlineData(EventClass.Bulk, true, "NORMAL")]
+    public async Task SendAsync_Class_AndroidPriorityAndDataOnly(EventClass @class, bool visible, string priority)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        await fcm.SendAsync(Sample.Event(fcm.Time, @class, visible ? Hello : null, ttl: TimeSpan.Zero));
+
+        var message = Message(Assert.Single(fcm.Server.Requests));
+        Assert.Equal(priority, message.GetProperty("android").GetProperty("priority").GetString());
+        Assert.Equal("0s", message.GetProperty("android").GetProperty("ttl").GetString());
+        Assert.Equal(visible, message.TryGetProperty("notification", out _));
+        Assert.Equal(!visible, message.GetProperty("apns").GetProperty("payload").GetProperty("aps").TryGetProperty("content-available", out _));
+    }
+
+    [Fact]
+    public async Task SendAsync_Override_MergedLastMemberByMember()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+        var accepted = Sample.Event(fcm.Time, notification: Hello, overrides: new()
+        {
+            ["fcm"] = """{"android":{"ttl":"5s","notification":{"channel_id":"news"}},"notification":{"body":null},"data":{"own":"1"},"fcm_options":{"analytics_label":"a"}}""",
+        });
+
+        await fcm.SendAsync(accepted);
+
+        var message = Message(Assert.Single(fcm.Server.Requests));
+        Assert.Equal("""{"priority":"HIGH","notification":{"channel_id":"news"},"ttl":"5s"}""", Normal(message.GetProperty("android")));
+        Assert.Equal("""{"title":"Grace"}""", message.GetProperty("notification").GetRawText());
+        Assert.Equal("1", message.GetProperty("data").GetProperty("own").GetString());
+        Assert.Equal("event-1", message.GetProperty("data").GetProperty("pnh-id").GetString());
+        Assert.True(message.TryGetProperty("fcm_options", out _));
+    }
+
+    [Theory]
+    [InlineData("""{"data":{"n":1}}""", "data-not-string")]
+    [InlineData("""{"data":{"google.x":"1"}}""", "reserved-data-key")]
+    [InlineData("""{"data":{"from":"1"}}""", "reserved-data-key")]
+    [InlineData("""{"token":"other"}""", "override-names-target")]
+    [InlineData("""[]""", "invalid-override")]
+    public async Task SendAsync_OverrideFcmWouldRefuse_RefusedBefore(string json, string reason)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello, overrides: new() { ["fcm"] = json }));
+
+        Assert.Equal((DeliveryStatus.Rejected, reason), (result.Status, result.Reason));
+        Assert.Empty(fcm.Server.Requests);
+    }
+
+    [Fact]
+    public async Task SendAsync_PayloadAtAndOverTheLimit_OnlyTheFirstIsSent()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        // body + "body" + pnh-id, event-1, pnh-class, message
+        var rest = 4096 - "bodypnh-idevent-1pnh-classmessage".Length;
+        var fits = await fcm.SendAsync(Sample.Event(fcm.Time, notification: new Notification { Body = new string('x', rest) }));
+        var over = await fcm.SendAsync(Sample.Event(fcm.Time, notification: new Notification { Body = new string('x', rest - 1) + "ü" }));
+
+        Assert.Equal(DeliveryStatus.Accepted, fits.Status);
+        Assert.Equal((DeliveryStatus.Rejected, "payload-too-large"), (over.Status, over.Reason));
+        Assert.Single(fcm.Server.Requests);
+    }
+
+    [Theory]
+    [InlineData("""a","topic":"all""")]
+    [InlineData("a\\")]
+    [InlineData("a\u0001")]
+    [InlineData("")]
+    public async Task SendAsync_AddressThatWouldBreakTheJson_NeverSent(string value)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello), FcmFixture.Address(value: value));
+
+        Assert.Equal((DeliveryStatus.Rejected, "invalid-address"), (result.Status, result.Reason));
+        Assert.Empty(fcm.Server.Requests);
+    }
+
+    [Fact]
+    public async Task SendAsync_ManyDevicesAtOnce_EachItsOwnAddress()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+        var accepted = Sample.Event(fcm.Time, notification: Hello);
+
+        await Task.WhenAll(Enumerable.Range(0, 200).Select(i => fcm.SendAsync(accepted, FcmFixture.Address(value: $"device-{i}"))));
+
+        Assert.Equal(
+            Enumerable.Range(0, 200).Select(i => $"device-{i}").Order(StringComparer.Ordinal),
+            fcm.Server.Requests.Select(request => Message(request).GetProperty("token").GetString()!).Order(StringComparer.Ordinal));
+        Assert.InRange(fcm.Server.MostInFlight, 1, fcm.Sender.MaxInFlight);
+        Assert.Single(fcm.OAuth.Requests);
+    }
+
+    [Fact]
+    public async Task SendAsync_Unauthorized_NewTokenAndOneMoreTry()
+    {
+        await using var fcm = await FcmFixture.StartAsync((request, _) =>
+            request.Headers["authorization"] == "Bearer access-0" ? new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}""") : FcmFixture.Ok());
+
+        Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello))).Status);
+        Assert.Equal(2, fcm.OAuth.Requests.Count);
+        Assert.Equal(2, fcm.Server.Requests.Count);
+    }
+
+    [Fact]
+    public async Task SendAsync_AlwaysUnauthorized_MisconfiguredWithoutAStormOfTokens()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}"""));
+
+        for (var i = 0; i < 5; i++)
+        {
+            var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello, id: $"event-{i}"));
+            Assert.Equal((DeliveryStatus.Misconfigured, "UNAUTHENTICATED"), (result.Status, result.Reason));
+        }
+
+        Assert.Equal(2, fcm.OAuth.Requests.Count);
+    }
+
+    [Theory]
+    [InlineData(500)]
+    [InlineData(503)]
+    public async Task SendAsync_ServerError_OneAttemptAndAtLeastTenSeconds(int status)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => new Reply(status, "<html>oops</html>"));
+
+        var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello));
+
+        Assert.Equal((DeliveryStatus.Unavailable, $"http-{status}"), (result.Status, result.Reason));
+        Assert.InRange(result.RetryAfter!.Value, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20));
+        Assert.Single(fcm.Server.Requests);
+    }
+
+    [Fact]
+    public async Task SendAsync_HugeAnswer_Survived()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, n) => n == 0 ? new Reply(404, new string('x', 1024 * 1024)) : FcmFixture.Ok());
+
+        Assert.Equal(DeliveryStatus.Unavailable, (await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello))).Status);
+        Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello))).Status);
+    }
+
+    private static JsonElement Message(Received request) => JsonDocument.Parse(request.Body).RootElement.GetProperty("message");
+
+    private static string Normal(JsonElement element) => JsonSerializer.Serialize(element);
+}
