@@ -74,9 +74,12 @@ internal sealed class FcmCredential : IDisposable
 
     public void Dispose()
     {
-        _stopping.Cancel();
-        _endpoint.Dispose();
-        _stopping.Dispose();
+        // The accounts are registered under two services, and the container disposes what each of them brought.
+        if (!_stopping.IsCancellationRequested)
+        {
+            _stopping.Cancel();
+            _endpoint.Dispose();
+        }
     }
 
     private async Task<FcmAuthorization> FetchAsync(CancellationToken cancellationToken)

@@ -89,7 +89,7 @@ public sealed class FcmSenderTests
         await fcm.SendAsync(accepted);
 
         var message = Message(Assert.Single(fcm.Server.Requests));
-        Assert.Equal("""{"priority":"HIGH","notification":{"channel_id":"news"},"ttl":"5s"}""", Normal(message.GetProperty("android")));
+        Assert.Equal("""{"priority":"HIGH","ttl":"5s","notification":{"channel_id":"news"}}""", Normal(message.GetProperty("android")));
         Assert.Equal("""{"title":"Grace"}""", message.GetProperty("notification").GetRawText());
         Assert.Equal("1", message.GetProperty("data").GetProperty("own").GetString());
         Assert.Equal("event-1", message.GetProperty("data").GetProperty("pnh-id").GetString());
