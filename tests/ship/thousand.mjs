@@ -11,6 +11,16 @@ const users = 1000;
 const kinds = ["iphone", "android", "iphone + active tab", "android + background tab", "both + active tab", "active tab", "muted", "nothing"];
 const kindOf = (i) => kinds[i % kinds.length];
 
+const lines = (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+const hex = (i) => i.toString(16).padStart(64, "0");
+
+const events = [];
+for (let i = 0; i < users; i++) {
+  for (const className of ["message", "call"]) {
+    events.push({ id: `${className}-${i}`, to: { user: `u${i}` }, class: className, data: { i }, notification: { title: `To u${i}`, body: className } });
+  }
+}
+
 const hub = await startHub(process.argv[2]);
 const secret = (await readFile(`${hub.data}/demo.hs256`)).toString("base64url");
 const got = new Map(); // "where id" -> how often
@@ -48,9 +58,6 @@ function curl(path, { body, type = "application/json", method, url = hub.url } =
     child.stdin.end(body ?? "");
   });
 }
-
-const lines = (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-const hex = (i) => i.toString(16).padStart(64, "0");
 
 async function importDevices() {
   const devices = [];
@@ -112,13 +119,6 @@ function openTab(user, state) {
       }
     });
   });
-}
-
-const events = [];
-for (let i = 0; i < users; i++) {
-  for (const className of ["message", "call"]) {
-    events.push({ id: `${className}-${i}`, to: { user: `u${i}` }, class: className, data: { i }, notification: { title: `To u${i}`, body: className } });
-  }
 }
 
 // What must arrive: sockets and pushes at once; a push that waits for an ack must not go out, because the tabs acknowledge.
