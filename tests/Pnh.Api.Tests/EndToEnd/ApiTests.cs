@@ -111,7 +111,7 @@ public sealed class ApiTests : IAsyncLifetime
     [Fact]
     public async Task Ndjson_MixedLines_AnswersRefusedOnesAndACount()
     {
-        var lines = string.Join('\n', Enumerable.Range(0, 2_500).Select(static i => $$"""{"id":"n-{{i}}","to":{"user":"nobody"}}""")
+        var lines = string.Join('\n', Enumerable.Range(0, 2_500).Select(static i => $$"""{"id":"n-{{i}}","to":{"user":"nobody"} }""")
             .Append("""{"to":{}}""").Append("not json").Append("").Append("""{"id":"n-7","to":{"user":"nobody"}}"""));
 
         var answer = await _hub.SendAsync("POST", "/v1/events", lines, "application/x-ndjson");

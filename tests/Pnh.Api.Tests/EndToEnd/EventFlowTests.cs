@@ -87,7 +87,7 @@ public sealed class EventFlowTests
     {
         await using var hub = await TestHub.StartAsync();
         await hub.SendAsync("PUT", "/v1/users/bob/devices/phone", """{"platform":"ios","apns":{"token":"deadbeef","environment":"sandbox"}}""");
-        hub.Host.Start.Sandbox!.Scripts.Set("deadbeef", SandboxScript.Unregistered());
+        hub.Host.Start.Sandbox!.Scripts.Set("deadbeef", new Script(ScriptKind.Unregistered));
 
         await hub.SendAsync("POST", "/v1/events", """{"to":{"user":"bob"},"class":"call","notification":{"title":"Hi"}}""");
 
@@ -150,7 +150,7 @@ public sealed class EventFlowTests
         return line is null ? 0 : long.Parse(line[(series.Length + 1)..], System.Globalization.CultureInfo.InvariantCulture);
     }
 
-    private static async Task<IReadOnlyList<SandboxPhone>> Phones(TestHub hub, int shown) => await TestHub.EventuallyAsync(
+    private static async Task<IReadOnlyList<Phone>> Phones(TestHub hub, int shown) => await TestHub.EventuallyAsync(
         () => hub.Host.Start.Sandbox!.Phones.All, phones => phones.Count(static p => p.LockScreen.Count > 0) == shown);
 }
 
