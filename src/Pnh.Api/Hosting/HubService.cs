@@ -24,10 +24,11 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
     private readonly IPublisherKeyStore _storedKeys;
     private readonly Readiness _readiness;
     private readonly ThreadPoolWatchdog _watchdog;
+    private readonly RuntimeMetrics _runtime;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
-        IEnumerable<ProviderGauges> providers, TimeProvider time)
+        IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time)
     {
         _hub = hub;
         _reader = reader;
@@ -36,6 +37,7 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
         _storedKeys = storedKeys;
         _readiness = readiness;
         _watchdog = new ThreadPoolWatchdog(metrics, time);
+        _runtime = new RuntimeMetrics(registry);
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
@@ -76,7 +78,11 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
         await _hub.StopAsync(deadline.Token);
     }
 
-    public void Dispose() => _watchdog.Dispose();
+    public void Dispose()
+    {
+        _watchdog.Dispose();
+        _runtime.Dispose();
+    }
 
     private static long Connections(ProviderGauges gauges, string state) => state switch
     {

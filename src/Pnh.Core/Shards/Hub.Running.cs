@@ -45,9 +45,14 @@ public sealed partial class Hub
         await _context.Lanes.DrainAsync(deadline).ConfigureAwait(false);
     }
 
-    /// <inheritdoc/>
+    /// <summary>Stops what <see cref="StopAsync"/> left. A second call does nothing: a container disposes once per service type.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _disposed, true))
+        {
+            return;
+        }
+
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
         await _context.Lanes.DisposeAsync().ConfigureAwait(false);

@@ -30,6 +30,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly ILogger<Hub> _log;
     private readonly List<IDisposable> _registrations = [];
     private readonly CancellationTokenSource _stopping = new();
+    private bool _disposed;
     private Task _ticking = Task.CompletedTask;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
