@@ -3,6 +3,8 @@ namespace Pnh.Core.Storage;
 /// <summary>One database file with its writer and its readers.</summary>
 internal sealed class SqliteEngine : IAsyncDisposable
 {
+    private bool _disposed;
+
     private SqliteEngine(SqliteWriter writer, SqliteReaders readers)
     {
         Writer = writer;
@@ -45,6 +47,12 @@ internal sealed class SqliteEngine : IAsyncDisposable
     /// <summary>Readers first: closing the last connection is the writer's, which moves the log into the file.</summary>
     public async ValueTask DisposeAsync()
     {
+        // A container disposes once per service type, and the readers would wait for their own return for ever.
+        if (Interlocked.Exchange(ref _disposed, true))
+        {
+            return;
+        }
+
         await Readers.DisposeAsync();
         await Writer.DisposeAsync();
     }
