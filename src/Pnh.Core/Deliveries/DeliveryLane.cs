@@ -34,6 +34,18 @@ internal sealed class DeliveryLane : IAsyncDisposable
     /// <summary>The channel's name.</summary>
     internal string Channel { get; }
 
+    /// <summary>True when nothing waits and nothing is under way.</summary>
+    internal bool IsIdle
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _workers == 0 && _queue.Count == 0;
+            }
+        }
+    }
+
     private long Length
     {
         get

@@ -107,16 +107,20 @@ public sealed partial class Hub
         }
     }
 
-    private void Advance(Shard shard)
+    /// <summary>Does what is due now in all shards.</summary>
+    internal void Advance()
     {
-        try
+        foreach (var shard in _shards)
         {
-            shard.Advance();
-        }
-        catch (Exception bug)
-        {
-            // Without the tick no timer of any shard would fire again, and nobody would see why.
-            Log.TickBroke(_log, bug);
+            try
+            {
+                shard.Advance();
+            }
+            catch (Exception bug)
+            {
+                // Without the tick no timer of any shard would fire again, and nobody would see why.
+                Log.TickBroke(_log, bug);
+            }
         }
     }
 
@@ -127,10 +131,7 @@ public sealed partial class Hub
         {
             while (await timer.WaitForNextTickAsync(_stopping.Token).ConfigureAwait(false))
             {
-                foreach (var shard in _shards)
-                {
-                    Advance(shard);
-                }
+                Advance();
             }
         }
         catch (OperationCanceledException)

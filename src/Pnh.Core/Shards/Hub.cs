@@ -52,6 +52,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
     }
 
+    /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
+    internal int Timers => _shards.Sum(s => s.Timers);
+
+    /// <summary>True when no lane has anything to do.</summary>
+    internal bool AreLanesIdle => _context.Lanes.IsIdle;
+
     /// <summary>
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
     /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.

@@ -20,6 +20,9 @@ internal sealed class LaneTable : IAsyncDisposable
         _time = time;
     }
 
+    /// <summary>True when no lane has anything to do.</summary>
+    internal bool IsIdle => _lanes.Values.All(l => l.Value.IsIdle);
+
     internal DeliveryLane Get(IPushChannel channel, string account, EventClass @class) =>
         _lanes.GetOrAdd(
             (channel, account, @class),

@@ -39,6 +39,11 @@ internal sealed partial class Shard
         }
 
         var sent = plan.Socket is not null && !IsBehind(user, delivery) && SendFrame(delivery, plan.Socket);
+        if (sent)
+        {
+            _hub.Metrics.AcceptToFrame(delivery.Event.Class, _hub.Time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
+        }
+
         if (IsPushedAtOnce(delivery, sent))
         {
             Enqueue(delivery);
@@ -72,6 +77,7 @@ internal sealed partial class Shard
         if (session.Link.TrySend(session.Key.Session, accepted))
         {
             _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
+            _hub.Metrics.AcceptToFrame(accepted.Class, _hub.Time.GetElapsedTime(accepted.AcceptedTimestamp));
             _hub.Metrics.RequestServed();
         }
         else

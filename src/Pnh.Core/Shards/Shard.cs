@@ -64,7 +64,7 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>How many deliveries wait for their time; for tests and the console.</summary>
+    /// <summary>How many deliveries wait for their time.</summary>
     internal int Timers
     {
         get

@@ -1,0 +1,61 @@
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Tests;
+
+/// <summary>A session's socket in memory.</summary>
+internal sealed class FakeLink : ISessionLink
+{
+    private readonly Lock _gate = new();
+    private readonly List<Event> _frames = [];
+    private SessionClose? _closed;
+
+    /// <summary>How many frames it takes before it refuses.</summary>
+    public int Room { get; set; } = int.MaxValue;
+
+    public IReadOnlyList<Event> Frames
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return [.. _frames];
+            }
+        }
+    }
+
+    public IReadOnlyList<string> Ids => [.. Frames.Select(f => f.Id)];
+
+    public SessionClose? ClosedWith
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _closed;
+            }
+        }
+    }
+
+    public bool TrySend(string session, Event accepted)
+    {
+        lock (_gate)
+        {
+            if (_closed is not null || _frames.Count >= Room)
+            {
+                return false;
+            }
+
+            _frames.Add(accepted);
+            return true;
+        }
+    }
+
+    public void Close(string session, SessionClose reason)
+    {
+        lock (_gate)
+        {
+            _closed ??= reason;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+using System.Globalization;
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Tests.Plans;
+
+public sealed class QuietHoursTests
+{
+    [Theory]
+    [InlineData("22:00", "07:00", "UTC", "2026-03-01T21:59:59Z", false)]
+    [InlineData("22:00", "07:00", "UTC", "2026-03-01T22:00:00Z", true)]
+    [InlineData("22:00", "07:00", "UTC", "2026-03-02T00:00:00Z", true)]
+    [InlineData("22:00", "07:00", "UTC", "2026-03-02T06:59:59Z", true)]
+    [InlineData("22:00", "07:00", "UTC", "2026-03-02T07:00:00Z", false)]
+    [InlineData("12:00", "14:00", "UTC", "2026-03-01T13:00:00Z", true)]
+    [InlineData("12:00", "14:00", "UTC", "2026-03-01T14:00:00Z", false)]
+    [InlineData("12:00", "12:00", "UTC", "2026-03-01T12:00:00Z", false)]
+    [InlineData("22:00", "07:00", "Europe/Berlin", "2026-01-15T21:30:00Z", true)] // 22:30 winter time
+    [InlineData("22:00", "07:00", "Europe/Berlin", "2026-07-15T20:30:00Z", true)] // 22:30 summer time
+    [InlineData("22:00", "07:00", "Europe/Berlin", "2026-07-15T05:30:00Z", false)] // 07:30 summer time
+    [InlineData("22:00", "07:00", "Asia/Kolkata", "2026-01-15T16:29:00Z", false)] // 21:59, half-hour zone
+    [InlineData("22:00", "07:00", "Asia/Kolkata", "2026-01-15T16:30:00Z", true)]
+    [InlineData("22:00", "07:00", "America/Los_Angeles", "2026-01-15T06:00:00Z", true)] // 22:00 the day before
+    [InlineData("22:00", "07:00", "Nowhere/Land", "2026-01-15T23:00:00Z", true)] // counts as UTC
+    public void Contains_OnTheUsersClock(string from, string to, string zone, string now, bool expected) => Assert.Equal(
+        expected,
+        new QuietHours(Time(from), Time(to), zone).Contains(DateTimeOffset.Parse(now, CultureInfo.InvariantCulture)));
+
+    private static TimeOnly Time(string text) => TimeOnly.ParseExact(text, "HH:mm", CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,56 @@
+using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>A device registry in memory; only what the hub uses.</summary>
+internal sealed class FakeStore : IDeviceStore
+{
+    private readonly ConcurrentDictionary<string, UserSnapshot> _users = new();
+    private readonly ConcurrentDictionary<string, string[]> _topics = new();
+
+    /// <summary>Users whose read fails.</summary>
+    public HashSet<string> Unreadable { get; } = [];
+
+    /// <summary>Every call of <see cref="RemoveAddressAsync"/>: device, address, dead since.</summary>
+    public ConcurrentQueue<(string Device, PushAddress Address, DateTimeOffset DeadSince)> Removals { get; } = new();
+
+    public void Put(string user, params Device[] devices) => _users[user] = new UserSnapshot(devices, UserSettings.Default);
+
+    public void Put(string user, UserSettings settings, params Device[] devices) => _users[user] = new UserSnapshot(devices, settings);
+
+    public void PutTopic(string topic, params string[] members) => _topics[topic] = members;
+
+    public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => Unreadable.Contains(user.User)
+        ? throw new StoreUnavailableException("The disk does not answer.")
+        : ValueTask.FromResult(_users.GetValueOrDefault(user.User, UserSnapshot.Empty));
+
+    public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        foreach (var member in _topics.GetValueOrDefault(topic, []))
+        {
+            await Task.Yield();
+            yield return member;
+        }
+    }
+
+    public Task<bool> RemoveAddressAsync(
+        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken)
+    {
+        Removals.Enqueue((device, address, deadSince));
+        return Task.FromResult(true);
+    }
+
+    public Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => throw new NotSupportedException();
+}

@@ -1,0 +1,220 @@
+using System.Text;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Journal;
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>The door: answers, fan-out, recovery and the end.</summary>
+public sealed class HubAcceptTests
+{
+    [Fact]
+    public async Task Accept_Answers_AreCounted()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        const string body = """{"id":"same","to":{"user":"ada"}}""";
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.Parse(body))).Status);
+        Assert.Equal(AcceptStatus.Duplicate, (await hub.Hub.AcceptAsync(hub.Parse(body))).Status);
+        Assert.Equal(AcceptStatus.Conflict, (await hub.Hub.AcceptAsync(hub.Parse("""{"id":"same","to":{"user":"eve"}}"""))).Status);
+        hub.Journal.Fault = new StoreUnavailableException("The disk is full.");
+        var refused = await hub.Hub.AcceptAsync(hub.NewEvent());
+        Assert.Equal((AcceptStatus.Unavailable, "The disk is full."), (refused.Status, refused.Detail));
+        Assert.True(refused.RetryAfter > TimeSpan.Zero);
+        await hub.RestAsync();
+        Assert.Equal(["same"], hub.Pushed);
+        Assert.Equal(
+            [EventResult.Accepted, EventResult.Duplicate, EventResult.Conflict, EventResult.Unavailable],
+            hub.Metrics.Snapshot().Events.Select(e => e.Result));
+        Assert.All(hub.Metrics.Snapshot().Events, e => Assert.Equal(1, e.Count));
+    }
+
+    [Fact]
+    public async Task Accept_BeforeTheSync_NothingLeaves()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, _) = await hub.OpenAsync("tab");
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        var accepting = hub.Hub.AcceptAsync(hub.NewEvent()).AsTask();
+        Assert.False(accepting.IsCompleted);
+        Assert.Empty(link.Ids);
+        Assert.Empty(hub.Pushed);
+        sync.SetResult();
+        Assert.Equal(AcceptStatus.Accepted, (await accepting.WaitAsync(TimeSpan.FromSeconds(20))).Status);
+        Assert.Single(link.Ids);
+    }
+
+    [Fact]
+    public async Task Accept_TooManyOfAClass_OverloadedAndOthersUntouched()
+    {
+        await using var hub = new HubUnderTest();
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        var waiting = Enumerable.Range(0, 2_048).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\"")).AsTask()).ToArray();
+        var refused = await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""));
+        Assert.Equal(AcceptStatus.Overloaded, refused.Status);
+        Assert.True(refused.RetryAfter > TimeSpan.Zero);
+        var call = hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
+        Assert.False(call.IsCompleted);
+        sync.SetResult();
+        Assert.Equal(AcceptStatus.Accepted, (await call.WaitAsync(TimeSpan.FromSeconds(20))).Status);
+        Assert.All(await Task.WhenAll(waiting), answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""))).Status);
+    }
+
+    [Fact]
+    public async Task Accept_UnknownUser_IsAcceptedAndFinished()
+    {
+        await using var hub = new HubUnderTest();
+        var id = await hub.SendAsync();
+        Assert.Empty(hub.Journal.Settled);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Accept_Topic_ReachesEveryMemberWithTheSameId()
+    {
+        await using var hub = new HubUnderTest();
+        var members = Enumerable.Range(0, 500).Select(i => $"u{i}").ToArray();
+        hub.Store.PutTopic("room", members);
+        foreach (var member in members)
+        {
+            hub.Store.Put(member, hub.Phone("phone"));
+        }
+
+        var (link, key) = await hub.OpenAsync("phone", user: "u7");
+        var id = await hub.SendAsync(to: """{"topic":"room"}""");
+        Assert.Equal([id], link.Ids);
+        hub.Hub.Acked(key, id);
+        Assert.Equal(members.Where(m => m != "u7").Order(), hub.Fcm.Sent.Select(s => s.User).Order());
+        Assert.All(hub.Pushed, pushed => Assert.Equal(id, pushed));
+        Assert.Equal(500, hub.Journal.Settled.Count);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Accept_StoreFailsHalfway_StaysOpenForTheNextStart()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Store.Unreadable.Add("eve");
+        await hub.SendAsync(to: """{"users":["ada","eve"]}""");
+        Assert.Single(hub.Pushed);
+        hub.AssertAllEnded();
+    }
+
+    [Fact]
+    public async Task Accept_TenThousandDevices_InBoundedTime()
+    {
+        await using var hub = new HubUnderTest();
+        const int devices = 10_000;
+        hub.Store.Put("ada", [.. Enumerable.Range(0, devices).Select(i => hub.Phone($"d{i}"))]);
+        var start = TimeProvider.System.GetTimestamp();
+        var pushed = await hub.SendAsync();
+        Assert.Equal(devices, hub.Fcm.Sent.Select(s => s.Device).Distinct().Count());
+
+        // The same with a mailbox and acks instead of pushes.
+        hub.Store.Put("ada", [.. Enumerable.Range(0, devices).Select(i => hub.NewDevice($"d{i}"))]);
+        var acked = await hub.SendAsync();
+        for (var i = 0; i < devices; i++)
+        {
+            hub.Hub.Acked(new("demo", "ada", $"d{i}", "s"), acked);
+        }
+
+        Assert.InRange(TimeProvider.System.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromSeconds(15));
+        Assert.Equal(2 * devices, hub.Journal.Settled.Count);
+        hub.AssertAllEnded(pushed, acked);
+    }
+
+    [Fact]
+    public async Task Explain_SaysThePlanAndSendsNothing()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, _) = await hub.OpenAsync("tab");
+        var plans = new List<UserPlan>();
+        await foreach (var plan in hub.Hub.ExplainAsync(hub.NewEvent(to: """{"users":["ada","nobody"]}"""), CancellationToken.None))
+        {
+            plans.Add(plan);
+        }
+
+        Assert.Equal(["ada", "nobody"], plans.Select(p => p.User));
+        Assert.Equal(["phone:active-elsewhere", "tab:active-session"], plans[0].Devices.Select(d => $"{d.Device.Id}:{d.Reason}"));
+        Assert.Empty(plans[1].Devices);
+        await hub.PassAsync(10);
+        Assert.Empty(link.Ids);
+        Assert.Empty(hub.Pushed);
+        hub.AssertAllEnded();
+    }
+
+    [Fact]
+    public async Task Start_Unfinished_GoesOnWhereItWas()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone1"), hub.Phone("phone2"), hub.NewDevice("tablet"));
+        var accepted = hub.Now.AddHours(-1);
+        hub.Journal.Unfinished.Add(Stored("old", """{"to":{"user":"ada"},"ttl":7200}""", accepted, accepted.AddHours(2), ("ada", "phone1")));
+        hub.Journal.Unfinished.Add(Stored("bad", """{"to":{"user":"ada"},"channels":["gone"]}""", accepted, accepted.AddHours(2)));
+        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        await hub.RestAsync();
+        Assert.Equal(["old/phone2"], hub.Fcm.Sent.Select(s => $"{s.Event}/{s.Device}"));
+        Assert.Equal(("accepted", null, null), (hub.Journal.EndOf("old", "phone2"), hub.Journal.EndOf("old", "phone1"), hub.Journal.EndOf("old", "tablet")));
+
+        // The clock's own ticks from here on: the mailbox ends with the first TTL, not a new one.
+        hub.Clock.Advance(TimeSpan.FromMinutes(59));
+        Assert.Null(hub.Journal.EndOf("old", "tablet"));
+        hub.Clock.Advance(TimeSpan.FromMinutes(2));
+        await HubUnderTest.UntilAsync(() => hub.Journal.EndOf("old", "tablet") is not null, "the tablet's expiry");
+        Assert.Equal("expired", hub.Journal.EndOf("old", "tablet"));
+        hub.AssertAllEnded("old");
+    }
+
+    [Fact]
+    public async Task Stop_WaitsForWhatIsUnderWayAndTakesNoMore()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.MaxInFlight = 1;
+        var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
+        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        var first = hub.NewEvent();
+        var queued = hub.NewEvent();
+        await hub.Hub.AcceptAsync(first);
+        await hub.Hub.AcceptAsync(queued);
+        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
+        var stopping = hub.Hub.StopAsync(CancellationToken.None);
+        Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+        Assert.False(stopping.IsCompleted);
+        answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await stopping.WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.Equal([first.Id], hub.Pushed);
+        Assert.Equal([first.Id], hub.Journal.Finished);
+    }
+
+    [Fact]
+    public async Task Stop_DeadlineOver_CancelsWhatHangs()
+    {
+        var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Answer = static async (_, cancellationToken) =>
+        {
+            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+            return default;
+        };
+        await hub.Hub.AcceptAsync(hub.NewEvent());
+        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await hub.Hub.StopAsync(new CancellationToken(canceled: true)).WaitAsync(TimeSpan.FromSeconds(20));
+        await hub.DisposeAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(20));
+        Assert.Equal(1, hub.Fcm.DisposedSenders);
+        Assert.Empty(hub.Journal.Settled);
+    }
+
+    private static UnfinishedEvent Stored(
+        string id, string body, DateTimeOffset accepted, DateTimeOffset expires, params (string User, string Device)[] settled) =>
+        new("demo", id, true, accepted, expires, null, Encoding.UTF8.GetBytes(body), settled.ToHashSet());
+}

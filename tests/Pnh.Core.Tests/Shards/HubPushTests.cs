@@ -1,0 +1,330 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Providers' answers, retries and the ends of deliveries.</summary>
+public sealed class HubPushTests
+{
+    [Fact]
+    public async Task Accepted_SettlesWithTheProvidersId()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = "m-1" });
+        var id = await hub.SendAsync();
+        Assert.Equal("accepted:m-1", hub.Journal.EndOf(id, "phone"));
+        Assert.Contains(new("fcm", DeliveryStatus.Accepted, 1), hub.Metrics.Snapshot().Deliveries);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Unavailable_RetriesWithGrowingWaits()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable);
+        var id = await hub.SendAsync();
+        await hub.PassAsync(TimeSpan.FromMinutes(10), TimeSpan.FromMilliseconds(100));
+        var waits = hub.Fcm.Sent.Zip(hub.Fcm.Sent.Skip(1), (a, b) => (b.At - a.At).TotalSeconds).ToArray();
+        Assert.True(waits.Length >= 7, $"{waits.Length} retries in 10 minutes");
+        for (var i = 0; i < waits.Length; i++)
+        {
+            var middle = Math.Min(1 << i, 64);
+            Assert.InRange(waits[i], middle * 0.5, (middle * 1.5) + 0.3);
+        }
+
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        await hub.PassAsync(100);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Throttled_WaitsAsTold()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Throttled, TimeSpan.FromSeconds(17));
+        await hub.SendAsync();
+        await hub.PassAsync(16.9);
+        Assert.Single(hub.Pushed);
+        await hub.PassAsync(0.2);
+        Assert.Equal(2, hub.Pushed.Count);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-5)]
+    public async Task Unavailable_RetryAfterNothing_IsNotABusyLoop(int seconds)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromSeconds(seconds));
+        await hub.SendAsync();
+        await hub.PassAsync(TimeSpan.FromSeconds(10), TimeSpan.FromMilliseconds(20));
+        Assert.InRange(hub.Pushed.Count, 2, 6);
+    }
+
+    [Theory]
+    [InlineData(30.1)]
+    [InlineData(1e10)]
+    public async Task Unavailable_RetryBeyondTheTtl_Expires(double retryAfter)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromSeconds(retryAfter));
+        var id = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(31);
+        Assert.Single(hub.Pushed);
+        Assert.Equal("expired:told-so", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Unavailable_RetryAfterTheLongestTimeSpan_DoesNotOverflow()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.MaxValue);
+        var id = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(31);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Expired_IsNeverSent()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("tablet"));
+        var (link, _) = await hub.OpenAsync("phone");
+
+        // The push is due 3 s after the frame, a second after the event's end.
+        var id = await hub.SendAsync("\"ttl\":2");
+        await hub.PassAsync(10);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal(("expired", "expired"), (hub.Journal.EndOf(id, "phone"), hub.Journal.EndOf(id, "tablet")));
+        var (late, _) = await hub.OpenAsync("tablet");
+        Assert.Empty(late.Ids);
+        Assert.Single(link.Ids);
+        Assert.Equal(2, hub.Metrics.Snapshot().DeadlinesMissed);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Expired_WhileTheJournalSyncs_IsNeverSent()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, _) = await hub.OpenAsync("phone");
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        var accepted = hub.NewEvent("\"ttl\":2");
+        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        hub.Clock.Advance(TimeSpan.FromSeconds(3));
+        sync.SetResult();
+        await accepting.WaitAsync(TimeSpan.FromSeconds(20));
+        await hub.PassAsync(5);
+        Assert.Empty(link.Ids);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal("expired", hub.Journal.EndOf(accepted.Id, "phone"));
+        hub.AssertAllEnded(accepted.Id);
+    }
+
+    [Fact]
+    public async Task Expired_InTheLane_IsNotSentAndCountedOnce()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.MaxInFlight = 1;
+        var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
+        var first = hub.NewEvent();
+        var second = hub.NewEvent("\"ttl\":2");
+        await hub.Hub.AcceptAsync(first);
+        await hub.Hub.AcceptAsync(second);
+        hub.Clock.Advance(TimeSpan.FromSeconds(3));
+        answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await hub.RestAsync();
+        Assert.Equal([first.Id], hub.Pushed);
+        Assert.Equal("expired", hub.Journal.EndOf(second.Id, "phone"));
+        Assert.Contains(new("fcm", DeliveryStatus.Expired, 1), hub.Metrics.Snapshot().Deliveries);
+        hub.AssertAllEnded(first.Id, second.Id);
+    }
+
+    [Fact]
+    public async Task TtlZero_OneAttempt()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("tablet"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromSeconds(1));
+        var id = await hub.SendAsync("\"ttl\":0");
+        await hub.PassAsync(100);
+        Assert.Equal([id], hub.Pushed);
+        Assert.Equal(("expired:told-so", "expired"), (hub.Journal.EndOf(id, "phone"), hub.Journal.EndOf(id, "tablet")));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task TtlZero_ActiveSession_FrameNowAndNoPushLater()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("phone");
+        var acked = await hub.SendAsync("\"ttl\":0");
+        await hub.PassAsync(1);
+        hub.Hub.Acked(key, acked);
+        var unacked = await hub.SendAsync("\"ttl\":0");
+        await hub.PassAsync(100);
+        var (later, _) = await hub.OpenAsync("phone");
+        Assert.Equal([acked, unacked], link.Ids);
+        Assert.Empty(hub.Pushed);
+        Assert.Empty(later.Ids);
+        Assert.Equal(("acked", "expired"), (hub.Journal.EndOf(acked, "phone"), hub.Journal.EndOf(unacked, "phone")));
+        hub.AssertAllEnded(acked, unacked);
+    }
+
+    [Fact]
+    public async Task TtlZero_ActiveElsewhere_IsPushedNow()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
+        await hub.OpenAsync("laptop");
+        Assert.Equal([await hub.SendAsync("\"ttl\":0")], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task AddressDead_IsRemovedGuardedByTime()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var since = hub.Now.AddDays(-2);
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(new DeliveryResult { Status = DeliveryStatus.AddressDead, Reason = "UNREGISTERED", DeadSince = since });
+        var known = await hub.SendAsync();
+        hub.Fcm.Always(DeliveryStatus.AddressDead);
+        var unknown = await hub.SendAsync();
+        Assert.Equal([since, hub.Now], hub.Store.Removals.Select(r => r.DeadSince));
+        Assert.All(hub.Store.Removals, r => Assert.Equal(("phone", "phone-secret"), (r.Device, r.Address.Value)));
+        Assert.Equal("failed:UNREGISTERED", hub.Journal.EndOf(known, "phone"));
+        hub.AssertAllEnded(known, unknown);
+    }
+
+    [Fact]
+    public async Task AddressDead_FrameOnALiveSession_AckStillCounts()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (_, key) = await hub.OpenAsync("phone", Sessions.SessionState.Background);
+        hub.Fcm.Always(DeliveryStatus.AddressDead);
+        var acked = await hub.SendAsync("\"ttl\":30");
+        hub.Hub.Acked(key, acked);
+        var silent = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(31);
+        Assert.Equal(("acked", "failed:told-so"), (hub.Journal.EndOf(acked, "phone"), hub.Journal.EndOf(silent, "phone")));
+        Assert.Equal(2, hub.Pushed.Count);
+        hub.AssertAllEnded(acked, silent);
+    }
+
+    [Theory]
+    [InlineData(DeliveryStatus.Rejected)]
+    [InlineData(DeliveryStatus.Misconfigured)]
+    public async Task RefusedForGood_FailsAtOnce(DeliveryStatus status)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(status);
+        var id = await hub.SendAsync();
+        Assert.Equal("failed:told-so", hub.Journal.EndOf(id, "phone"));
+        Assert.Empty(hub.Store.Removals);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task SenderThrows_FailsThatDeliveryOnly()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Answer = (_, _) => throw new InvalidOperationException("bug");
+        var broken = await hub.SendAsync();
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        var next = await hub.SendAsync();
+        Assert.Equal(("failed:hub-error", "accepted:told-so"), (hub.Journal.EndOf(broken, "phone"), hub.Journal.EndOf(next, "phone")));
+        hub.AssertAllEnded(broken, next);
+    }
+
+    [Theory]
+    [InlineData("", "failed:no-provider")]
+    [InlineData("\"channels\":[\"fcm\"]", "failed:no-provider")]
+    public async Task NoProvider_FailsAtOnce(string members, string end)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("phone", "orphan"));
+        var id = await hub.SendAsync(members);
+        Assert.Equal(end, hub.Journal.EndOf(id, "phone"));
+        Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 1), hub.Metrics.Snapshot().Deliveries);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task NoProvider_ActiveSession_AckedOrFailed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("phone", "orphan"));
+        var (_, key) = await hub.OpenAsync("phone");
+        var acked = await hub.SendAsync("\"ttl\":30");
+        hub.Hub.Acked(key, acked);
+        var silent = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(31);
+        Assert.Equal(("acked", "failed:no-provider"), (hub.Journal.EndOf(acked, "phone"), hub.Journal.EndOf(silent, "phone")));
+    }
+
+    [Fact]
+    public async Task DoNotDisturb_WaitsForASessionThenEndsSuppressed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", new Devices.UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("phone"));
+        var seen = await hub.SendAsync("\"ttl\":30");
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal([seen], link.Ids);
+        hub.Hub.Acked(key, seen);
+        hub.Hub.Closed(key);
+        var unseen = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(31);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal(("acked", "suppressed:do-not-disturb"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
+        hub.AssertAllEnded(seen, unseen);
+    }
+
+    [Fact]
+    public async Task Muted_NothingSentAndFinished()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", new Devices.UserSettings { MutedClasses = ["message"] }, hub.Phone("phone"));
+        var (link, _) = await hub.OpenAsync("phone");
+        var id = await hub.SendAsync();
+        Assert.Empty(link.Ids);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal("suppressed:muted-class", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task AckWhileQueued_IsNotPushed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.MaxInFlight = 1;
+        var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
+        var (_, key) = await hub.OpenAsync("phone", Sessions.SessionState.Background);
+        var first = hub.NewEvent();
+        var second = hub.NewEvent();
+        await hub.Hub.AcceptAsync(first);
+        await hub.Hub.AcceptAsync(second);
+        hub.Hub.Acked(key, second.Id);
+        answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await hub.RestAsync();
+        Assert.Equal([first.Id], hub.Pushed);
+        Assert.Equal("acked", hub.Journal.EndOf(second.Id, "phone"));
+    }
+}

@@ -1,0 +1,306 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Sockets first, push when needed.</summary>
+public sealed class HubSocketTests
+{
+    [Fact]
+    public async Task Active_AckInTime_NoPush()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("phone");
+        var id = await hub.SendAsync();
+        Assert.Equal([id], link.Ids);
+        await hub.PassAsync(2.9);
+        hub.Hub.Acked(key, id);
+        await hub.PassAsync(60);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal("acked", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Theory]
+    [InlineData("call", 0.5)]
+    [InlineData("message", 3)]
+    [InlineData("bulk", 30)]
+    public async Task Active_NoAck_PushWithTheSameIdAfterTheDeadline(string name, double seconds)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, _) = await hub.OpenAsync("phone");
+        var id = await hub.SendAsync($$"""
+            "class":"{{name}}","ttl":3600
+            """);
+        await hub.PassAsync(TimeSpan.FromSeconds(seconds - 0.001), TimeSpan.FromMilliseconds(100));
+        Assert.Empty(hub.Pushed);
+        await hub.PassAsync(TimeSpan.FromMilliseconds(60), TimeSpan.FromMilliseconds(20));
+        Assert.Equal([id], hub.Pushed);
+        Assert.Equal([id], link.Ids);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Active_OwnAckDeadline_Replaces()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        await hub.OpenAsync("phone");
+        var id = await hub.SendAsync("""
+            "class":"call","ack":{"within":2}
+            """);
+        await hub.PassAsync(1.9);
+        Assert.Empty(hub.Pushed);
+        await hub.PassAsync(0.2);
+        Assert.Equal([id], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Background_BothAtOnce_FirstAnswerSettles()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("phone", SessionState.Background);
+        var id = await hub.SendAsync();
+        Assert.Equal(([id], [id]), (link.Ids, hub.Pushed));
+        hub.Hub.Acked(key, id);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task StateChanged_ToBackground_NextEventIsPushedAtOnce()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (_, key) = await hub.OpenAsync("phone");
+        hub.Hub.StateChanged(key, SessionState.Background);
+        Assert.Equal([await hub.SendAsync()], hub.Pushed);
+        var totals = hub.Metrics.Snapshot();
+        Assert.Equal((0, 1), (totals.ActiveSessions, totals.BackgroundSessions));
+        hub.Hub.Closed(key);
+        Assert.Equal(0, hub.Metrics.Snapshot().BackgroundSessions);
+    }
+
+    [Fact]
+    public async Task ActiveElsewhere_AckThere_PushIsSuppressed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
+        var (_, key) = await hub.OpenAsync("laptop");
+        var id = await hub.SendAsync();
+        await hub.PassAsync(1);
+        hub.Hub.Acked(key, id);
+        await hub.PassAsync(10);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal(("acked", "suppressed:acked-elsewhere"), (hub.Journal.EndOf(id, "laptop"), hub.Journal.EndOf(id, "phone")));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task ActiveElsewhere_NoAck_PushAfterTwoSeconds()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
+        await hub.OpenAsync("laptop");
+        var id = await hub.SendAsync();
+        await hub.PassAsync(1.9);
+        Assert.Empty(hub.Pushed);
+        await hub.PassAsync(0.2);
+        Assert.Equal([id], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task ActiveElsewhere_Call_PushIsNotDelayed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
+        await hub.OpenAsync("laptop");
+        Assert.Equal([await hub.SendAsync("\"class\":\"call\"")], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Active_SocketRefuses_PushAtOnce()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        await hub.OpenAsync("phone", link: new FakeLink { Room = 0 });
+        Assert.Equal([await hub.SendAsync()], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Opened_Again_ReplacesTheOlderSession()
+    {
+        await using var hub = new HubUnderTest();
+        var (first, firstKey) = await hub.OpenAsync("tab", session: "s1");
+        var (second, _) = await hub.OpenAsync("tab", session: "s2");
+        Assert.Equal(SessionClose.Replaced, first.ClosedWith);
+        hub.Hub.Closed(firstKey); // the late report of the older one
+        var id = await hub.SendAsync();
+        Assert.Equal(([], [id]), (first.Ids, second.Ids));
+        Assert.Equal("s2", Assert.Single(hub.Hub.Sessions(new("demo", "ada"))).Key.Session);
+        Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
+    }
+
+    [Fact]
+    public async Task Opened_SameSessionAgain_IsNotClosed()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, _) = await hub.OpenAsync("tab", session: "s1");
+        var id = await hub.SendAsync();
+        await hub.OpenAsync("tab", session: "s1", link: link);
+        Assert.Null(link.ClosedWith);
+        Assert.Equal([id], link.Ids);
+    }
+
+    [Fact]
+    public async Task Opened_WithPending_GetsItInOrder()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        string[] ids = [await hub.SendAsync(), await hub.SendAsync("\"class\":\"bulk\""), await hub.SendAsync("\"class\":\"call\",\"ttl\":3600")];
+        await hub.PassAsync(30);
+        var (link, key) = await hub.OpenAsync("tablet");
+        Assert.Equal(ids, link.Ids);
+        foreach (var id in ids)
+        {
+            hub.Hub.Acked(key, id);
+        }
+
+        hub.AssertAllEnded(ids);
+    }
+
+    [Fact]
+    public async Task Opened_ForbiddenOnSockets_IsNotReplayed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromMinutes(1));
+        await hub.SendAsync("\"channels\":[\"fcm\"]");
+        var (link, _) = await hub.OpenAsync("phone");
+        Assert.Empty(link.Ids);
+    }
+
+    [Fact]
+    public async Task Opened_LongMailbox_FollowsTheAcksInOrder()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var ids = new List<string>();
+        for (var i = 0; i < 300; i++)
+        {
+            ids.Add(await hub.SendAsync());
+        }
+
+        // A session that keeps 256 unacknowledged frames must not be flooded by its own mailbox.
+        var (link, key) = await hub.OpenAsync("tablet");
+        Assert.Equal(ids.Take(128), link.Ids);
+        ids.Add(await hub.SendAsync());
+        Assert.Equal(128, link.Ids.Count);
+        var call = await hub.SendAsync("\"class\":\"call\"");
+        Assert.Equal(call, link.Ids[^1]);
+        foreach (var id in ids)
+        {
+            Assert.Contains(id, link.Ids);
+            hub.Hub.Acked(key, id);
+        }
+
+        Assert.Equal(ids, link.Ids.Where(id => id != call));
+        hub.Hub.Acked(key, call);
+        hub.AssertAllEnded([.. ids, call]);
+    }
+
+    [Fact]
+    public async Task Closed_Unregistered_EndsAfterTheLinger()
+    {
+        await using var hub = new HubUnderTest();
+        var (_, key) = await hub.OpenAsync("tab");
+        var id = await hub.SendAsync();
+        hub.Hub.Closed(key);
+        await hub.PassAsync(59);
+        Assert.Null(hub.Journal.EndOf(id, "tab"));
+        await hub.PassAsync(2);
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Closed_UnregisteredComesBack_GetsItAndKeepsItsTtl()
+    {
+        await using var hub = new HubUnderTest();
+        var (_, first) = await hub.OpenAsync("tab");
+        var id = await hub.SendAsync();
+        hub.Hub.Closed(first);
+        await hub.PassAsync(50);
+        var (link, second) = await hub.OpenAsync("tab");
+        Assert.Equal([id], link.Ids);
+        await hub.PassAsync(TimeSpan.FromHours(1), TimeSpan.FromMinutes(1));
+        Assert.Null(hub.Journal.EndOf(id, "tab"));
+
+        // The second close lingers as the first did.
+        hub.Hub.Closed(second);
+        await hub.PassAsync(61);
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Transient_OnlyLiveSessions_NothingKept()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
+        var (link, _) = await hub.OpenAsync("laptop");
+        var id = await hub.SendAsync("\"class\":\"transient\"");
+        Assert.Equal([id], link.Ids);
+        var (phone, _) = await hub.OpenAsync("phone");
+        Assert.Empty(phone.Ids);
+        Assert.Empty(hub.Pushed);
+        Assert.Empty(hub.Journal.Settled);
+        hub.AssertAllEnded();
+    }
+
+    [Fact]
+    public async Task Acked_UnknownOrTwice_ChangesNothing()
+    {
+        await using var hub = new HubUnderTest();
+        var (_, key) = await hub.OpenAsync("tab");
+        var id = await hub.SendAsync();
+        hub.Hub.Acked(key, "never-sent");
+        hub.Hub.Acked(key with { User = "eve" }, id);
+        Assert.Null(hub.Journal.EndOf(id, "tab"));
+        hub.Hub.Acked(key, id);
+        hub.Hub.Acked(key, id);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Kick_ClosesAllSessionsOfTheUser()
+    {
+        await using var hub = new HubUnderTest();
+        var (one, _) = await hub.OpenAsync("tab1");
+        var (two, _) = await hub.OpenAsync("tab2");
+        var (other, _) = await hub.OpenAsync("tab1", user: "eve");
+        Assert.Equal(2, hub.Hub.Kick(new("demo", "ada")));
+        Assert.Equal((SessionClose.Kicked, SessionClose.Kicked, null), (one.ClosedWith, two.ClosedWith, other.ClosedWith));
+    }
+
+    [Fact]
+    public async Task Send_InSequence_KeepsOrderOnEverySession()
+    {
+        await using var hub = new HubUnderTest();
+        var (one, _) = await hub.OpenAsync("tab1");
+        var (two, _) = await hub.OpenAsync("tab2");
+        var ids = new List<string>();
+        for (var i = 0; i < 100; i++)
+        {
+            ids.Add(await hub.SendAsync());
+        }
+
+        Assert.Equal(ids, one.Ids);
+        Assert.Equal(ids, two.Ids);
+        Assert.Same(one.Frames[7], two.Frames[7]);
+    }
+}

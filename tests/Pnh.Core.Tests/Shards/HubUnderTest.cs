@@ -1,0 +1,131 @@
+using System.Text;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Plans;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+using Pnh.TestKit;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>The real hub over a fake clock and fakes at its seams. After each step the lanes are idle, so that every look is at rest.</summary>
+internal sealed class HubUnderTest : IAsyncDisposable
+{
+    public const string User = "ada";
+    private int _events;
+
+    public HubUnderTest(ILogger<Hub>? log = null)
+    {
+        Fcm = new FakeChannel("fcm", Clock);
+        Metrics = new HubMetrics(new MetricRegistry(), Clock, ["demo"]);
+        Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
+        Hub = new Hub(new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Metrics, Clock, log ?? NullLogger<Hub>.Instance);
+    }
+
+    public FakeTimeProvider Clock { get; } = new();
+
+    public FakeJournal Journal { get; } = new();
+
+    public FakeStore Store { get; } = new();
+
+    public FakeChannel Fcm { get; }
+
+    public HubMetrics Metrics { get; }
+
+    public EventReader Reader { get; }
+
+    public Hub Hub { get; }
+
+    public DateTimeOffset Now => Clock.GetUtcNow();
+
+    /// <summary>Event ids pushed so far, in order.</summary>
+    public IReadOnlyList<string> Pushed => [.. Fcm.Sent.Select(s => s.Event)];
+
+    public Device NewDevice(string id, params string[] addresses) => new()
+    {
+        Id = id,
+        Platform = Platform.Android,
+        RegisteredAt = Clock.Start,
+        Addresses = [.. addresses.Select(a => new PushAddress("fcm", a, $"{id}-secret", "", Clock.Start))],
+    };
+
+    /// <summary>A phone with an FCM address.</summary>
+    public Device Phone(string id) => NewDevice(id, "token");
+
+    public Event NewEvent(string members = "", string? to = null)
+    {
+        var json = $$"""{"id":"e{{Interlocked.Increment(ref _events)}}","to":{{to ?? """{"user":"ada"}"""}}{{(members.Length > 0 ? "," : "")}}{{members}}}""";
+        return Parse(json);
+    }
+
+    public Event Parse(string json)
+    {
+        var errors = new List<FieldError>();
+        var read = Reader.Read(Encoding.UTF8.GetBytes(json), new EventOrigin("demo", Now, Clock.GetTimestamp()), errors);
+        Assert.True(errors.Count == 0, $"{json}: {string.Join("; ", errors)}");
+        return read!;
+    }
+
+    /// <summary>Sends an event and waits until the lanes are idle; returns its id.</summary>
+    public async Task<string> SendAsync(string members = "", string? to = null)
+    {
+        var accepted = NewEvent(members, to);
+        var answer = await Hub.AcceptAsync(accepted);
+        Assert.Equal(AcceptStatus.Accepted, answer.Status);
+        await RestAsync();
+        return accepted.Id;
+    }
+
+    public async Task<(FakeLink Link, SessionKey Key)> OpenAsync(
+        string device, SessionState state = SessionState.Active, string? session = null, FakeLink? link = null, string user = User)
+    {
+        link ??= new FakeLink();
+        var key = new SessionKey("demo", user, device, session ?? Guid.NewGuid().ToString("N"));
+        await Hub.OpenedAsync(new SessionOpened(key, state, link, Now), CancellationToken.None);
+        return (link, key);
+    }
+
+    /// <summary>Lets time pass in steps of at most <paramref name="step"/> (default a second); everything due happens.</summary>
+    public async Task PassAsync(TimeSpan time, TimeSpan? step = null)
+    {
+        var end = Now + time;
+        while (Now < end)
+        {
+            var left = end - Now;
+            var next = step ?? TimeSpan.FromSeconds(1);
+            Clock.Advance(left < next ? left : next);
+            Hub.Advance();
+            await RestAsync();
+        }
+    }
+
+    public Task PassAsync(double seconds) => PassAsync(TimeSpan.FromSeconds(seconds));
+
+    public Task RestAsync() => UntilAsync(() => Hub.AreLanesIdle, "the lanes to be idle");
+
+    public static async Task UntilAsync(Func<bool> condition, string what)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(20), $"Waited 20 s for {what}.");
+            await Task.Delay(1);
+        }
+    }
+
+    /// <summary>Nothing is open any more: no timer, and the events finished once each.</summary>
+    public void AssertAllEnded(params string[] events)
+    {
+        Assert.Equal(0, Hub.Timers);
+        Assert.Equal(events.Order(StringComparer.Ordinal), Journal.Finished.Order(StringComparer.Ordinal));
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Hub.DisposeAsync();
+        Metrics.Dispose();
+    }
+}
