@@ -11,6 +11,7 @@ internal sealed class FakeJournal : IEventJournal
     private readonly Dictionary<string, Event> _events = [];
     private readonly List<SettledDelivery> _settled = [];
     private readonly List<string> _finished = [];
+    private readonly HashSet<(string Event, string User, string Device)> _ended = [];
 
     /// <summary>Thrown by every append while set.</summary>
     public StoreUnavailableException? Fault { get; set; }
@@ -83,9 +84,8 @@ internal sealed class FakeJournal : IEventJournal
     {
         lock (_gate)
         {
-            var (id, user, device) = (settled.Event.Id, settled.User, settled.Device);
-            Assert.DoesNotContain(_settled, s => s.Event.Id == id && s.User == user && s.Device == device);
-            Assert.DoesNotContain(id, _finished);
+            Assert.True(_ended.Add((settled.Event.Id, settled.User, settled.Device)), $"{settled.Event.Id} ended twice on {settled.Device}");
+            Assert.DoesNotContain(settled.Event.Id, _finished);
             _settled.Add(settled);
         }
     }
