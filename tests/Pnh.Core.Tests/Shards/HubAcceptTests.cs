@@ -67,6 +67,18 @@ public sealed class HubAcceptTests
     }
 
     [Fact]
+    public async Task AcceptMany_KeepsTheOrderAndAnswersEach()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, _) = await hub.OpenAsync("tab");
+        var events = Enumerable.Range(0, 50).Select(_ => hub.NewEvent()).ToList();
+        var answers = await hub.Hub.AcceptManyAsync([.. events, events[3]]);
+        Assert.Equal(events.Select(e => e.Id), link.Ids);
+        Assert.All(answers[..50], a => Assert.Equal(AcceptStatus.Accepted, a.Status));
+        Assert.Equal(AcceptStatus.Duplicate, answers[50].Status);
+    }
+
+    [Fact]
     public async Task Accept_UnknownUser_IsAcceptedAndFinished()
     {
         await using var hub = new HubUnderTest();

@@ -1,5 +1,7 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -214,7 +216,7 @@ public sealed class HubPushTests
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
-        var (_, key) = await hub.OpenAsync("phone", Sessions.SessionState.Background);
+        var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         hub.Fcm.Always(DeliveryStatus.AddressDead);
         var acked = await hub.SendAsync("\"ttl\":30");
         hub.Hub.Acked(key, acked);
@@ -282,7 +284,7 @@ public sealed class HubPushTests
     public async Task DoNotDisturb_WaitsForASessionThenEndsSuppressed()
     {
         await using var hub = new HubUnderTest();
-        hub.Store.Put("ada", new Devices.UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("phone"));
+        hub.Store.Put("ada", new UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("phone"));
         var seen = await hub.SendAsync("\"ttl\":30");
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen], link.Ids);
@@ -299,7 +301,7 @@ public sealed class HubPushTests
     public async Task Muted_NothingSentAndFinished()
     {
         await using var hub = new HubUnderTest();
-        hub.Store.Put("ada", new Devices.UserSettings { MutedClasses = ["message"] }, hub.Phone("phone"));
+        hub.Store.Put("ada", new UserSettings { MutedClasses = ["message"] }, hub.Phone("phone"));
         var (link, _) = await hub.OpenAsync("phone");
         var id = await hub.SendAsync();
         Assert.Empty(link.Ids);
@@ -316,7 +318,7 @@ public sealed class HubPushTests
         hub.Fcm.MaxInFlight = 1;
         var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
-        var (_, key) = await hub.OpenAsync("phone", Sessions.SessionState.Background);
+        var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         var first = hub.NewEvent();
         var second = hub.NewEvent();
         await hub.Hub.AcceptAsync(first);
