@@ -17,7 +17,7 @@ internal static class DemoApp
     public const string User = "ada";
 
     /// <summary>The bundle id of the fake iPhone's app.</summary>
-    public const string Topic = "com.example.demo";
+    public const string Topic = "com.example";
 
     private const string KeyFile = "demo.key";
     private const string TokenFile = "demo.hs256";
@@ -35,12 +35,8 @@ internal static class DemoApp
         if (sandbox is not null)
         {
             var credentials = sandbox.Credentials;
-            section[$"{Section}:Apns:0:TeamId"] = credentials.TeamId;
-            section[$"{Section}:Apns:0:KeyId"] = credentials.KeyId;
-            section[$"{Section}:Apns:0:KeyFile"] = credentials.KeyFile;
-            section[$"{Section}:Apns:0:Topic"] = Topic;
-            section[$"{Section}:Apns:0:Environment"] = "sandbox";
-            section[$"{Section}:Apns:0:BaseAddress"] = sandbox.ApnsAddress.ToString();
+            AddApns(section, 0, "production", sandbox);
+            AddApns(section, 1, "sandbox", sandbox);
             section[$"{Section}:Fcm:0:ServiceAccountFile"] = credentials.ServiceAccountFile;
             section[$"{Section}:Fcm:0:BaseAddress"] = sandbox.FcmAddress.ToString();
         }
@@ -53,6 +49,18 @@ internal static class DemoApp
     {
         var file = Path.Combine(folder, TokenFile);
         return File.Exists(file) ? TokenConfiguration(File.ReadAllBytes(file)) : null;
+    }
+
+    // A device may say either environment, or none: a stranger's first registration should ring.
+    private static void AddApns(Dictionary<string, string?> section, int index, string environment, SandboxServer sandbox)
+    {
+        var account = $"{Section}:Apns:{index}";
+        section[$"{account}:TeamId"] = sandbox.Credentials.TeamId;
+        section[$"{account}:KeyId"] = sandbox.Credentials.KeyId;
+        section[$"{account}:KeyFile"] = sandbox.Credentials.KeyFile;
+        section[$"{account}:Topic"] = Topic;
+        section[$"{account}:Environment"] = environment;
+        section[$"{account}:BaseAddress"] = sandbox.ApnsAddress.ToString();
     }
 
     private static string Section => $"Pnh:Apps:{Name}";

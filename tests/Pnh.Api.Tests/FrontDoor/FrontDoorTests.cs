@@ -126,6 +126,9 @@ public sealed class FrontDoorTests
                 builder.Logging.SetMinimumLevel(LogLevel.Trace);
                 builder.Logging.AddProvider(touched);
 
+                // The program's own settings, which lie beside the tests, keep the framework quiet.
+                builder.Logging.AddFilter("Microsoft.AspNetCore.Routing", LogLevel.Trace);
+
                 // The server's own records of connections, hosting's of requests and the host's filter of names come before any middleware.
                 builder.Logging.AddFilter("Microsoft.AspNetCore.HostFiltering", LogLevel.None);
                 builder.Logging.AddFilter("Microsoft.AspNetCore.Server", LogLevel.None);
