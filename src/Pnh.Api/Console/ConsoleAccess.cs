@@ -1,0 +1,112 @@
+using System.Buffers.Text;
+using System.Collections.Concurrent;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Pnh.Api.ConsolePage;
+
+/// <summary>
+/// Tickets and sessions of the console, in memory: a restart signs everybody out. Only hashes are kept, so that a lookup's time says nothing
+/// of the secret. Thread-safe.
+/// </summary>
+internal sealed class ConsoleAccess
+{
+    /// <summary>How long a browser stays signed in.</summary>
+    public static readonly TimeSpan SessionLife = TimeSpan.FromHours(12);
+
+    // Unused links that still open; an older one is forgotten.
+    private const int MaxTickets = 16;
+
+    // Signed-in browsers; the oldest is signed out.
+    private const int MaxSessions = 64;
+
+    // Wrong keys in a minute, from anybody: keys are 256 bits, this only keeps the log and the hashing quiet.
+    private const int MaxFailures = 10;
+
+    private readonly ConcurrentDictionary<string, DateTimeOffset> _tickets = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, DateTimeOffset> _sessions = new(StringComparer.Ordinal);
+    private readonly Lock _failing = new();
+    private readonly ConsoleAccessOptions _options;
+    private readonly TimeProvider _time;
+    private DateTimeOffset _failuresSince;
+    private int _failures;
+
+    public ConsoleAccess(ConsoleAccessOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+    }
+
+    /// <summary>A link that signs one browser in, once; never logged by the hub, only printed to whoever started it.</summary>
+    /// <param name="operations">Address of the operations listener.</param>
+    public Uri CreateLink(Uri operations)
+    {
+        var ticket = NewSecret();
+        Keep(_tickets, ticket, _time.GetUtcNow(), MaxTickets);
+        return new Uri(operations, $"{ConsoleEndpoints.Path}?ticket={ticket}");
+    }
+
+    /// <summary>Uses a ticket up. The session's cookie value; null when the ticket is unknown or used.</summary>
+    public string? Redeem(string ticket) => _tickets.TryRemove(Hash(ticket), out _) ? Open() : null;
+
+    /// <summary>The session's cookie value for an admin key; null when it is none or too many were wrong lately.</summary>
+    public string? SignIn(string key) => IsAdmin(key) ? Open() : null;
+
+    /// <summary>True for an admin key. After ten wrong ones in a minute every key is refused until the minute is over.</summary>
+    public bool IsAdmin(string key)
+    {
+        lock (_failing)
+        {
+            var now = _time.GetUtcNow();
+            if (now - _failuresSince > TimeSpan.FromMinutes(1))
+            {
+                (_failuresSince, _failures) = (now, 0);
+            }
+
+            if (_failures >= MaxFailures)
+            {
+                return false;
+            }
+
+            if (_options.IsAdminKey(key))
+            {
+                return true;
+            }
+
+            _failures++;
+            return false;
+        }
+    }
+
+    /// <summary>True while the cookie's session lives.</summary>
+    public bool IsSignedIn(string cookie) =>
+        _sessions.TryGetValue(Hash(cookie), out var since) && _time.GetUtcNow() - since < SessionLife;
+
+    /// <summary>Ends the cookie's session.</summary>
+    public void SignOut(string cookie) => _sessions.TryRemove(Hash(cookie), out _);
+
+    /// <summary>True when the Host header names this machine's loopback or a configured name, whatever the port.</summary>
+    public bool IsKnownHost(HostString host) => host.HasValue &&
+        (host.Host is "localhost" or "127.0.0.1" or "[::1]" || _options.HostNames.Contains(host.Host, StringComparer.OrdinalIgnoreCase));
+
+    private static string NewSecret() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(32));
+
+    private static string Hash(string secret) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(secret)));
+
+    private static void Keep(ConcurrentDictionary<string, DateTimeOffset> table, string secret, DateTimeOffset now, int most)
+    {
+        while (table.Count >= most && !table.IsEmpty)
+        {
+            table.TryRemove(table.MinBy(static entry => entry.Value).Key, out _);
+        }
+
+        table[Hash(secret)] = now;
+    }
+
+    private string Open()
+    {
+        var cookie = NewSecret();
+        Keep(_sessions, cookie, _time.GetUtcNow(), MaxSessions);
+        return cookie;
+    }
+}

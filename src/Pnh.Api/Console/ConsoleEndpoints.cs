@@ -1,0 +1,130 @@
+using System.Text.Json;
+using Pnh.Api.Access;
+using Pnh.Api.FrontDoor;
+using Pnh.Api.Problems;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.ConsolePage;
+
+/// <summary>The console: page, stream, form and the tab's token, all under <c>/console</c> on the operations listener.</summary>
+internal static class ConsoleEndpoints
+{
+    /// <summary>Where the page is.</summary>
+    public const string Path = "/console";
+
+    // A key in a form, and no more.
+    private const int SignInBytes = 4 * 1024;
+
+    /// <summary>What the console consists of; <see cref="IConsoleSource"/>, <see cref="ConsoleAccessOptions"/> and TimeProvider come from the hub.</summary>
+    public static IServiceCollection AddConsole(this IServiceCollection services) => services
+        .AddSingleton<ConsoleAccess>()
+        .AddSingleton<PageFiles>()
+        .AddSingleton<SnapshotFeed>();
+
+    /// <summary>Maps the console. Its own gate decides who gets in.</summary>
+    public static void MapConsole(this IEndpointRouteBuilder endpoints)
+    {
+        var services = endpoints.ServiceProvider;
+        var access = services.GetRequiredService<ConsoleAccess>();
+        var files = services.GetRequiredService<PageFiles>();
+        var source = services.GetRequiredService<IConsoleSource>();
+        var stream = new SnapshotStream(services.GetRequiredService<SnapshotFeed>(), services.GetRequiredService<IHostApplicationLifetime>());
+        var console = endpoints.MapGroup(Path).OnOperations().AllowAnyone().ExcludeFromDescription();
+
+        RequestDelegate Open(RequestDelegate next) => context => ConsoleGate.CheckOrigin(context, access)?.ExecuteAsync(context) ?? next(context);
+        RequestDelegate SignedIn(RequestDelegate next) => Open(context =>
+            ConsoleGate.IsSignedIn(context, access) ? next(context) : new Problem(ProblemCatalogue.Unauthorized).ExecuteAsync(context));
+
+        console.MapGet(string.Empty, Open(context => ShowAsync(context, access, files)));
+        foreach (var asset in PageFiles.Assets)
+        {
+            var name = asset;
+            console.MapGet($"/{name}", Open(context => files.SendAsync(context, name)));
+        }
+
+        console.MapPost("/signin", Open(context => SignInAsync(context, access, files)));
+        console.MapGet("/stream", SignedIn(stream.RunAsync));
+        console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
+        console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
+        console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
+    }
+
+    /// <summary>The page; a ticket in the address is used up and taken out of it, so that neither history nor a second click keeps it.</summary>
+    private static Task ShowAsync(HttpContext context, ConsoleAccess access, PageFiles files)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        if (context.Request.Query["ticket"].ToString() is { Length: > 0 } ticket)
+        {
+            if (access.Redeem(ticket) is not { } cookie)
+            {
+                return files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+            }
+
+            ConsoleGate.SetCookie(context, cookie);
+            return SeeOther(context);
+        }
+
+        return ConsoleGate.IsSignedIn(context, access)
+            ? files.SendAsync(context, PageFiles.Index)
+            : files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+    }
+
+    private static async Task SignInAsync(HttpContext context, ConsoleAccess access, PageFiles files)
+    {
+        using var body = await RequestBody.ReadAsync(context.Request, "application/x-www-form-urlencoded", SignInBytes, context.RequestAborted);
+        if (body.Problem is { } problem)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        var form = Microsoft.AspNetCore.WebUtilities.QueryHelpers.ParseQuery(System.Text.Encoding.UTF8.GetString(body.Bytes.Span));
+        var cookie = form.TryGetValue("key", out var key) ? access.SignIn(key.ToString().Trim()) : null;
+        if (cookie is null)
+        {
+            await files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+            return;
+        }
+
+        ConsoleGate.SetCookie(context, cookie);
+        await SeeOther(context);
+    }
+
+    private static async Task RelayAsync(HttpContext context, Func<ReadOnlyMemory<byte>, CancellationToken, ValueTask<ConsoleAnswer>> relay)
+    {
+        using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, Limits.EventBytes, context.RequestAborted);
+        if (body.Problem is { } problem)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        var answer = await relay(body.Bytes, context.RequestAborted);
+        context.Response.StatusCode = answer.Status;
+        context.Response.ContentType = answer.ContentType;
+        context.Response.ContentLength = answer.Body.Length;
+        context.Response.Headers.CacheControl = "no-store";
+        await context.Response.Body.WriteAsync(answer.Body, context.RequestAborted);
+    }
+
+    private static async Task CreateTokenAsync(HttpContext context, IConsoleSource source)
+    {
+        if (await source.CreateTabTokenAsync(context.RequestAborted) is not { } token)
+        {
+            await new Problem(ProblemCatalogue.NoSuchItem, "There is no demo user for this tab.").ExecuteAsync(context);
+            return;
+        }
+
+        context.Response.Headers.CacheControl = "no-store";
+        context.Response.ContentType = RequestBody.Json;
+        await JsonSerializer.SerializeAsync(context.Response.Body, token, ConsoleJson.Default.TabToken, context.RequestAborted);
+    }
+
+    private static Task SeeOther(HttpContext context)
+    {
+        context.Response.StatusCode = StatusCodes.Status303SeeOther;
+        context.Response.Headers.Location = Path;
+        context.Response.Headers["Referrer-Policy"] = "same-origin";
+        return Task.CompletedTask;
+    }
+}

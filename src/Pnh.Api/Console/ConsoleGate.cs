@@ -1,0 +1,65 @@
+using Pnh.Api.Problems;
+
+namespace Pnh.Api.ConsolePage;
+
+/// <summary>Checks every request of the console before anything else happens: Host, Origin, then who it is.</summary>
+internal static class ConsoleGate
+{
+    /// <summary>The browser's session. HttpOnly, SameSite=Strict.</summary>
+    public const string Cookie = "pnh-console";
+
+    private const string Bearer = "Bearer ";
+
+    /// <summary>
+    /// Null when the request may pass. Ports of one machine are one site to a browser, so SameSite does not keep a page of the public
+    /// listener out: Origin does, and Sec-Fetch-Site where a GET has no Origin.
+    /// </summary>
+    public static Problem? CheckOrigin(HttpContext context, ConsoleAccess access)
+    {
+        var request = context.Request;
+        if (!access.IsKnownHost(request.Host))
+        {
+            return new(ProblemCatalogue.Forbidden, "The Host header is not an address of the operations listener; add the name to its addresses.");
+        }
+
+        var origin = request.Headers.Origin;
+        if (origin.Count > 0)
+        {
+            var own = $"{request.Scheme}://{request.Host.Value}";
+            return origin.Count == 1 && string.Equals(origin[0], own, StringComparison.OrdinalIgnoreCase) ? null : OtherOrigin();
+        }
+
+        // A browser sends Origin with every POST; what comes without one must bring its key itself, not in a cookie.
+        var site = request.Headers["Sec-Fetch-Site"].ToString();
+        var crossed = site is "cross-site" or "same-site" && !IsNavigation(request);
+        return crossed || (!HttpMethods.IsGet(request.Method) && !HasBearer(request)) ? OtherOrigin() : null;
+    }
+
+    /// <summary>True with a live session cookie or an admin key.</summary>
+    public static bool IsSignedIn(HttpContext context, ConsoleAccess access)
+    {
+        var request = context.Request;
+        return HasBearer(request)
+            ? access.IsAdmin(request.Headers.Authorization.ToString()[Bearer.Length..].Trim())
+            : request.Cookies.TryGetValue(Cookie, out var cookie) && access.IsSignedIn(cookie);
+    }
+
+    /// <summary>Gives the browser its session.</summary>
+    public static void SetCookie(HttpContext context, string value) => context.Response.Cookies.Append(Cookie, value, new CookieOptions
+    {
+        HttpOnly = true,
+        SameSite = SameSiteMode.Strict,
+        Secure = context.Request.IsHttps,
+        Path = ConsoleEndpoints.Path,
+        MaxAge = ConsoleAccess.SessionLife,
+    });
+
+    private static bool HasBearer(HttpRequest request) =>
+        request.Headers.Authorization.ToString().StartsWith(Bearer, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Following a link to the page from somewhere else is fine; the page itself tells the other side nothing.</summary>
+    private static bool IsNavigation(HttpRequest request) =>
+        request.Path == ConsoleEndpoints.Path && request.Headers["Sec-Fetch-Mode"] == "navigate" && request.Headers["Sec-Fetch-Dest"] == "document";
+
+    private static Problem OtherOrigin() => new(ProblemCatalogue.Forbidden, "The request comes from another origin than the console.");
+}

@@ -1,0 +1,76 @@
+using System.Security.Cryptography;
+using Microsoft.Extensions.Primitives;
+
+namespace Pnh.Api.ConsolePage;
+
+/// <summary>The page's files, embedded in the program and served from memory. Read once; a missing one fails the start.</summary>
+internal sealed class PageFiles
+{
+    /// <summary>
+    /// Nothing from elsewhere, nothing inline; the socket of the public listener is another port, so connections are open to any ws address.
+    /// </summary>
+    private const string ContentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; " +
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+    private readonly Dictionary<string, PageFile> _files = new(StringComparer.Ordinal);
+
+    public PageFiles()
+    {
+        foreach (var name in new[] { Index, SignIn }.Concat(Assets))
+        {
+            _files.Add(name, Read(name));
+        }
+    }
+
+    /// <summary>The page.</summary>
+    public const string Index = "index.html";
+
+    /// <summary>The form for a key, for whoever is not signed in.</summary>
+    public const string SignIn = "signin.html";
+
+    /// <summary>What the page loads.</summary>
+    public static IReadOnlyList<string> Assets { get; } =
+        ["console.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "tab.js", "dom.js"];
+
+    /// <summary>Sends a file, or 304 when the browser has it.</summary>
+    public Task SendAsync(HttpContext context, string name, int status = StatusCodes.Status200OK)
+    {
+        var file = _files[name];
+        var response = context.Response;
+        response.Headers.ETag = file.ETag;
+        response.Headers.CacheControl = "no-cache";
+        response.Headers.ContentSecurityPolicy = ContentSecurityPolicy;
+        response.Headers["Referrer-Policy"] = "same-origin";
+        response.Headers.XContentTypeOptions = "nosniff";
+        if (status == StatusCodes.Status200OK && HasIt(context.Request.Headers.IfNoneMatch, file.ETag))
+        {
+            response.StatusCode = StatusCodes.Status304NotModified;
+            return Task.CompletedTask;
+        }
+
+        response.StatusCode = status;
+        response.ContentType = file.ContentType;
+        response.ContentLength = file.Bytes.Length;
+        return response.Body.WriteAsync(file.Bytes, context.RequestAborted).AsTask();
+    }
+
+    private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));
+
+    private static PageFile Read(string name)
+    {
+        using var stream = typeof(PageFiles).Assembly.GetManifestResourceStream($"console/{name}")
+            ?? throw new InvalidOperationException($"The console's {name} is not embedded in the program.");
+        var bytes = new byte[stream.Length];
+        stream.ReadExactly(bytes);
+        var tag = $"\"{Convert.ToHexStringLower(SHA256.HashData(bytes).AsSpan(0, 8))}\"";
+        return new PageFile(bytes, tag, Path.GetExtension(name) switch
+        {
+            ".html" => "text/html; charset=utf-8",
+            ".css" => "text/css; charset=utf-8",
+            _ => "text/javascript; charset=utf-8",
+        });
+    }
+
+    private sealed record PageFile(ReadOnlyMemory<byte> Bytes, string ETag, string ContentType);
+}

@@ -1,0 +1,101 @@
+// Numbers: the tiles at the top, and the tables of deliveries, events and sessions.
+import { Sparkline, byId, latency, make, number, setText, span } from '/console/dom.js';
+
+const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
+const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
+const attempts = (totals) => sum(totals.deliveries, () => true);
+
+const tiles = {};
+
+function tile(id, name) {
+  if (!tiles[id]) {
+    const parts = { value: make('span'), unit: make('small'), note: make('div', { class: 'note' }), spark: new Sparkline() };
+    const list = make('dl', { class: id === 'q' ? 'stat first' : 'stat', id: `stat-${id}` },
+      make('dt', {}, name), make('dd', {}, parts.value, parts.unit), parts.spark.element, parts.note);
+    byId('stats').append(list);
+    tiles[id] = parts;
+  }
+  return tiles[id];
+}
+
+function showTile(id, name, value, text, unit, note) {
+  const parts = tile(id, name);
+  setText(parts.value, text);
+  setText(parts.unit, unit);
+  setText(parts.note, note);
+  if (value !== null) parts.spark.push(value);
+}
+
+/** Rates need two snapshots; until then a tile shows a dash. */
+export function showStats(totals, before, seconds, sessionCount) {
+  const rate = (read) => (before ? (read(totals) - read(before)) / seconds : null);
+  const text = (value) => (value === null ? '–' : number(value));
+  const cpu = rate((t) => t.cpuSeconds);
+  const events = rate(accepted);
+  const deliveries = rate(attempts);
+  showTile('q', 'Q-factor', totals.qFactor, number(totals.qFactor), 'served / CPU s', `${number(totals.served)} served in all`);
+  showTile('cpu', 'CPU', cpu, cpu === null ? '–' : (cpu * 100).toFixed(1), '% of a core', `${totals.cpuSeconds.toFixed(1)} s since the start`);
+  showTile('sessions', 'Sessions', sessionCount, number(sessionCount), 'live',
+    `${number(totals.activeSessions)} active, ${number(totals.backgroundSessions)} background`);
+  showTile('events', 'Events', events, text(events), '/ s', `${number(accepted(totals))} accepted`);
+  showTile('deliveries', 'Deliveries', deliveries, text(deliveries), '/ s', `${number(attempts(totals))} attempts`);
+  showTile('latency', 'Accept to frame, p99', totals.acceptToFrameP99 ?? 0, latency(totals.acceptToFrameP99), '',
+    `journal sync p99 ${latency(totals.journalSyncP99)}`);
+}
+
+const good = ['sent', 'accepted'];
+const warn = ['throttled', 'unavailable', 'not_connected', 'expired'];
+const tone = (status) => (good.includes(status) ? 'good' : warn.includes(status) ? 'warn' : 'bad');
+const order = ['sent', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'address_dead', 'rejected', 'misconfigured'];
+const label = (word) => word.replaceAll('_', ' ');
+
+function fill(table, heads, rows, emptyText) {
+  const columns = heads.length;
+  table.replaceChildren(
+    make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text)))),
+    make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: columns, class: 'empty' }, emptyText))));
+}
+
+const cell = (value, className) => make('td', { class: `number ${value === 0 ? 'zero' : className}` }, number(value));
+const channelSparks = {};
+
+export function showDeliveries(totals, before, seconds) {
+  const seen = new Set(totals.deliveries.map((row) => row.status));
+  const statuses = order.filter((status) => good.includes(status) || seen.has(status));
+  const channels = [...new Set(totals.deliveries.map((row) => row.channel))];
+  const rows = channels.map((channel) => {
+    const of = (t) => sum(t.deliveries, (row) => row.channel === channel);
+    const rate = before ? (of(totals) - of(before)) / seconds : 0;
+    const spark = (channelSparks[channel] ??= new Sparkline());
+    spark.push(rate);
+    return make('tr', { 'data-channel': channel },
+      make('th', { scope: 'row' }, channel),
+      statuses.map((status) => cell(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status))),
+      make('td', { class: 'number' }, number(rate)),
+      make('td', {}, spark.element));
+  });
+  fill(byId('deliveries'), [{ text: 'Channel' }, ...statuses.map((status) => ({ text: label(status), number: true })), { text: 'per s', number: true }, { text: '60 s' }],
+    rows, 'Nothing was delivered yet. Send an event with the form.');
+}
+
+export function showEvents(totals) {
+  const results = ['accepted', 'duplicate', 'conflict', 'invalid', 'overloaded', 'unavailable'];
+  const classes = ['call', 'message', 'bulk', 'transient'].filter((name) => totals.events.some((row) => row.class === name));
+  const rows = classes.map((name) => make('tr', {}, make('th', { scope: 'row' }, name),
+    results.map((result) => cell(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn'))));
+  fill(byId('events'), [{ text: 'Class' }, ...results.map((result) => ({ text: result, number: true }))], rows, 'No event came in yet.');
+}
+
+export function showSessions(snapshot, now) {
+  const shown = snapshot.sessions.length;
+  setText(byId('sessions-count'), shown < snapshot.sessionCount ? `the newest ${shown} of ${number(snapshot.sessionCount)}` : `${number(shown)} live`);
+  const rows = snapshot.sessions.map((session) => make('tr', {},
+    make('th', { scope: 'row' }, session.user),
+    make('td', {}, session.device),
+    make('td', {}, make('span', { class: `pill ${session.state}` }, session.state)),
+    make('td', {}, session.platform),
+    make('td', {}, session.app),
+    make('td', { class: 'number' }, span(now - Date.parse(session.since)))));
+  fill(byId('sessions'), [{ text: 'User' }, { text: 'Device' }, { text: 'State' }, { text: 'Platform' }, { text: 'App' }, { text: 'Since', number: true }],
+    rows, 'No session is open.');
+}

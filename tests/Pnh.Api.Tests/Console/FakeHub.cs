@@ -1,0 +1,193 @@
+using System.Collections.Concurrent;
+using System.Net.WebSockets;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Pnh.Api.ConsolePage;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Api.Tests.Console;
+
+/// <summary>
+/// A hub as small as the page needs: two phones, a socket that speaks as much of pnh.v1 as the tab does, and real metrics. The page is
+/// tested against it without the rest of the program.
+/// </summary>
+internal sealed class FakeHub : IConsoleSource, IDisposable
+{
+    public const string User = "demo";
+
+    private readonly HubMetrics _metrics = new(new MetricRegistry(), TimeProvider.System, ["demo"]);
+    private readonly ConcurrentDictionary<string, Tab> _tabs = new();
+    private readonly ConcurrentDictionary<string, ConcurrentStack<LockScreenItem>> _phones = new();
+    private readonly DateTimeOffset _started = TimeProvider.System.GetUtcNow();
+    private int _snapshots;
+
+    public FakeHub()
+    {
+        _phones["demo/iphone"] = [];
+        _phones["demo/pixel"] = [];
+    }
+
+    public string SocketUrl { get; set; } = "ws://localhost:1/v1/socket";
+
+    public bool HasTabUser { get; set; } = true;
+
+    public bool Fails { get; set; }
+
+    /// <summary>Sessions in the table besides the open tabs.</summary>
+    public int MadeUpSessions { get; set; } = 5;
+
+    public int Snapshots => Volatile.Read(ref _snapshots);
+
+    public string? LastBody { get; private set; }
+
+    public IEnumerable<string> TabStates => _tabs.Values.Select(tab => tab.State.ToString());
+
+    public int AckedUpTo => _tabs.Values.Select(tab => tab.Acked).DefaultIfEmpty().Max();
+
+    public ConsoleSnapshot Snapshot()
+    {
+        Interlocked.Increment(ref _snapshots);
+        if (Fails)
+        {
+            throw new InvalidOperationException("no snapshot today");
+        }
+
+        var sessions = _tabs.Values.Select(tab => new ConsoleSession("demo", User, tab.Device, "s", Platform.Web, tab.State, tab.Since))
+            .Concat(Enumerable.Range(1, MadeUpSessions).Select(i => new ConsoleSession(
+                "demo", $"user-{i}", $"phone-{i}", "s", (Platform)(i % 4), (SessionState)(i % 2), _started.AddMinutes(-7 * i)))).ToList();
+        var phones = _phones.OrderBy(phone => phone.Key).Select(phone => new ConsolePhone(
+            phone.Key, phone.Key.EndsWith("iphone", StringComparison.Ordinal) ? Platform.Ios : Platform.Android, phone.Value.Count, [.. phone.Value]));
+        return new ConsoleSnapshot("0.1.0-test", _started, _metrics.Snapshot(), sessions.Count, sessions, [.. phones]);
+    }
+
+    public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)
+    {
+        LastBody = Encoding.UTF8.GetString(body.Span);
+        var json = JsonNode.Parse(body.Span)!.AsObject();
+        EventClassNames.TryParse((string)json["class"]!, out var @class);
+        var id = $"event-{Guid.NewGuid():N}"[..20];
+        _metrics.EventCounted("demo", @class, EventResult.Accepted);
+        _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.4));
+        _metrics.RequestServed();
+        foreach (var tab in _tabs.Values)
+        {
+            await tab.SendAsync(new JsonObject
+            {
+                ["type"] = "event", ["seq"] = tab.NextSeq(), ["id"] = id, ["class"] = @class.Label(),
+                ["data"] = json["data"]?.DeepClone(), ["notification"] = json["notification"]?.DeepClone(),
+            });
+            Delivered("websocket", @class, DeliveryStatus.Sent);
+            _metrics.AcceptToFrame(@class, TimeSpan.FromMilliseconds(0.6));
+        }
+
+        var item = new LockScreenItem(id, (string?)json["notification"]?["title"] ?? "", (string?)json["notification"]?["body"] ?? "",
+            @class == EventClass.Call ? "voip" : "alert", "10", TimeProvider.System.GetUtcNow());
+        foreach (var (name, screen) in _phones)
+        {
+            screen.Push(item);
+            Delivered(name.EndsWith("iphone", StringComparison.Ordinal) ? "apns" : "fcm", @class, DeliveryStatus.Accepted);
+        }
+
+        return new ConsoleAnswer(202, "application/json", Encoding.UTF8.GetBytes($$"""{"id":"{{id}}","durable":true}"""));
+    }
+
+    public ValueTask<ConsoleAnswer> ExplainAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken) => new(new ConsoleAnswer(
+        200, "application/json", """
+        {"id":"x","class":"message","durable":true,"users":[{"user":"demo","outcome":"planned","devices":[
+        {"device":"tab-1","platform":"web","reason":"active-session","suppressed":false,"steps":[{"channel":"websocket","when":"now","session":"s"}],"mailbox":true},
+        {"device":"iphone","platform":"ios","reason":"active-elsewhere","suppressed":false,"steps":[{"channel":"apns","when":"unless-acked-elsewhere","after":2,"address":"token"}],"mailbox":true},
+        {"device":"pixel","platform":"android","reason":"no-session","suppressed":false,"steps":[],"mailbox":true,"pushHeld":"quiet-hours"}]}]}
+        """u8.ToArray()));
+
+    public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken) =>
+        new(HasTabUser ? new TabToken("a-token", User, null, SocketUrl) : null);
+
+    /// <summary>Spoils the picture a little: outcomes other than success.</summary>
+    public void CountTroubles()
+    {
+        _metrics.DeliveryCounted("apns", EventClass.Message, DeliveryStatus.AddressDead);
+        _metrics.DeliveryCounted("fcm", EventClass.Bulk, DeliveryStatus.Throttled);
+        _metrics.EventCounted("demo", EventClass.Bulk, EventResult.Overloaded);
+        _metrics.EventCounted("demo", EventClass.Message, EventResult.Duplicate);
+    }
+
+    public async Task RunSocketAsync(HttpContext context)
+    {
+        using var socket = await context.WebSockets.AcceptWebSocketAsync();
+        var tab = new Tab(socket, TimeProvider.System.GetUtcNow());
+        var buffer = new byte[4096];
+        try
+        {
+            while (await socket.ReceiveAsync(buffer.AsMemory(), context.RequestAborted) is { MessageType: WebSocketMessageType.Text } part)
+            {
+                await HandleAsync(tab, JsonNode.Parse(buffer.AsSpan(0, part.Count))!.AsObject());
+            }
+        }
+        catch (Exception exception) when (exception is WebSocketException or OperationCanceledException)
+        {
+            // The browser went away.
+        }
+        finally
+        {
+            if (_tabs.TryRemove(tab.Id, out _))
+            {
+                _metrics.SessionsChanged(tab.State, -1);
+            }
+        }
+    }
+
+    public void Dispose() => _metrics.Dispose();
+
+    private async Task HandleAsync(Tab tab, JsonObject frame)
+    {
+        switch ((string)frame["type"]!)
+        {
+            case "hello":
+                tab.Device = (string)frame["device"]!;
+                tab.State = Enum.Parse<SessionState>((string)frame["state"]!, ignoreCase: true);
+                _tabs[tab.Id] = tab;
+                _metrics.SessionsChanged(tab.State, 1);
+                await tab.SendAsync(new JsonObject { ["type"] = "welcome", ["session"] = tab.Id, ["seq"] = 0, ["resumed"] = false });
+                break;
+            case "ack":
+                tab.Acked = (int)frame["seq"]!;
+                break;
+            case "state":
+                _metrics.SessionsChanged(tab.State, -1);
+                tab.State = Enum.Parse<SessionState>((string)frame["state"]!, ignoreCase: true);
+                _metrics.SessionsChanged(tab.State, 1);
+                break;
+        }
+    }
+
+    private void Delivered(string channel, EventClass @class, DeliveryStatus status)
+    {
+        _metrics.DeliveryCounted(channel, @class, status);
+        _metrics.RequestServed();
+    }
+
+    private sealed class Tab(WebSocket socket, DateTimeOffset since)
+    {
+        private int _seq;
+
+        public string Id { get; } = Guid.NewGuid().ToString("N");
+
+        public DateTimeOffset Since { get; } = since;
+
+        public string Device { get; set; } = "";
+
+        public SessionState State { get; set; }
+
+        public int Acked { get; set; }
+
+        public int NextSeq() => Interlocked.Increment(ref _seq);
+
+        public Task SendAsync(JsonObject frame) =>
+            socket.SendAsync(Encoding.UTF8.GetBytes(frame.ToJsonString()), WebSocketMessageType.Text, true, CancellationToken.None);
+    }
+}

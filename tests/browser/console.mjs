@@ -1,0 +1,127 @@
+// Clicks through the console in Chromium: send -> the phone shows it -> this tab shows it -> the counters moved.
+// Usage: node console.mjs <one-time link of the console> [folder for screenshots]. Exit 0 = everything was seen; 1 = not, with one line why.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const [link, pictures = 'screenshots'] = process.argv.slice(2);
+const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const limit = 15_000;
+
+// As root in a container there is no sandbox; without the last four Chromium calls home at every start.
+const chromiumFlags = [
+  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
+];
+
+let step = 'start';
+
+async function until(what, read, accept) {
+  step = what;
+  const end = Date.now() + limit;
+  let value;
+  while (Date.now() < end) {
+    value = await read();
+    if (accept(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`not within ${limit / 1000} s; last seen: ${JSON.stringify(value)}`);
+}
+
+const count = (text) => Number(text.replaceAll(/[^0-9.]/g, '') || 0);
+const text = (page, selector) => page.locator(selector).first().textContent({ timeout: limit });
+const total = async (page) => count(await text(page, '#stat-deliveries .note'));
+const accepted = async (page) => count(await text(page, '#stat-events .note'));
+
+async function send(page, title, body, className) {
+  await page.fill('#title', title);
+  await page.fill('#body', body);
+  await page.selectOption('#class', className);
+  await page.click('#send');
+}
+
+async function clickThrough(page, failures) {
+  step = 'open the one-time link';
+  await page.goto(link, { waitUntil: 'domcontentloaded', timeout: limit });
+  if (new URL(page.url()).search) throw new Error(`the ticket stayed in the address ${page.url()}`);
+  await until('the stream is live', () => text(page, '#live-text'), (value) => value === 'live');
+  await until('this tab is connected', () => text(page, '#tab-text'), (value) => value.startsWith('connected'));
+  const user = await page.inputValue('#user');
+  await until(`the sessions table shows the tab of ${user}`, () => page.locator('#sessions tbody').textContent(), (value) => value.includes(user));
+
+  const deliveriesBefore = await total(page);
+  const eventsBefore = await accepted(page);
+  const marker = `browser ${Date.now().toString(36)}`;
+
+  // With the tab in the background the plan pushes at once; in front it would wait for the ack.
+  await page.click('#tab-background');
+  await until('the tab reports background', () => page.locator('#sessions tbody').textContent(), (value) => value.includes('background'));
+  step = 'send a message';
+  await send(page, 'Grace', marker, 'message');
+  await until('the hub accepted it', () => text(page, '#answer-status'), (value) => value === '202');
+  await until('the plan gives reasons', () => text(page, '#plan'), (value) => value.includes('because'));
+  await until('this tab shows it', () => page.locator('#received').textContent(), (value) => value.includes(marker));
+  await until('this tab acked it', () => text(page, '#received li .ack'), (value) => value.includes('acked'));
+  await until('a phone shows it', () => page.locator('#phones .card').allTextContents(), (cards) => cards.some((card) => card.includes(marker)));
+  await until('deliveries were counted', () => total(page), (value) => value >= deliveriesBefore + 2);
+  await until('the event was counted', () => accepted(page), (value) => value >= eventsBefore + 1);
+  await until('the table has the channel websocket', () => page.locator('#deliveries tbody').textContent(), (value) => value.includes('websocket'));
+
+  step = 'send a call with the tab in front';
+  await page.click('#tab-active');
+  await send(page, 'Ada', `${marker} call`, 'call');
+  await until('this tab shows the call', () => page.locator('#received').textContent(), (value) => value.includes(`${marker} call`));
+
+  step = 'refuse data that is no JSON';
+  await page.fill('#data', '{not json');
+  await page.click('#send');
+  await until('the form says why', () => text(page, '#data-error'), (value) => value.includes('no JSON'));
+  await page.fill('#data', '{"chat": 7}');
+  await page.click('#explain');
+  await until('explain answers 200', () => text(page, '#answer-status'), (value) => value === '200');
+  if (failures.length) throw new Error(`the page reported: ${failures.join(' | ')}`);
+}
+
+async function takePictures(page) {
+  step = 'screenshots';
+  await page.waitForTimeout(2_500);
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const width of [1280, 420]) {
+      await page.setViewportSize({ width, height: width > 600 ? 900 : 860 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (overflow > 0) throw new Error(`at ${width} px the page is ${overflow} px too wide`);
+      await page.screenshot({ path: join(pictures, `console-${scheme}-${width}.png`), fullPage: true });
+    }
+  }
+}
+
+if (!link) {
+  console.error('usage: node console.mjs <console link> [folder for screenshots]');
+  process.exit(2);
+}
+
+await mkdir(pictures, { recursive: true });
+const profile = await mkdtemp(join(tmpdir(), 'pnh-browser-'));
+const context = await chromium.launchPersistentContext(profile, { executablePath: browserPath, args: chromiumFlags, viewport: { width: 1280, height: 900 } });
+let failed = false;
+try {
+  const page = await context.newPage();
+  const failures = [];
+  page.on('pageerror', (error) => failures.push(error.message));
+  page.on('console', (message) => { if (message.type() === 'error') failures.push(message.text()); });
+  try {
+    await clickThrough(page, failures);
+    await takePictures(page);
+    console.log('console: everything was seen');
+  } catch (error) {
+    failed = true;
+    console.error(`console: FAILED at "${step}": ${error.message.split('\n')[0]}${failures.length ? ` (page: ${failures.join(' | ')})` : ''}`);
+    await page.screenshot({ path: join(pictures, 'failed.png'), fullPage: true }).catch(() => {});
+  }
+} finally {
+  await context.close();
+  await rm(profile, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
