@@ -1,11 +1,12 @@
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.ConsolePage;
 
-namespace Pnh.Api.Tests.Console;
+namespace Pnh.Api.Tests.ConsolePage;
 
 /// <summary>The console on one real port, the socket of the "public listener" on another, over a <see cref="FakeHub"/>.</summary>
 internal sealed class ConsoleHost : IAsyncDisposable

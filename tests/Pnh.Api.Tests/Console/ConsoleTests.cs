@@ -5,7 +5,7 @@ using System.Text.Json;
 using Pnh.Api.ConsolePage;
 using Pnh.TestKit;
 
-namespace Pnh.Api.Tests.Console;
+namespace Pnh.Api.Tests.ConsolePage;
 
 public sealed class ConsoleTests : IAsyncLifetime
 {

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using System.Net.WebSockets;
 using System.Text;
-using System.Text.Json;
 using System.Text.Json.Nodes;
+using Microsoft.AspNetCore.Http;
 using Pnh.Api.ConsolePage;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -10,7 +10,7 @@ using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
-namespace Pnh.Api.Tests.Console;
+namespace Pnh.Api.Tests.ConsolePage;
 
 /// <summary>
 /// A hub as small as the page needs: two phones, a socket that speaks as much of pnh.v1 as the tab does, and real metrics. The page is
@@ -45,9 +45,8 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 
     public string? LastBody { get; private set; }
 
-    public IEnumerable<string> TabStates => _tabs.Values.Select(tab => tab.State.ToString());
-
-    public int AckedUpTo => _tabs.Values.Select(tab => tab.Acked).DefaultIfEmpty().Max();
+    /// <summary>Highest seq that any tab acknowledged.</summary>
+    public int LastAck { get; private set; }
 
     public ConsoleSnapshot Snapshot()
     {
@@ -155,7 +154,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
                 await tab.SendAsync(new JsonObject { ["type"] = "welcome", ["session"] = tab.Id, ["seq"] = 0, ["resumed"] = false });
                 break;
             case "ack":
-                tab.Acked = (int)frame["seq"]!;
+                LastAck = Math.Max(LastAck, (int)frame["seq"]!);
                 break;
             case "state":
                 _metrics.SessionsChanged(tab.State, -1);
@@ -182,8 +181,6 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
         public string Device { get; set; } = "";
 
         public SessionState State { get; set; }
-
-        public int Acked { get; set; }
 
         public int NextSeq() => Interlocked.Increment(ref _seq);
 
