@@ -15,6 +15,7 @@ internal sealed class ConsoleHost : IAsyncDisposable
 
     private readonly WebApplication _console;
     private readonly WebApplication _public;
+    private int _disposed;
 
     private ConsoleHost(WebApplication console, WebApplication @public, FakeHub hub)
     {
@@ -49,8 +50,14 @@ internal sealed class ConsoleHost : IAsyncDisposable
         return new ConsoleHost(console, @public, hub);
     }
 
+    /// <summary>A second call does nothing: one test stops the host itself.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+        {
+            return;
+        }
+
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(10));
         await _console.StopAsync(limit.Token);
         await _console.DisposeAsync();

@@ -1,32 +1,14 @@
 using System.Net;
-using System.Net.Http.Headers;
-using System.Text;
-using System.Text.Json;
 using Pnh.Api.ConsolePage;
-using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.ConsolePage;
 
-public sealed class ConsoleTests : IAsyncLifetime
+public sealed class ConsoleTests : ConsoleTestBase
 {
-    private readonly FakeTimeProvider _time = new();
-    private readonly HttpMessageInvoker _http = new(new SocketsHttpHandler { AllowAutoRedirect = false, UseCookies = false });
-    private ConsoleHost _host = null!;
-
-    private string Origin => _host.Address.GetLeftPart(UriPartial.Authority);
-
-    public async Task InitializeAsync() => _host = await ConsoleHost.StartAsync(_time);
-
-    public async Task DisposeAsync()
-    {
-        _http.Dispose();
-        await _host.DisposeAsync();
-    }
-
     [Fact]
     public async Task Link_FirstUse_SignsInAndRedirects_SecondUse_IsRefused()
     {
-        var link = _host.Access.CreateLink(_host.Address);
+        var link = Host.Access.CreateLink(Host.Address);
         using var first = await SendAsync(HttpMethod.Get, link.PathAndQuery);
         Assert.Equal(HttpStatusCode.SeeOther, first.StatusCode);
         Assert.Equal("/console", first.Headers.Location!.OriginalString);
@@ -53,7 +35,7 @@ public sealed class ConsoleTests : IAsyncLifetime
         Assert.Equal(HttpStatusCode.Unauthorized, answer.StatusCode);
         using var forged = await SendAsync(new HttpMethod(method), path, cookie: "pnh-console=made-up", origin: Origin, body: "{}");
         Assert.Equal(HttpStatusCode.Unauthorized, forged.StatusCode);
-        Assert.Null(_host.Hub.LastBody);
+        Assert.Null(Host.Hub.LastBody);
     }
 
     [Theory]
@@ -78,7 +60,7 @@ public sealed class ConsoleTests : IAsyncLifetime
     {
         using var answer = await SendAsync(HttpMethod.Post, "/console/events", await SignInAsync(), origin, "{}");
         Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
-        Assert.Null(_host.Hub.LastBody);
+        Assert.Null(Host.Hub.LastBody);
     }
 
     [Fact]
@@ -86,7 +68,7 @@ public sealed class ConsoleTests : IAsyncLifetime
     {
         using var answer = await SendAsync(HttpMethod.Post, "/console/events", body: """{"to":{"user":"demo"},"class":"message"}""", key: ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.Accepted, answer.StatusCode);
-        Assert.Equal("""{"to":{"user":"demo"},"class":"message"}""", _host.Hub.LastBody);
+        Assert.Equal("""{"to":{"user":"demo"},"class":"message"}""", Host.Hub.LastBody);
         Assert.StartsWith("""{"id":"event-""", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
     }
 
@@ -118,7 +100,7 @@ public sealed class ConsoleTests : IAsyncLifetime
 
         using var locked = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.Unauthorized, locked.StatusCode);
-        _time.Advance(TimeSpan.FromSeconds(61));
+        Time.Advance(TimeSpan.FromSeconds(61));
         using var open = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.SeeOther, open.StatusCode);
     }
@@ -127,10 +109,10 @@ public sealed class ConsoleTests : IAsyncLifetime
     public async Task Session_AfterTwelveHours_IsOver()
     {
         var cookie = await SignInAsync();
-        _time.Advance(TimeSpan.FromHours(12) - TimeSpan.FromSeconds(1));
+        Time.Advance(TimeSpan.FromHours(12) - TimeSpan.FromSeconds(1));
         using var late = await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}");
         Assert.Equal(HttpStatusCode.OK, late.StatusCode);
-        _time.Advance(TimeSpan.FromSeconds(2));
+        Time.Advance(TimeSpan.FromSeconds(2));
         using var over = await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}");
         Assert.Equal(HttpStatusCode.Unauthorized, over.StatusCode);
     }
@@ -145,9 +127,9 @@ public sealed class ConsoleTests : IAsyncLifetime
         Assert.StartsWith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws:", policy, StringComparison.Ordinal);
         Assert.DoesNotContain("unsafe", policy, StringComparison.Ordinal);
 
-        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_host.Address, "/console/console.js"));
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Host.Address, "/console/console.js"));
         request.Headers.IfNoneMatch.Add(first.Headers.ETag!);
-        using var second = await _http.SendAsync(request, CancellationToken.None);
+        using var second = await SendAsync(request);
         Assert.Equal(HttpStatusCode.NotModified, second.StatusCode);
         Assert.Empty(await second.Content.ReadAsByteArrayAsync());
     }
@@ -167,73 +149,9 @@ public sealed class ConsoleTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Stream_TwoViewers_ShareOneSnapshotASecond_AndNoneWithoutViewers()
-    {
-        var cookie = await SignInAsync();
-        using var one = await OpenStreamAsync(cookie);
-        using var two = await OpenStreamAsync(cookie);
-        Assert.StartsWith("event: snapshot\ndata: {\"version\":\"0.1.0-test\"", await ReadEventAsync(one), StringComparison.Ordinal);
-        await ReadEventAsync(two);
-        var before = _host.Hub.Snapshots;
-        _time.Advance(TimeSpan.FromSeconds(1));
-        var text = await ReadEventAsync(one);
-        Assert.Equal(text, await ReadEventAsync(two));
-        Assert.Equal(before + 1, _host.Hub.Snapshots);
-
-        one.Dispose();
-        two.Dispose();
-        var idle = await WaitUntilIdleAsync();
-        _time.Advance(TimeSpan.FromSeconds(30));
-        Assert.Equal(idle, _host.Hub.Snapshots);
-    }
-
-    [Fact]
-    public async Task Stream_ManySessionsAndLabels_AreBoundedAndSnakeCase()
-    {
-        _host.Hub.MadeUpSessions = 5_000;
-        _host.Hub.CountTroubles();
-        using var stream = await OpenStreamAsync(await SignInAsync());
-        var text = await ReadEventAsync(stream);
-        using var json = JsonDocument.Parse(text[text.IndexOf('{', StringComparison.Ordinal)..]);
-        Assert.Equal(5_000, json.RootElement.GetProperty("sessionCount").GetInt32());
-        Assert.Equal(ConsoleSnapshot.MaxSessions, json.RootElement.GetProperty("sessions").GetArrayLength());
-        var delivery = json.RootElement.GetProperty("totals").GetProperty("deliveries")[0];
-        Assert.Equal("address_dead", delivery.GetProperty("status").GetString());
-    }
-
-    [Fact]
-    public async Task Stream_SnapshotFails_KeepsTheViewerAndGoesOn()
-    {
-        using var stream = await OpenStreamAsync(await SignInAsync());
-        await ReadEventAsync(stream);
-        _host.Hub.Fails = true;
-        _time.Advance(TimeSpan.FromSeconds(1));
-        _host.Hub.Fails = false;
-        _time.Advance(TimeSpan.FromSeconds(1));
-        Assert.StartsWith("event: snapshot", await ReadEventAsync(stream), StringComparison.Ordinal);
-    }
-
-    [Fact]
-    public async Task Stream_TooManyViewers_Is503_AndStopEndsTheOthers()
-    {
-        var cookie = await SignInAsync();
-        var streams = new List<Stream>();
-        for (var i = 0; i < SnapshotFeed.MaxViewers; i++)
-        {
-            streams.Add(await OpenStreamAsync(cookie));
-        }
-
-        using var refused = await SendAsync(HttpMethod.Get, "/console/stream", cookie);
-        Assert.Equal(HttpStatusCode.ServiceUnavailable, refused.StatusCode);
-        await _host.DisposeAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(5));
-        streams.ForEach(static stream => stream.Dispose());
-        _host = await ConsoleHost.StartAsync(_time);
-    }
-
-    [Fact]
     public async Task Token_WithoutDemoUser_Is404()
     {
-        _host.Hub.HasTabUser = false;
+        Host.Hub.HasTabUser = false;
         using var answer = await SendAsync(HttpMethod.Post, "/console/token", await SignInAsync(), Origin, "{}");
         Assert.Equal(HttpStatusCode.NotFound, answer.StatusCode);
         Assert.Equal("application/problem+json", answer.Content.Headers.ContentType!.MediaType);
@@ -247,77 +165,6 @@ public sealed class ConsoleTests : IAsyncLifetime
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, large.StatusCode);
         using var text = await SendAsync(HttpMethod.Post, "/console/events", cookie, Origin, "{}", mediaType: "text/plain");
         Assert.Equal(HttpStatusCode.UnsupportedMediaType, text.StatusCode);
-        Assert.Null(_host.Hub.LastBody);
-    }
-
-    private async Task<string> SignInAsync()
-    {
-        using var answer = await SignInAsync(ConsoleHost.AdminKey);
-        return answer.Headers.GetValues("Set-Cookie").Single().Split(';')[0];
-    }
-
-    private Task<HttpResponseMessage> SignInAsync(string key) =>
-        SendAsync(HttpMethod.Post, "/console/signin", origin: Origin, body: $"key={key}", mediaType: "application/x-www-form-urlencoded");
-
-    private async Task<HttpResponseMessage> SendAsync(
-        HttpMethod method, string path, string? cookie = null, string? origin = null, string? body = null, string? key = null,
-        string? hostName = null, string? fetchSite = null, string mediaType = "application/json")
-    {
-        using var request = new HttpRequestMessage(method, new Uri(_host.Address, path));
-        request.Headers.Host = hostName;
-        Add(request.Headers, "Cookie", cookie);
-        Add(request.Headers, "Origin", origin);
-        Add(request.Headers, "Sec-Fetch-Site", fetchSite);
-        Add(request.Headers, "Authorization", key is null ? null : $"Bearer {key}");
-        request.Content = method == HttpMethod.Post ? new StringContent(body ?? "", Encoding.UTF8, mediaType) : null;
-        return await _http.SendAsync(request, CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(10));
-    }
-
-    private static void Add(HttpRequestHeaders headers, string name, string? value)
-    {
-        if (value is not null)
-        {
-            Assert.True(headers.TryAddWithoutValidation(name, value));
-        }
-    }
-
-    private async Task<Stream> OpenStreamAsync(string cookie)
-    {
-        var answer = await SendAsync(HttpMethod.Get, "/console/stream", cookie);
-        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
-        return await answer.Content.ReadAsStreamAsync();
-    }
-
-    private static async Task<string> ReadEventAsync(Stream stream)
-    {
-        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(10));
-        var text = new StringBuilder();
-        var buffer = new byte[64 * 1024];
-        while (!text.ToString().EndsWith("\n\n", StringComparison.Ordinal))
-        {
-            var read = await stream.ReadAsync(buffer, limit.Token);
-            Assert.True(read > 0, "the stream ended");
-            text.Append(Encoding.UTF8.GetString(buffer, 0, read));
-        }
-
-        return text.ToString();
-    }
-
-    /// <summary>The server notices the end of a connection a moment later: then the clock's steps make no snapshots.</summary>
-    private async Task<int> WaitUntilIdleAsync()
-    {
-        for (var i = 0; i < 100; i++)
-        {
-            var before = _host.Hub.Snapshots;
-            _time.Advance(TimeSpan.FromSeconds(1));
-            if (_host.Hub.Snapshots == before)
-            {
-                return before;
-            }
-
-            await Task.Delay(50);
-        }
-
-        throw new TimeoutException("The feed still takes snapshots 5 s after the last viewer left.");
+        Assert.Null(Host.Hub.LastBody);
     }
 }

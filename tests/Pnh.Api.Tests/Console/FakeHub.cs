@@ -68,7 +68,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
     {
         LastBody = Encoding.UTF8.GetString(body.Span);
         var json = JsonNode.Parse(body.Span)!.AsObject();
-        EventClassNames.TryParse((string)json["class"]!, out var @class);
+        Assert.True(EventClassNames.TryParse((string)json["class"]!, out var @class));
         var id = $"event-{Guid.NewGuid():N}"[..20];
         _metrics.EventCounted("demo", @class, EventResult.Accepted);
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.4));
