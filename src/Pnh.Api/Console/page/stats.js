@@ -3,7 +3,9 @@ import { Sparkline, byId, latency, make, number, setText, span } from '/console/
 
 const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
 const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
-const attempts = (totals) => sum(totals.deliveries, () => true);
+// An ack belongs to a frame that was counted as sent, and what was suppressed was never tried.
+const isAttempt = (row) => row.status !== 'acked' && row.status !== 'suppressed';
+const attempts = (totals) => sum(totals.deliveries, isAttempt);
 
 const tiles = {};
 
@@ -43,10 +45,10 @@ export function showStats(totals, before, seconds, sessionCount) {
     `journal sync p99 ${latency(totals.journalSyncP99)}`);
 }
 
-const good = ['sent', 'accepted'];
-const warn = ['throttled', 'unavailable', 'not_connected', 'expired'];
+const good = ['sent', 'accepted', 'acked'];
+const warn = ['throttled', 'unavailable', 'not_connected', 'expired', 'suppressed'];
 const tone = (status) => (good.includes(status) ? 'good' : warn.includes(status) ? 'warn' : 'bad');
-const order = ['sent', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'address_dead', 'rejected', 'misconfigured'];
+const order = ['sent', 'acked', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'suppressed', 'address_dead', 'rejected', 'misconfigured'];
 const label = (word) => word.replaceAll('_', ' ');
 
 function fill(table, heads, rows, emptyText) {
@@ -61,10 +63,11 @@ const channelSparks = {};
 
 export function showDeliveries(totals, before, seconds) {
   const seen = new Set(totals.deliveries.map((row) => row.status));
-  const statuses = order.filter((status) => good.includes(status) || seen.has(status));
+  // A status that this page does not know yet is shown all the same, as trouble.
+  const statuses = [...order.filter((status) => good.includes(status) || seen.has(status)), ...[...seen].filter((status) => !order.includes(status))];
   const channels = [...new Set(totals.deliveries.map((row) => row.channel))];
   const rows = channels.map((channel) => {
-    const of = (t) => sum(t.deliveries, (row) => row.channel === channel);
+    const of = (t) => sum(t.deliveries, (row) => row.channel === channel && isAttempt(row));
     const rate = before ? (of(totals) - of(before)) / seconds : 0;
     const spark = (channelSparks[channel] ??= new Sparkline());
     spark.push(rate);
