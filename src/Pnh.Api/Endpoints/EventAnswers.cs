@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Pnh.Api.Problems;
 using Pnh.Core.Events;
@@ -30,17 +31,25 @@ internal static class EventAnswers
             return problem.ExecuteAsync(context);
         }
 
-        var response = context.Response;
-        response.StatusCode = StatusCodes.Status202Accepted;
-        response.ContentType = RequestBody.Json;
-        using (var json = new Utf8JsonWriter(response.BodyWriter))
+        var receipt = Receipt(accepted, result);
+        context.Response.StatusCode = StatusCodes.Status202Accepted;
+        context.Response.ContentType = RequestBody.Json;
+        context.Response.ContentLength = receipt.Length;
+        return context.Response.Body.WriteAsync(receipt, context.RequestAborted).AsTask();
+    }
+
+    /// <summary>The body of a 202.</summary>
+    internal static ReadOnlyMemory<byte> Receipt(Event accepted, in AcceptResult result)
+    {
+        var output = new ArrayBufferWriter<byte>(128);
+        using (var json = new Utf8JsonWriter(output))
         {
             json.WriteStartObject();
             WriteMembers(json, accepted, result);
             json.WriteEndObject();
         }
 
-        return response.BodyWriter.FlushAsync(context.RequestAborted).AsTask();
+        return output.WrittenMemory;
     }
 
     /// <summary>The members of a receipt.</summary>

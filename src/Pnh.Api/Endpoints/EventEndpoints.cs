@@ -82,7 +82,8 @@ internal sealed class EventEndpoints
         }
         else if (Read(context, body.Bytes.ToArray(), out var problem) is { } accepted)
         {
-            await PlanWriter.WriteAsync(context.Response, accepted, _hub.ExplainAsync(accepted, context.RequestAborted));
+            context.Response.ContentType = RequestBody.Json;
+            await PlanWriter.WriteAsync(context.Response.BodyWriter, accepted, _hub.ExplainAsync(accepted, context.RequestAborted));
         }
         else
         {

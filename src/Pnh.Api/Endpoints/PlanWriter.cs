@@ -1,5 +1,5 @@
+using System.IO.Pipelines;
 using System.Text.Json;
-using Pnh.Api.Problems;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Shards;
@@ -12,11 +12,9 @@ internal static class PlanWriter
     // A topic's plan may be long: what is written so far leaves in pieces of this many bytes.
     private const int FlushBytes = 16 * 1024;
 
-    internal static async Task WriteAsync(HttpResponse response, Event accepted, IAsyncEnumerable<UserPlan> users)
+    internal static async Task WriteAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users)
     {
-        response.ContentType = RequestBody.Json;
-        var json = new Utf8JsonWriter(response.BodyWriter);
-        await using (json)
+        await using (var json = new Utf8JsonWriter(output))
         {
             json.WriteStartObject();
             json.WriteString("id", accepted.Id);
@@ -30,7 +28,7 @@ internal static class PlanWriter
                 if (json.BytesPending > FlushBytes)
                 {
                     await json.FlushAsync();
-                    await response.BodyWriter.FlushAsync();
+                    await output.FlushAsync();
                 }
             }
 
@@ -38,7 +36,7 @@ internal static class PlanWriter
             json.WriteEndObject();
         }
 
-        await response.BodyWriter.FlushAsync();
+        await output.FlushAsync();
     }
 
     private static void WriteUser(Utf8JsonWriter json, UserPlan user)

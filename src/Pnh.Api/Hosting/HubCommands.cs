@@ -40,7 +40,7 @@ internal static class HubCommands
             }
 
             await host.StartAsync(cancellationToken);
-            Welcome.Write(output.Out, host.PublicAddress, new Uri(host.OperationsAddress, "/console"), host.Start.DemoKey, host.Start.Sandbox is not null);
+            Welcome.Write(output.Out, host.PublicAddress, host.CreateConsoleLink(), host.Start.DemoKey, host.Start.Sandbox is not null);
             await host.WaitForShutdownAsync(cancellationToken);
             return 0;
         }

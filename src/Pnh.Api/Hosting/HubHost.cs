@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
+using Pnh.Api.ConsolePage;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
 using Pnh.Api.FrontDoor;
@@ -90,7 +91,11 @@ internal sealed class HubHost : IAsyncDisposable
         }
 
         await _app.StartAsync(cancellationToken);
+        Services.GetRequiredService<HubConsole>().PublicAddress = PublicAddress;
     }
+
+    /// <summary>A link that lets one browser into the console, once.</summary>
+    public Uri CreateConsoleLink() => Services.GetRequiredService<ConsoleAccess>().CreateLink(OperationsAddress);
 
     /// <summary>Until the process is told to stop; then stops.</summary>
     public Task WaitForShutdownAsync(CancellationToken cancellationToken) => _app.WaitForShutdownAsync(cancellationToken);
@@ -144,6 +149,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app);
         _app.MapFuture();
+        _app.MapConsole();
         _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
         var stored = Services.GetRequiredService<IPublisherKeyStore>();

@@ -1,5 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Api.ConsolePage;
 using Pnh.Api.Endpoints;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
@@ -26,6 +27,7 @@ internal static class HubServices
         .AddSockets()
         .AddAccess(start.Options)
         .AddEndpoints()
+        .AddOperatorConsole(start)
         .AddSingleton<Readiness>()
         .AddHostedService<HubService>();
 
@@ -64,6 +66,25 @@ internal static class HubServices
         .AddSingleton(PublisherKeys.From(options.Apps.Values))
         .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IClientAuthenticator>(provider => provider.GetRequiredService<ClientTokens>());
+
+    private static IServiceCollection AddOperatorConsole(this IServiceCollection services, HubStart start) => services
+        .AddSingleton(provider => new HubConsole(
+            start.Options,
+            start.Sandbox,
+            provider.GetRequiredService<Hub>(),
+            provider.GetRequiredService<EventReader>(),
+            provider.GetRequiredService<HubMetrics>(),
+            provider.GetRequiredService<WebSocketServer>(),
+            provider.GetRequiredService<ClientTokens>(),
+            provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
+        .AddSingleton(provider => new ConsoleAccessOptions
+        {
+            IsAdminKey = key => key.Length <= PublisherKeys.SecretCharacters
+                && provider.GetRequiredService<PublisherKeys>().Find(key)?.Scopes.Cover(Scope.Admin) == true,
+            HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host)],
+        })
+        .AddConsole();
 
     private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
         .AddSingleton<DeviceJson>()

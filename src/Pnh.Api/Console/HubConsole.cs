@@ -1,0 +1,124 @@
+using System.IO.Pipelines;
+using Pnh.Api.Access;
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+using Pnh.Api.Endpoints;
+using Pnh.Api.FirstStart;
+using Pnh.Api.Problems;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+using Pnh.Sandbox;
+
+namespace Pnh.Api.ConsolePage;
+
+/// <summary>The console's view of the running hub. It acts for one app: the demo, or the first configured one by name.</summary>
+internal sealed class HubConsole : IConsoleSource
+{
+    private static readonly TimeSpan TabTokenLife = TimeSpan.FromHours(12);
+    private readonly PnhOptions _options;
+    private readonly SandboxServer? _sandbox;
+    private readonly Hub _hub;
+    private readonly EventReader _reader;
+    private readonly HubMetrics _metrics;
+    private readonly WebSocketServer _sockets;
+    private readonly ClientTokens _tokens;
+    private readonly TimeProvider _time;
+    private readonly DateTimeOffset _startedAt;
+
+    public HubConsole(
+        PnhOptions options, SandboxServer? sandbox, Hub hub, EventReader reader, HubMetrics metrics, WebSocketServer sockets, ClientTokens tokens, TimeProvider time)
+    {
+        _options = options;
+        _sandbox = sandbox;
+        _hub = hub;
+        _reader = reader;
+        _metrics = metrics;
+        _sockets = sockets;
+        _tokens = tokens;
+        _time = time;
+        _startedAt = time.GetUtcNow();
+    }
+
+    /// <summary>The public listener as a browser on this machine reaches it; set when the port is known.</summary>
+    public Uri? PublicAddress { get; set; }
+
+    public ConsoleSnapshot Snapshot()
+    {
+        var totals = _metrics.Snapshot();
+        return new ConsoleSnapshot(
+            PnhCommandLine.Version,
+            _startedAt,
+            totals,
+            (int)(totals.ActiveSessions + totals.BackgroundSessions),
+            [.. _sockets.Snapshot(10 * ConsoleSnapshot.MaxSessions).OrderByDescending(static s => s.Since).Take(ConsoleSnapshot.MaxSessions).Select(Row)],
+            _sandbox is null ? null : [.. NamedFirst(_sandbox.Phones.All).Take(ConsoleSnapshot.MaxPhones).Select(Draw)]);
+    }
+
+    public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)
+    {
+        if (Read(body, out var problem) is not { } accepted)
+        {
+            return Answer(problem!);
+        }
+
+        var result = await _hub.AcceptAsync(accepted);
+        return EventAnswers.Refusal(result) is { } refusal ? Answer(refusal) : Answer(StatusCodes.Status202Accepted, EventAnswers.Receipt(accepted, result));
+    }
+
+    public async ValueTask<ConsoleAnswer> ExplainAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)
+    {
+        if (Read(body, out var problem) is not { } accepted)
+        {
+            return Answer(problem!);
+        }
+
+        using var plan = new MemoryStream();
+        await PlanWriter.WriteAsync(PipeWriter.Create(plan, new StreamPipeWriterOptions(leaveOpen: true)), accepted, _hub.ExplainAsync(accepted, cancellationToken));
+        return Answer(StatusCodes.Status200OK, plan.ToArray());
+    }
+
+    public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken)
+    {
+        if (!_options.Apps.ContainsKey(DemoApp.Name) || PublicAddress is null)
+        {
+            return ValueTask.FromResult<TabToken?>(null);
+        }
+
+        var socket = new UriBuilder(PublicAddress) { Scheme = PublicAddress.Scheme == Uri.UriSchemeHttps ? "wss" : "ws", Path = "/v1/socket" };
+        var token = _tokens.Create(DemoApp.Name, DemoApp.User, device: null, TabTokenLife);
+        return ValueTask.FromResult<TabToken?>(new TabToken(token, DemoApp.User, null, socket.Uri.ToString()));
+    }
+
+    private Event? Read(ReadOnlyMemory<byte> body, out Problem? problem)
+    {
+        if (_options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault() is not { } app)
+        {
+            problem = new Problem(ProblemCatalogue.NoSuchItem, "No app is configured.");
+            return null;
+        }
+
+        var errors = new List<FieldError>();
+        var accepted = _reader.Read(body.ToArray(), new EventOrigin(app, _time.GetUtcNow(), _time.GetTimestamp()), errors);
+        problem = accepted is null ? EventAnswers.Invalid(errors) : null;
+        return accepted;
+    }
+
+    private static ConsoleAnswer Answer(Problem problem) => new(problem.Kind.Status, Problem.MediaType, problem.ToJson());
+
+    private static ConsoleAnswer Answer(int status, ReadOnlyMemory<byte> json) => new(status, RequestBody.Json, json);
+
+    private static ConsoleSession Row(SessionSnapshot session) => new(
+        session.Key.App, session.Key.User, session.Key.Device, session.Key.Session, Platform.Web, session.State, session.Since);
+
+    private static IEnumerable<Phone> NamedFirst(IReadOnlyList<Phone> phones) =>
+        phones.OrderBy(static p => p.Name is null).ThenBy(static p => p.Name, StringComparer.Ordinal).ThenBy(static p => p.Address, StringComparer.Ordinal);
+
+    private static ConsolePhone Draw(Phone phone) => new(
+        phone.Name ?? $"{(phone.Platform == PhonePlatform.Ios ? "iPhone" : "Android")} …{phone.Address[^Math.Min(6, phone.Address.Length)..]}",
+        phone.Platform == PhonePlatform.Ios ? Platform.Ios : Platform.Android,
+        phone.Received,
+        [.. phone.LockScreen.Select(static shown => new LockScreenItem(shown.EventId, shown.Title, shown.Body, shown.PushType, shown.Priority, shown.At))]);
+}
