@@ -1,3 +1,4 @@
+using System.Reflection;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
@@ -46,13 +47,13 @@ internal sealed class HubHost : IAsyncDisposable
 
     /// <summary>
     /// Builds a hub from configuration tokens (<c>--Pnh:Urls=…</c>). Null when the configuration has errors. <paramref name="configure"/> may add
-    /// services (tests: a clock, channels).
+    /// services (tests: a clock); <paramref name="channels"/> are assemblies with further channels.
     /// </summary>
     public static async Task<HubHost?> BuildAsync(
-        string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken)
+        string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken, params IEnumerable<Assembly> channels)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
-        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
+        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName), channels);
         configure?.Invoke(builder);
         var knownKeys = KnownKeys.Hub().Add(Modules(builder.Services).SelectMany(static module => module.ConfigurationKeys));
         if (await HubStart.PrepareAsync(builder.Configuration, knownKeys, Environment.CurrentDirectory, errors, cancellationToken) is not { } start)

@@ -1,7 +1,7 @@
 using System.Net.Sockets;
+using Pnh.Core.Deliveries;
 using Polly.CircuitBreaker;
 using Polly.Timeout;
-using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Http;
 

@@ -77,8 +77,12 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
         {
             await tab.SendAsync(new JsonObject
             {
-                ["type"] = "event", ["seq"] = tab.NextSeq(), ["id"] = id, ["class"] = @class.Label(),
-                ["data"] = json["data"]?.DeepClone(), ["notification"] = json["notification"]?.DeepClone(),
+                ["type"] = "event",
+                ["seq"] = tab.NextSeq(),
+                ["id"] = id,
+                ["class"] = @class.Label(),
+                ["data"] = json["data"]?.DeepClone(),
+                ["notification"] = json["notification"]?.DeepClone(),
             });
             Delivered("websocket", @class, DeliveryStatus.Sent);
             _metrics.AcceptToFrame(@class, TimeSpan.FromMilliseconds(0.6));

@@ -43,7 +43,7 @@ public sealed class StartFaultTests
             "--Pnh:Apps:shop:Apns:0:TeamId=x", "--Pnh:Classes:call:Ttl=soon",
         ];
 
-        var host = await HubHost.BuildAsync(wrong, errors, TestHub.Quiet(null), default);
+        var host = await HubHost.BuildAsync(wrong, errors, TestHub.Quiet, default);
 
         Assert.Null(host);
         Assert.Equal(

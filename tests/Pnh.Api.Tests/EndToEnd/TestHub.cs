@@ -1,5 +1,6 @@
 using System.Net.Http.Headers;
 using System.Net.WebSockets;
+using System.Reflection;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
@@ -32,12 +33,12 @@ internal sealed class TestHub : IAsyncDisposable
     internal string Key => Host.Start.DemoKey!;
 
     internal static async Task<TestHub> StartAsync(
-        string? folder = null, Action<WebApplicationBuilder>? configure = null, params string[] configuration)
+        string? folder = null, Assembly[]? channels = null, params string[] configuration)
     {
         var data = folder ?? Directory.CreateTempSubdirectory("pnh-").FullName;
         var errors = new ConfigurationErrors();
         using var patience = new CancellationTokenSource(Patience);
-        var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Quiet(configure), patience.Token);
+        var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Quiet, patience.Token, channels ?? []);
         Assert.True(host is not null, string.Join(' ', errors.All));
         await host.StartAsync(patience.Token);
         return new TestHub(host, data, folder is null);
@@ -49,11 +50,7 @@ internal sealed class TestHub : IAsyncDisposable
         "--Pnh:SandboxPorts:Apns=0", "--Pnh:SandboxPorts:Fcm=0",
     ];
 
-    internal static Action<WebApplicationBuilder> Quiet(Action<WebApplicationBuilder>? configure) => builder =>
-    {
-        builder.Logging.ClearProviders();
-        configure?.Invoke(builder);
-    };
+    internal static void Quiet(WebApplicationBuilder builder) => builder.Logging.ClearProviders();
 
     internal string ClientToken(string user, string? device = null) =>
         Host.Services.GetRequiredService<ClientTokens>().Create("demo", user, device, TimeSpan.FromHours(1));

@@ -83,7 +83,12 @@ public class FrameTests
     {
         var accepted = new Event
         {
-            App = "demo", Id = "e-1", To = EventTarget.ToUser("ada"), AcceptedAt = At, ExpiresAt = At, Data = new byte[] { (byte)'"', 0xFF, (byte)'"' },
+            App = "demo",
+            Id = "e-1",
+            To = EventTarget.ToUser("ada"),
+            AcceptedAt = At,
+            ExpiresAt = At,
+            Data = new byte[] { (byte)'"', 0xFF, (byte)'"' },
         };
         var strict = new UTF8Encoding(false, throwOnInvalidBytes: true);
         using var json = JsonDocument.Parse(strict.GetString(Compose(EventFrames.Of(accepted), 1)));

@@ -98,7 +98,10 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         var device = PlanScene.NewDevice("d1", "fcm");
         return new Delivery
         {
-            Event = PlanScene.NewEvent(EventClass.Message), User = new UserKey("demo", "ada"), Device = device, Address = device.Addresses[0],
+            Event = PlanScene.NewEvent(EventClass.Message),
+            User = new UserKey("demo", "ada"),
+            Device = device,
+            Address = device.Addresses[0],
         };
     }
 }

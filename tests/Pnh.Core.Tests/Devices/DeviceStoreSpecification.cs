@@ -38,7 +38,8 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     public async Task PutDeviceAsync_WholeRecord_ComesBackEqualAlsoAfterReopen()
     {
         var device = Phone("phone-1", Noon, Apns("aa11"), new PushAddress("apns", "voipToken", "bb22", "sandbox/com.example.voip", Noon.AddSeconds(1)))
-            with { Locale = "pt-BR", AppVersion = "7.1" };
+            with
+        { Locale = "pt-BR", AppVersion = "7.1" };
 
         Assert.Equal(PutDeviceResult.Created, await PutAsync(Ada, device));
         AssertSame(device, Assert.Single((await GetAsync(Ada)).Devices));

@@ -28,17 +28,17 @@ public sealed record PlanScene(Event Event, UserSnapshot Snapshot, IReadOnlyList
 
     public static Event NewEvent(
         EventClass @class, EventTarget? to = null, Exclusions? except = null, IReadOnlyList<string>? channels = null, TimeSpan? ack = null) => new()
-    {
-        App = "demo",
-        Id = "e1",
-        To = to ?? EventTarget.ToUser(User),
-        Class = @class,
-        AcceptedAt = Noon,
-        ExpiresAt = Noon.AddHours(1),
-        Except = except,
-        Channels = channels,
-        AckWithin = ack,
-    };
+        {
+            App = "demo",
+            Id = "e1",
+            To = to ?? EventTarget.ToUser(User),
+            Class = @class,
+            AcceptedAt = Noon,
+            ExpiresAt = Noon.AddHours(1),
+            Except = except,
+            Channels = channels,
+            AckWithin = ack,
+        };
 
     public static Device NewDevice(string id, params string[] addresses) => new()
     {
