@@ -44,9 +44,9 @@ internal sealed class HubStart : IAsyncDisposable
             return null;
         }
 
-        if (read.Options.Store != StoreEngine.Sqlite)
+        RefuseWhatIsNotThere(read.Options, errors);
+        if (!errors.None)
         {
-            errors.Add("Pnh:Store", "postgres is not available yet; use sqlite");
             return null;
         }
 
@@ -76,6 +76,25 @@ internal sealed class HubStart : IAsyncDisposable
         }
 
         Folder.Dispose();
+    }
+
+    /// <summary>Values of the contract that this version cannot keep: refused, never ignored.</summary>
+    private static void RefuseWhatIsNotThere(PnhOptions options, ConfigurationErrors errors)
+    {
+        if (options.Store != StoreEngine.Sqlite)
+        {
+            errors.Add("Pnh:Store", "postgres is not available yet; use sqlite");
+        }
+
+        if (options.SocketsTransport != TransportOption.Framework)
+        {
+            errors.Add("Pnh:Sockets:Transport", "Direct is not available yet; use Framework");
+        }
+
+        if (options.LanesTransport != TransportOption.Framework)
+        {
+            errors.Add("Pnh:Lanes:Transport", "Direct is not available yet; use Framework");
+        }
     }
 
     private async Task PrepareSandboxAsync(CancellationToken cancellationToken)

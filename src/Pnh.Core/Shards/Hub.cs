@@ -121,12 +121,21 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         var results = new AcceptResult[entries.Length];
+        Exception? bug = null;
         for (var i = 0; i < entries.Length; i++)
         {
-            results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
+            try
+            {
+                results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
+            }
+            catch (Exception fault)
+            {
+                // The others have their places and their appends: they are finished before anybody hears of it.
+                bug ??= fault;
+            }
         }
 
-        return results;
+        return bug is null ? results : throw new InvalidOperationException("An event of a batch could not be finished.", bug);
     }
 
     /// <summary>Through the door and on the way to the journal, or refused at once.</summary>

@@ -44,7 +44,7 @@ function step(one) {
 
 function device(plan) {
   const steps = (plan.steps ?? []).map(step).join(', ');
-  const kept = plan.mailbox ? 'kept until acked' : '';
+  const kept = plan.mailbox ? 'waits for the next session until it is done' : '';
   const held = plan.pushHeld ? `, push held: ${plan.pushHeld}` : '';
   return make('div', { class: 'device' },
     make('b', {}, plan.device), make('span', {}, [steps, kept].filter(Boolean).join('; ') || 'nothing'),
