@@ -21,6 +21,7 @@ internal sealed class HubConsole : IConsoleSource
     private readonly PnhOptions _options;
     private readonly SandboxServer? _sandbox;
     private readonly Hub _hub;
+    private readonly IDeviceStore _devices;
     private readonly EventReader _reader;
     private readonly HubMetrics _metrics;
     private readonly WebSocketServer _sockets;
@@ -29,11 +30,13 @@ internal sealed class HubConsole : IConsoleSource
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
-        PnhOptions options, SandboxServer? sandbox, Hub hub, EventReader reader, HubMetrics metrics, WebSocketServer sockets, ClientTokens tokens, TimeProvider time)
+        PnhOptions options, SandboxServer? sandbox, Hub hub, IDeviceStore devices, EventReader reader, HubMetrics metrics, WebSocketServer sockets,
+        ClientTokens tokens, TimeProvider time)
     {
         _options = options;
         _sandbox = sandbox;
         _hub = hub;
+        _devices = devices;
         _reader = reader;
         _metrics = metrics;
         _sockets = sockets;
@@ -110,8 +113,17 @@ internal sealed class HubConsole : IConsoleSource
 
     private static ConsoleAnswer Answer(int status, ReadOnlyMemory<byte> json) => new(status, RequestBody.Json, json);
 
-    private static ConsoleSession Row(SessionSnapshot session) => new(
-        session.Key.App, session.Key.User, session.Key.Device, session.Key.Session, Platform.Web, session.State, session.Since);
+    private ConsoleSession Row(SessionSnapshot session) => new(
+        session.Key.App, session.Key.User, session.Key.Device, session.Key.Session, PlatformOf(session), session.State, session.Since);
+
+    // Only what the cache has: a snapshot must not wait for the disk. An unregistered device is a browser.
+    private Platform PlatformOf(SessionSnapshot session)
+    {
+        var user = _devices.GetUserAsync(new UserKey(session.Key.App, session.Key.User), CancellationToken.None);
+        return user.IsCompletedSuccessfully
+            ? user.Result.Devices.FirstOrDefault(device => device.Id == session.Key.Device)?.Platform ?? Platform.Web
+            : Platform.Web;
+    }
 
     private static IEnumerable<Phone> NamedFirst(IReadOnlyList<Phone> phones) =>
         phones.OrderBy(static p => p.Name is null).ThenBy(static p => p.Name, StringComparer.Ordinal).ThenBy(static p => p.Address, StringComparer.Ordinal);

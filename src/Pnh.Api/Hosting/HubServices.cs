@@ -72,6 +72,7 @@ internal static class HubServices
             start.Options,
             start.Sandbox,
             provider.GetRequiredService<Hub>(),
+            provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<EventReader>(),
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<WebSocketServer>(),
@@ -81,10 +82,14 @@ internal static class HubServices
         .AddSingleton(provider => new ConsoleAccessOptions
         {
             IsAdminKey = key => key.Length <= PublisherKeys.SecretCharacters
-                && provider.GetRequiredService<PublisherKeys>().Find(key)?.Scopes.Cover(Scope.Admin) == true,
+                && (KeyHash.Of(key) == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key))),
             HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host)],
         })
         .AddConsole();
+
+    // The console shows and serves the whole hub: a key of one app among several must not reach the others.
+    private static bool IsOnlyApp(PnhOptions options, Caller? caller) =>
+        caller is not null && caller.Scopes.Cover(Scope.Admin) && options.Apps.Count == 1 && options.Apps.ContainsKey(caller.App);
 
     private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
         .AddSingleton<DeviceJson>()
