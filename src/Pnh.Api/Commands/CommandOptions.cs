@@ -37,6 +37,7 @@ internal static class CommandOptions
     {
         Description = $"What the key may do: {string.Join(", ", Scopes.Names)}; several parted by commas",
         Required = true,
+        HelpName = "scopes",
         CustomParser = static result =>
         {
             if (!Scopes.TryParse(result.Tokens[0].Value, out var scopes, out var unknown))

@@ -69,7 +69,7 @@ internal static class KeysClient
         }
 
         using var problem = await JsonDocument.ParseAsync(content, default, cancellationToken);
-        return new(null, $"the hub refused ({(int)response.StatusCode}): {Describe(problem.RootElement)}");
+        return new(null, $"the hub at {operations} refused ({(int)response.StatusCode}): {Describe(problem.RootElement)}");
     }
 
     private static string Describe(JsonElement problem)

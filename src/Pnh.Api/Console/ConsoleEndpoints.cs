@@ -57,7 +57,8 @@ internal static class ConsoleEndpoints
         {
             if (access.Redeem(ticket) is not { } cookie)
             {
-                return files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+                // A second click in the browser that used the link finds its session.
+                return ConsoleGate.IsSignedIn(context, access) ? SeeOther(context) : files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
             }
 
             ConsoleGate.SetCookie(context, cookie);

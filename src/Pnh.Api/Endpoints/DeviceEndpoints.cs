@@ -97,7 +97,6 @@ internal sealed class DeviceEndpoints
 /// <summary>The ids of a business path, checked.</summary>
 internal static class PathUser
 {
-    private static readonly Problem BadId = new(ProblemCatalogue.InvalidId);
 
     internal static bool TryRead(HttpContext context, out UserKey key, out Problem? problem)
     {
@@ -112,7 +111,8 @@ internal static class PathUser
     internal static string? Name(HttpContext context, string parameter, out Problem? problem)
     {
         var isName = PathId.TryRead(context, parameter, out var name) && Ids.IsName(name);
-        problem = isName ? null : BadId;
+        problem = isName ? null : new Problem(
+            ProblemCatalogue.InvalidId, $"The {parameter} in the path must be 1 to {Limits.IdCharacters} printable characters, percent-encoded as UTF-8, not \".\" or \"..\".");
         return isName ? name : null;
     }
 }

@@ -8,6 +8,8 @@ namespace Pnh.Api.Endpoints;
 /// <summary>A user's settings as JSON, both ways.</summary>
 internal static class SettingsJson
 {
+    private const uint AllOfQuietHours = 0b111;
+
     internal static UserSettings? Read(ReadOnlyMemory<byte> body, ICollection<FieldError> errors)
     {
         var settings = UserSettings.Default;
@@ -124,18 +126,22 @@ internal static class SettingsJson
 
         TimeOnly? from = null, to = null;
         string? zone = null;
+        var seen = 0u;
         while (cursor.NextMember(out var name))
         {
             if (name.SequenceEqual("from"u8))
             {
+                cursor.Once(ref seen, 0, "/quietHours/from");
                 from = ReadClock(ref cursor, "/quietHours/from");
             }
             else if (name.SequenceEqual("to"u8))
             {
+                cursor.Once(ref seen, 1, "/quietHours/to");
                 to = ReadClock(ref cursor, "/quietHours/to");
             }
             else if (name.SequenceEqual("timeZone"u8))
             {
+                cursor.Once(ref seen, 2, "/quietHours/timeZone");
                 zone = ReadZone(ref cursor);
             }
             else
@@ -144,13 +150,12 @@ internal static class SettingsJson
             }
         }
 
-        if (from is null || to is null || zone is null)
+        if (seen != AllOfQuietHours)
         {
             cursor.Fail("/quietHours", "required", "Needs from, to (HH:mm) and timeZone (an IANA name).");
-            return null;
         }
 
-        return new QuietHours(from.Value, to.Value, zone);
+        return from is null || to is null || zone is null ? null : new QuietHours(from.Value, to.Value, zone);
     }
 
     private static TimeOnly? ReadClock(ref JsonCursor cursor, string pointer)

@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using System.Runtime;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
@@ -44,13 +45,17 @@ internal static class HubCommands
             await host.WaitForShutdownAsync(cancellationToken);
             return 0;
         }
-        catch (Exception fault) when (fault is DataFolderException or SandboxException)
+        catch (DataFolderException fault)
         {
             return Fail(output, fault.Message);
         }
-        catch (IOException fault) when (fault.InnerException is Microsoft.AspNetCore.Connections.AddressInUseException)
+        catch (SandboxException fault)
         {
-            return Fail(output, $"{fault.Message.TrimEnd('.')}; stop the program that holds the port, or choose others with --Pnh:Urls=… and --Pnh:OperationsUrls=…");
+            return Fail(output, $"{fault.Message.TrimEnd('.')} (keys Pnh:SandboxPorts:Apns and Pnh:SandboxPorts:Fcm, 0 = any free port; Pnh:Sandbox=false for none)");
+        }
+        catch (Exception fault) when (fault is IOException or SocketException)
+        {
+            return Fail(output, $"a listener cannot be opened: {fault.Message.TrimEnd('.')}; stop the program that holds the port, or give addresses of this machine with --Pnh:Urls=… and --Pnh:OperationsUrls=…");
         }
     }
 
