@@ -2,12 +2,13 @@ using System.Text.Json;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
 
 /// <summary>
-/// The open socket as one of the channels. It has no addresses and no accounts: a delivery carries its session
-/// (<see cref="Delivery.Session"/>), and a send completes at once.
+/// The open socket as one of the channels: its name in an event's <c>channels</c>, and the refusal of a device's <c>websocket</c> section. It
+/// has no addresses, accounts or lanes; frames go from the shard through <see cref="ISessionLink"/>.
 /// </summary>
 public sealed class WebSocketChannel : IPushChannel
 {
@@ -35,28 +36,7 @@ public sealed class WebSocketChannel : IPushChannel
     /// <summary>Always null.</summary>
     public string? FindAccount(string app, PushAddress address) => null;
 
-    /// <summary>The same sender for every account and class: it holds nothing.</summary>
-    public IPushSender Open(string account, EventClass @class) => SessionSender.Instance;
-
-    private sealed class SessionSender : IPushSender
-    {
-        public static readonly SessionSender Instance = new();
-
-        // Each send completes before it returns, so there is never a second one.
-        public int MaxInFlight => 1;
-
-        public ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
-        {
-            if (delivery.Session is not { } session)
-            {
-                return ValueTask.FromResult(DeliveryResult.Of(DeliveryStatus.NotConnected, "no-session"));
-            }
-
-            return ValueTask.FromResult(session.Link.TrySend(session.Key.Session, delivery.Event)
-                ? DeliveryResult.Of(DeliveryStatus.Sent)
-                : DeliveryResult.Of(DeliveryStatus.NotConnected, "session-gone-or-slow"));
-        }
-
-        public ValueTask DisposeAsync() => ValueTask.CompletedTask;
-    }
+    /// <summary>Never: no device has an address here, so no push is planned on it. The shard reaches the socket through <see cref="ISessionLink"/>.</summary>
+    public IPushSender Open(string account, EventClass @class) =>
+        throw new NotSupportedException("A socket has no lane: frames go through the session's link.");
 }

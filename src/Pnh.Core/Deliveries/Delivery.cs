@@ -6,7 +6,7 @@ using Pnh.Core.Shards;
 namespace Pnh.Core.Deliveries;
 
 /// <summary>
-/// One event to one device. A channel sees the public half, which does not change while a send is under way; the internal half belongs
+/// One event to one device, by frame, push or both. A channel sees the public half, which does not change while a send is under way; the internal half belongs
 /// to the user's shard and is touched under its lock only.
 /// </summary>
 public sealed class Delivery : WheelEntry
@@ -20,11 +20,15 @@ public sealed class Delivery : WheelEntry
     /// <summary>The device as it was when the plan was made.</summary>
     public required Device Device { get; init; }
 
-    /// <summary>The push address to use; null on the websocket channel.</summary>
-    public PushAddress? Address { get; init; }
+    /// <summary>The push address to use; null = no push is planned. The lane may bring it up to date before an attempt, never during one.</summary>
+    public PushAddress? Address
+    {
+        get => _address;
+        init => _address = value;
+    }
 
-    /// <summary>The session whose socket to use; null on push channels.</summary>
-    public LiveSession? Session { get; set; }
+    /// <summary>The session that was given the frame last, beside or before a push; null = none yet. Not for channels.</summary>
+    internal LiveSession? Session { get; set; }
 
     /// <summary>True once its end is decided: a lane skips what was acknowledged or withdrawn while it waited. Safe to read anywhere.</summary>
     public bool IsSettled => Volatile.Read(ref _state) != (int)DeliveryState.Pending;
@@ -69,6 +73,10 @@ public sealed class Delivery : WheelEntry
     /// <summary>When the delivery entered its lane, for the queue's age.</summary>
     internal long QueuedTimestamp { get; set; }
 
+    /// <summary>From now on the push goes there. For the lane, between two attempts.</summary>
+    internal void MoveTo(PushAddress address) => _address = address;
+
+    private PushAddress? _address;
     private int _state;
 }
 

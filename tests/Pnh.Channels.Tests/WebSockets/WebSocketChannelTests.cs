@@ -5,8 +5,6 @@ using Pnh.Channels.WebSockets;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
-using Pnh.Core.Plans;
-using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
@@ -33,28 +31,8 @@ public class WebSocketChannelTests
     }
 
     [Fact]
-    public async Task SendAsync_WithoutALiveSession_IsNotConnected()
-    {
-        await using var sender = _channel.Open("", EventClass.Message);
-        var none = await sender.SendAsync(Delivery(null), CancellationToken.None);
-        Assert.Equal((DeliveryStatus.NotConnected, "no-session"), (none.Status, none.Reason));
-
-        var session = Session();
-        session.End(SessionClose.Kicked);
-        var gone = await sender.SendAsync(Delivery(session), CancellationToken.None);
-        Assert.Equal(DeliveryStatus.NotConnected, gone.Status);
-    }
-
-    [Fact]
-    public async Task SendAsync_LiveSession_CompletesAtOnceAsSentAndTheFrameWaits()
-    {
-        await using var sender = _channel.Open("", EventClass.Message);
-        var session = Session();
-        var sending = sender.SendAsync(Delivery(session), CancellationToken.None);
-        Assert.True(sending.IsCompletedSuccessfully);
-        Assert.Equal(DeliveryStatus.Sent, (await sending).Status);
-        Assert.Equal([(1, "e-1")], FakeTransport.Drain(session));
-    }
+    public void Open_Always_IsNotSupported() =>
+        Assert.Throws<NotSupportedException>(() => _channel.Open("", EventClass.Message));
 
     [Fact]
     public void Options_Wrong_AreAllNamedAtOnce()
@@ -74,16 +52,4 @@ public class WebSocketChannelTests
             Assert.Contains(name, refusal.Message, StringComparison.Ordinal);
         }
     }
-
-    private static Session Session() => new(
-        new SessionKey("demo", "ada", "tab-1", "s-1"), SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown,
-        new WebSocketServerOptions());
-
-    private static Delivery Delivery(Session? session) => new()
-    {
-        Event = Events.Make("e-1"),
-        User = new UserKey("demo", "ada"),
-        Device = new Device { Id = "tab-1", Platform = Platform.Web, RegisteredAt = TimeProvider.System.GetUtcNow() },
-        Session = session is null ? null : new LiveSession(session.Key, session.State, session, TimeProvider.System.GetUtcNow()),
-    };
 }
