@@ -21,11 +21,11 @@ internal static class ControlFrames
         json.WriteBoolean("resumed"u8, s.resumed);
     });
 
-    /// <summary>The hub goes away: come back <paramref name="after"/> from now (milliseconds on the wire).</summary>
+    /// <summary>The hub goes away: come back <paramref name="after"/> from now (seconds on the wire, in steps of a millisecond).</summary>
     public static byte[] Drain(TimeSpan after) => Write(after, static (json, after) =>
     {
         json.WriteString("type"u8, "drain"u8);
-        json.WriteNumber("after"u8, (long)after.TotalMilliseconds);
+        json.WriteNumber("after"u8, Math.Round(after.TotalSeconds, 3));
     });
 
     /// <summary>A stable kebab-case code and a sentence for a person; repeats nothing that the client sent.</summary>
