@@ -51,6 +51,8 @@ internal sealed class FakeLink : ISessionLink
         }
     }
 
+    public bool TryReplay(string session, Event accepted) => TrySend(session, accepted);
+
     public void Close(string session, SessionClose reason)
     {
         lock (_gate)

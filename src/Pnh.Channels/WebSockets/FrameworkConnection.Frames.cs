@@ -67,7 +67,7 @@ internal sealed partial class FrameworkConnection
     private void NoteWritten(Frame? frame)
     {
         Volatile.Write(ref _writeSince, 0);
-        if (frame is { IsWithdrawal: false, Event.AcceptedTimestamp: not 0 } && _parts.Written is { } written)
+        if (frame is { IsWithdrawal: false, IsReplay: false, Event.AcceptedTimestamp: not 0 } && _parts.Written is { } written)
         {
             written(frame.Event.Class, _parts.Clock.GetElapsedTime(frame.Event.AcceptedTimestamp));
         }

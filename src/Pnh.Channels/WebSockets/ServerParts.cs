@@ -4,7 +4,7 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
 
-/// <summary>Called after an event's frame went to the connection: for <c>pnh_accept_to_frame_seconds</c>. Must not wait or throw.</summary>
+/// <summary>Called after an event's frame went to the connection, unless the event had waited for the session: for <c>pnh_accept_to_frame_seconds</c>. Must not wait or throw.</summary>
 /// <param name="class">The event's class.</param>
 /// <param name="sinceAccepted">Since <see cref="Event.AcceptedTimestamp"/>.</param>
 public delegate void FrameWritten(EventClass @class, TimeSpan sinceAccepted);

@@ -55,6 +55,9 @@ internal sealed class Session : ISessionLink
     public bool TrySend(string session, Event accepted) => IsThis(session) && TryQueue(EventFrames.Of(accepted));
 
     /// <inheritdoc/>
+    public bool TryReplay(string session, Event accepted) => IsThis(session) && TryQueue(EventFrames.Replaying(accepted));
+
+    /// <inheritdoc/>
     public void Close(string session, SessionClose reason)
     {
         if (IsThis(session))
@@ -219,7 +222,7 @@ internal sealed class Session : ISessionLink
                 End(SessionClose.SlowConsumer);
                 return false;
             default:
-                return false;
+                return false; // dropped, or a replay that waits for acks
         }
     }
 

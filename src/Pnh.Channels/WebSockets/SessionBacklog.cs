@@ -12,6 +12,9 @@ internal enum Queued
     /// <summary>A transient frame for a crowded session: dropped, the session goes on.</summary>
     Dropped,
 
+    /// <summary>A replayed frame beyond half of the room: it waits at the hub for acks.</summary>
+    Later,
+
     /// <summary>No room: the client is too slow.</summary>
     Full,
 }
@@ -56,6 +59,12 @@ internal struct SessionBacklog
     /// <summary>Queues the frame behind its kind; makes room first when the session is crowded.</summary>
     public Queued Add(Frame frame)
     {
+        // A mailbox may be far larger than a session's queue: it must neither fill it nor crowd it.
+        if (frame.IsReplay && Items > 0 && (Items >= _maxItems / 2 || Bytes + frame.Tail.Length > _maxBytes / 2))
+        {
+            return Queued.Later;
+        }
+
         Relieve(frame.Event.CollapseKey);
         if (_crowded && !frame.HasSeq)
         {

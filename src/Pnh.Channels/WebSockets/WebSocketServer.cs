@@ -28,7 +28,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// <param name="clock">Time.</param>
     /// <param name="options">Bounds and times; not read again.</param>
     /// <param name="logger">Log.</param>
-    /// <param name="written">Called for each event frame written; null = nobody asks.</param>
+    /// <param name="written">Called for each event frame written, replayed ones aside; null = nobody asks.</param>
     public WebSocketServer(
         ISessionEvents events, IClientAuthenticator authenticator, TimeProvider clock, WebSocketServerOptions options,
         ILogger<WebSocketServer> logger, FrameWritten? written = null)

@@ -12,6 +12,12 @@ public interface ISessionLink
     /// <summary>Queues the event's frame on the session. False when the session is gone or too slow; then nothing was queued.</summary>
     bool TrySend(string session, Event accepted);
 
+    /// <summary>
+    /// Queues the frame of an event that waited for the session, in up to half of the session's room, so that newer events keep theirs. False
+    /// when there is no room now, which the next ack may make, or when the session is gone; then nothing was queued, and the session goes on.
+    /// </summary>
+    bool TryReplay(string session, Event accepted);
+
     /// <summary>Closes the session's connection with a code of <see cref="SessionClose"/>; nothing happens when it is gone.</summary>
     void Close(string session, SessionClose reason);
 }

@@ -38,13 +38,15 @@ internal sealed partial class Shard
             return;
         }
 
-        var sent = plan.Socket is not null && !IsBehind(user, delivery) && SendFrame(delivery, plan.Socket);
-        if (sent)
+        var isBehind = plan.Socket is not null && IsBehind(user, delivery);
+        if (isBehind)
         {
-            _hub.Metrics.AcceptToFrame(delivery.Event.Class, _hub.Time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
+            // What is ahead may have ended without an ack meanwhile; then there is room now.
+            ReplayRest(user, delivery.Device.Id);
         }
 
-        if (IsPushedAtOnce(delivery, sent))
+        var sent = delivery.Session is not null || (plan.Socket is not null && !isBehind && SendFrame(delivery, plan.Socket));
+        if (IsPushedAtOnce(delivery, sent, isBehind))
         {
             Enqueue(delivery);
         }
@@ -52,7 +54,7 @@ internal sealed partial class Shard
         {
             Schedule(delivery, WheelAction.SendPush, plan.PushDelay);
         }
-        else if (!sent && delivery.Ending == DeliveryState.Failed)
+        else if (!sent && !isBehind && delivery.Ending == DeliveryState.Failed)
         {
             End(delivery);
         }
@@ -62,11 +64,12 @@ internal sealed partial class Shard
         }
     }
 
-    // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later.
-    private static bool IsPushedAtOnce(Delivery delivery, bool sent) => delivery.Push switch
+    // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later. A frame that only queues behind
+    // others still has the time for its ack; one that the session refused will not be acknowledged.
+    private static bool IsPushedAtOnce(Delivery delivery, bool sent, bool isBehind) => delivery.Push switch
     {
         PushTiming.Now => true,
-        PushTiming.UnlessAcked => !sent,
+        PushTiming.UnlessAcked => !sent && (!isBehind || IsNowOrNever(delivery.Event)),
         PushTiming.UnlessAckedElsewhere => IsNowOrNever(delivery.Event),
         _ => false,
     };
@@ -77,7 +80,6 @@ internal sealed partial class Shard
         if (session.Link.TrySend(session.Key.Session, accepted))
         {
             _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
-            _hub.Metrics.AcceptToFrame(accepted.Class, _hub.Time.GetElapsedTime(accepted.AcceptedTimestamp));
             _hub.Metrics.RequestServed();
         }
         else
@@ -86,9 +88,17 @@ internal sealed partial class Shard
         }
     }
 
-    private bool SendFrame(Delivery delivery, LiveSession session)
+    private bool SendFrame(Delivery delivery, LiveSession session, bool isReplay = false)
     {
-        if (!session.Link.TrySend(session.Key.Session, delivery.Event))
+        var (link, id) = (session.Link, session.Key.Session);
+        if (isReplay)
+        {
+            if (!link.TryReplay(id, delivery.Event))
+            {
+                return false;
+            }
+        }
+        else if (!link.TrySend(id, delivery.Event))
         {
             _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, delivery.Event.Class, DeliveryStatus.NotConnected);
             return false;

@@ -12,8 +12,7 @@ internal sealed partial class Shard
     // How long the deliveries of a closed, unregistered session wait for it to come back.
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
-    // Replayed frames that may be unacknowledged at once: half of the 256 that a session keeps, so that a long mailbox does not make a
-    // session a slow consumer the moment it opens.
+    // Replayed frames that may be unacknowledged at once, whatever a session has room for: half of the 256 that ours keep.
     private const int ReplayWindow = 128;
 
     /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges.</summary>
@@ -92,35 +91,41 @@ internal sealed partial class Shard
     {
         lock (_gate)
         {
-            if (!_users.TryGetValue(KeyOf(session), out var user) || user.FindPending(session.Device, eventId) is not { } acked)
+            if (!_users.TryGetValue(KeyOf(session), out var user))
             {
                 return;
             }
 
-            if (acked.FrameTimestamp is { } framed)
+            if (user.FindPending(session.Device, eventId) is { } acked)
             {
-                _hub.Metrics.Acked(acked.Event.Class, _hub.Time.GetElapsedTime(framed));
+                Acknowledge(user, acked);
             }
 
-            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, acked.Event.Class, DeliveryStatus.Acked);
-            if (acked.Push == PushTiming.UnlessAcked && acked.Attempts > 0)
-            {
-                _hub.Metrics.DeadlineMissed(acked.Event.Class);
-            }
+            // Also after an ack of what has ended already: it made room all the same.
+            ReplayRest(user, session.Device);
+        }
+    }
 
-            Settle(acked, DeliveryState.Acked, null);
-            for (var i = user.Pending.Count - 1; i >= 0; i--)
-            {
-                var other = user.Pending[i];
-                if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
-                {
-                    Settle(other, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
-                }
-            }
+    private void Acknowledge(UserState user, Delivery acked)
+    {
+        if (acked.FrameTimestamp is { } framed)
+        {
+            _hub.Metrics.Acked(acked.Event.Class, _hub.Time.GetElapsedTime(framed));
+        }
 
-            if (user.IsBehind(session.Device) && user.FindSession(session.Device) is >= 0 and var index)
+        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, acked.Event.Class, DeliveryStatus.Acked);
+        if (acked.Push == PushTiming.UnlessAcked && acked.Attempts > 0)
+        {
+            _hub.Metrics.DeadlineMissed(acked.Event.Class);
+        }
+
+        Settle(acked, DeliveryState.Acked, null);
+        for (var i = user.Pending.Count - 1; i >= 0; i--)
+        {
+            var other = user.Pending[i];
+            if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
             {
-                Replay(user, user.Sessions[index]);
+                Settle(other, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
             }
         }
     }
@@ -136,7 +141,7 @@ internal sealed partial class Shard
                 continue;
             }
 
-            if (delivery.Session?.Key != session.Key && (unacked == ReplayWindow || !SendFrame(delivery, session)))
+            if (delivery.Session?.Key != session.Key && (unacked == ReplayWindow || !SendFrame(delivery, session, isReplay: true)))
             {
                 user.SetBehind(session.Key.Device, true);
                 return;
@@ -146,6 +151,14 @@ internal sealed partial class Shard
         }
 
         user.SetBehind(session.Key.Device, false);
+    }
+
+    private void ReplayRest(UserState user, string device)
+    {
+        if (user.IsBehind(device) && user.FindSession(device) is >= 0 and var index)
+        {
+            Replay(user, user.Sessions[index]);
+        }
     }
 
     // Older events of the device still wait for their replay: a newer one queues behind them, but for a call.

@@ -216,6 +216,59 @@ public sealed class HubSocketTests
     }
 
     [Fact]
+    public async Task Active_QueuedBehind_IsPushedAfterTheDeadlineOnly()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("phone"));
+        var mailbox = new List<string>();
+        for (var i = 0; i < 130; i++)
+        {
+            mailbox.Add(await hub.SendAsync());
+        }
+
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("phone");
+        var silent = await hub.SendAsync();
+        var seen = await hub.SendAsync();
+        var now = await hub.SendAsync("\"ttl\":0");
+        Assert.Equal([now], hub.Pushed);
+        mailbox.ForEach(id => hub.Hub.Acked(key, id));
+        Assert.Equal([.. mailbox, silent, seen], link.Ids);
+        hub.Hub.Acked(key, seen);
+        await hub.PassAsync(2.9);
+        Assert.Equal([now], hub.Pushed);
+        await hub.PassAsync(0.2);
+        Assert.Equal([now, silent], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Active_BehindWhatEndedWithoutAnAck_GoesOnWithTheNextEvent()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        for (var i = 0; i < 129; i++)
+        {
+            await hub.SendAsync("\"ttl\":30");
+        }
+
+        var (link, _) = await hub.OpenAsync("tablet");
+        await hub.PassAsync(40);
+        var id = await hub.SendAsync();
+        Assert.Equal(id, link.Ids[^1]);
+    }
+
+    [Fact]
+    public async Task Send_FrameTime_IsLeftToTheSocketsWriter()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, _) = await hub.OpenAsync("tab");
+        await hub.SendAsync();
+        await hub.SendAsync("\"class\":\"transient\"");
+        Assert.Equal(2, link.Frames.Count);
+        Assert.Null(hub.Metrics.Snapshot().AcceptToFrameP99);
+    }
+
+    [Fact]
     public async Task Closed_Unregistered_EndsAfterTheLinger()
     {
         await using var hub = new HubUnderTest();

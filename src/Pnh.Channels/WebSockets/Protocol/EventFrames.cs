@@ -11,6 +11,7 @@ namespace Pnh.Channels.WebSockets.Protocol;
 internal static class EventFrames
 {
     private const string EventShape = "websocket";
+    private const string ReplayShape = "websocket/replay";
     private const string WithdrawShape = "websocket/withdraw";
 
     private static readonly byte[] EventHead = """{"type":"event","seq":"""u8.ToArray();
@@ -26,6 +27,12 @@ internal static class EventFrames
 
     /// <summary>The event's frame, made at its first use. A repeat costs no allocation.</summary>
     public static Frame Of(Event accepted) => accepted.Encodings.GetOrAdd(EventShape, accepted, static e => Encode(e));
+
+    /// <summary>The same bytes for a session that the event waited for.</summary>
+    public static Frame Replaying(Event accepted) => accepted.Encodings.GetOrAdd(
+        ReplayShape,
+        accepted,
+        static e => new Frame { Head = Of(e).Head, Tail = Of(e).Tail, Event = e, IsReplay = true });
 
     /// <summary>The frame that takes the event back. An event is withdrawn once: the first reason stands.</summary>
     public static Frame Withdrawing(Event accepted, string reason) =>

@@ -25,6 +25,9 @@ internal sealed class Frame
     /// <summary>True for <c>withdraw</c>: its ack confirms no event.</summary>
     public bool IsWithdrawal { get; init; }
 
+    /// <summary>True when the event waited for the session: its age says nothing of the way through the hub.</summary>
+    public bool IsReplay { get; init; }
+
     /// <summary>False for transient frames.</summary>
     public bool HasSeq => !Head.IsEmpty;
 
