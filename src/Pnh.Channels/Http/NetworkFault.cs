@@ -19,12 +19,13 @@ internal static class NetworkFault
     {
         HttpRequestException { HttpRequestError: HttpRequestError.ConnectionError or HttpRequestError.NameResolutionError or HttpRequestError.SecureConnectionError } => true,
         HttpRequestException { InnerException: HttpProtocolException { ErrorCode: RefusedStream } } => true,
-        _ => IsConnectTimeout(exception),
+        _ => IsConnectTimeout(exception) || IsReplaced(exception),
     };
 
     /// <summary>True when the network or the provider failed us: no bug of ours, no cancellation by the caller.</summary>
     public static bool IsFault(Exception exception) =>
-        exception is HttpRequestException or IOException or SocketException or TimeoutRejectedException || IsConnectTimeout(exception);
+        exception is HttpRequestException or IOException or SocketException or TimeoutRejectedException || IsConnectTimeout(exception)
+        || IsReplaced(exception);
 
     /// <summary>The result for an exception out of the pipeline; null when it is a bug or a cancellation and must be thrown.</summary>
     public static DeliveryResult? ToResult(Exception exception) => exception switch
@@ -32,7 +33,7 @@ internal static class NetworkFault
         BrokenCircuitException broken => new DeliveryResult
         {
             Status = DeliveryStatus.Unavailable,
-            Reason = "breaker-open",
+            Reason = DeliveryResult.BreakerOpen,
             RetryAfter = broken.RetryAfter ?? ProviderPipeline.BreakDuration,
         },
         _ when IsFault(exception) => DeliveryResult.Of(DeliveryStatus.Unavailable, Reason(exception)),
@@ -47,8 +48,14 @@ internal static class NetworkFault
         HttpRequestException { HttpRequestError: HttpRequestError.ConnectionError } => "connect-failed",
         HttpRequestException { HttpRequestError: HttpRequestError.VersionNegotiationError } => "no-http2",
         OperationCanceledException => "connect-timeout",
+        ObjectDisposedException => "connect-failed",
         _ => "connection-lost",
     };
+
+    /// <summary>A request that picked its connection just before <see cref="ProviderConnection.Recycle"/>: refused at the entrance, so never sent.</summary>
+    private static bool IsReplaced(Exception exception) =>
+        exception is ObjectDisposedException { ObjectName: var name }
+        && (name == typeof(HttpMessageInvoker).FullName || name == typeof(SocketsHttpHandler).FullName);
 
     /// <summary>SocketsHttpHandler reports its ConnectTimeout as a cancellation caused by a timeout.</summary>
     private static bool IsConnectTimeout(Exception exception) =>

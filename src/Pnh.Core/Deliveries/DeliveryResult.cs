@@ -52,8 +52,11 @@ public readonly record struct DeliveryResult
     /// <summary>How long to wait before another attempt; null = the hub's own schedule.</summary>
     public TimeSpan? RetryAfter { get; init; }
 
-    /// <summary>Since when the provider knows the address to be dead; null = unknown, then the time of the request counts.</summary>
+    /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }
+
+    /// <summary>The <see cref="Reason"/> of an attempt that was not made because the provider failed too often just now.</summary>
+    public const string BreakerOpen = "breaker-open";
 
     /// <summary>A result with nothing but a status and a reason.</summary>
     public static DeliveryResult Of(DeliveryStatus status, string? reason = null) => new() { Status = status, Reason = reason };
