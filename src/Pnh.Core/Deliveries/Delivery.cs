@@ -64,6 +64,12 @@ public sealed class Delivery : WheelEntry
     /// <summary>Why it ends so; null = its time is over, no more.</summary>
     internal string? EndingReason { get; set; }
 
+    /// <summary>True when how it ends is in the counters already: a push held back counts when that is decided, its delivery may end hours later.</summary>
+    internal bool IsCounted { get; set; }
+
+    /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
+    internal bool WaitsForHub { get; set; }
+
     /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
     internal int Attempts { get; set; }
 

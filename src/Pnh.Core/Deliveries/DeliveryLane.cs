@@ -146,6 +146,11 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
             try
             {
+                if (!await _owner.PrepareAsync(this, delivery).ConfigureAwait(false))
+                {
+                    continue;
+                }
+
                 var result = delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
                     ? DeliveryResult.Of(DeliveryStatus.Expired)
                     : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
@@ -182,9 +187,12 @@ internal sealed class DeliveryLane : IAsyncDisposable
     }
 }
 
-/// <summary>Who learns what became of a lane's deliveries. Called on a worker; must not wait.</summary>
+/// <summary>Who decides before an attempt and learns what became of it. Called on a worker.</summary>
 internal interface ILaneOwner
 {
+    /// <summary>Brings the delivery's address up to date, just before an attempt; false = it must not be sent, and its owner has seen to that.</summary>
+    ValueTask<bool> PrepareAsync(DeliveryLane lane, Delivery delivery);
+
     void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result);
 
     void Failed(DeliveryLane lane, Delivery delivery, Exception bug);

@@ -30,7 +30,10 @@ public readonly record struct DevicePlan(Device Device, string Reason)
     /// <summary>False for a socket whose device is not registered: there is nobody to wait for once it is gone.</summary>
     public bool IsRegistered { get; init; }
 
-    /// <summary>True when it waits for the device's next session until its TTL ends.</summary>
+    /// <summary>
+    /// True when it waits for the device's next session until its TTL ends, also after its push was held back or refused. A push that the
+    /// provider accepts ends the delivery in this version: a later session does not get it.
+    /// </summary>
     public bool Mailbox { get; init; }
 
     /// <summary>Why no push is planned though one would be due (quiet hours, no provider, …); null = nothing was held back.</summary>

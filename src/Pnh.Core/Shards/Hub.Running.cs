@@ -76,7 +76,7 @@ public sealed partial class Hub
 
         if (result.Status == DeliveryStatus.AddressDead)
         {
-            _ = RemoveAddressAsync(delivery, result.DeadSince ?? _time.GetUtcNow());
+            _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt);
         }
 
         if (result.Status is DeliveryStatus.Rejected or DeliveryStatus.Misconfigured)

@@ -10,6 +10,8 @@ internal sealed partial class Shard
 {
     private static readonly TimeSpan FullLaneDelay = TimeSpan.FromSeconds(1);
 
+    private const string AddressGoneReason = "address-gone";
+
     // A frame that left in time may be acknowledged after the TTL: a slow phone answers within seconds.
     private static readonly TimeSpan AckGrace = TimeSpan.FromSeconds(5);
 
@@ -34,6 +36,7 @@ internal sealed partial class Shard
         if (IsExpired(delivery) && !IsNowOrNever(delivery.Event))
         {
             // The journal or the expansion of a topic took longer than it may live.
+            delivery.WaitsForHub = true;
             End(delivery);
             return;
         }
@@ -124,6 +127,8 @@ internal sealed partial class Shard
 
     private void Enqueue(Delivery delivery)
     {
+        // A TTL of 0 gets the one attempt that it asks for, so nobody is late with the next.
+        delivery.WaitsForHub = !IsNowOrNever(delivery.Event);
         if (delivery.Lane!.TryEnqueue(delivery))
         {
             delivery.Attempts++;
@@ -137,9 +142,9 @@ internal sealed partial class Shard
 
     private void RetryLater(Delivery delivery, in DeliveryResult result)
     {
-        // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
-        var wait = result.RetryAfter is { } given && given > TimeSpan.Zero ? given : Backoff(delivery.Attempts);
-        if (wait < delivery.Event.ExpiresAt - _hub.Time.GetUtcNow())
+        var rest = delivery.Event.ExpiresAt - _hub.Time.GetUtcNow();
+        var wait = WaitAfter(delivery, result, rest);
+        if (wait < rest)
         {
             Schedule(delivery, WheelAction.SendPush, wait);
         }
@@ -150,17 +155,38 @@ internal sealed partial class Shard
         }
     }
 
+    private static TimeSpan WaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
+    {
+        // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
+        if (result.RetryAfter is not { } given || given <= TimeSpan.Zero)
+        {
+            return Backoff(delivery.Attempts);
+        }
+
+        // The breaker tells everybody the same few seconds, however long the outage lasts.
+        return result is { Status: DeliveryStatus.Unavailable, Reason: DeliveryResult.BreakerOpen } && Backoff(delivery.Attempts) is var own && own > given
+            ? own
+            : Spread(given, rest);
+    }
+
+    // Never earlier than given, up to a quarter later: those who were told the same time do not come back together. Within the TTL if given was.
+    private static TimeSpan Spread(TimeSpan given, TimeSpan rest)
+    {
+        var room = given < rest ? Shorter(given / 4, rest - given) : TimeSpan.Zero;
+        return given + (room * Random.Shared.NextDouble());
+    }
+
     // 1, 2, 4 … 64 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once.
     private static TimeSpan Backoff(int attempts) =>
         TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 6)) * (0.5 + Random.Shared.NextDouble()));
 
-    // Refused for good. A frame on a live session may still be acknowledged; without one it is over.
-    private void Refuse(Delivery delivery, string reason)
+    // Refused for good. A frame on a live session may still be acknowledged, and the mailbox waits for the next one; else it is over.
+    private void Refuse(Delivery delivery, string reason, bool isDeviceGone = false)
     {
         delivery.Push = PushTiming.Never;
         delivery.Ending = DeliveryState.Failed;
         delivery.EndingReason = reason;
-        if (IsOnLiveSession(delivery))
+        if (IsOnLiveSession(delivery) || (HasMailbox(delivery) && !isDeviceGone))
         {
             ScheduleEnd(delivery);
         }
@@ -169,6 +195,25 @@ internal sealed partial class Shard
             End(delivery);
         }
     }
+
+    // Seen on another device: not pushed any more, but this one still gets it with its next session.
+    private void HoldBack(Delivery delivery)
+    {
+        if (!HasMailbox(delivery))
+        {
+            Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+            return;
+        }
+
+        delivery.Push = PushTiming.Never;
+        delivery.Ending = DeliveryState.Suppressed;
+        delivery.EndingReason = PlanReasons.AckedElsewhere;
+        delivery.IsCounted = true;
+        _hub.Counted(DeliveryState.Suppressed, delivery.EndingReason, delivery.Lane!.Channel, delivery.Event.Class);
+        ScheduleEnd(delivery);
+    }
+
+    private static bool HasMailbox(Delivery delivery) => delivery is { IsRegistered: true, TakesFrames: true };
 
     private void Schedule(Delivery delivery, WheelAction action, TimeSpan delay)
     {

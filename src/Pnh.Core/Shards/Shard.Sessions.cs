@@ -125,7 +125,7 @@ internal sealed partial class Shard
             var other = user.Pending[i];
             if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
             {
-                Settle(other, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+                HoldBack(other);
             }
         }
     }

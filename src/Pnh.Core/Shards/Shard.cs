@@ -141,6 +141,18 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
+    internal void AddressGone(Delivery delivery, bool isDeviceGone)
+    {
+        lock (_gate)
+        {
+            if (!delivery.IsSettled)
+            {
+                Refuse(delivery, AddressGoneReason, isDeviceGone);
+            }
+        }
+    }
+
     // Looked up for every device: an earlier delivery that ended at once may have removed an idle user.
     private UserState GetOrAddUser(UserKey key)
     {

@@ -23,7 +23,17 @@ internal sealed class ShardContext
     internal void Settled(Delivery delivery, DeliveryState state, string? reason)
     {
         var accepted = delivery.Event;
-        Counted(state, reason, delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class);
+        if (!delivery.IsCounted || state != delivery.Ending)
+        {
+            Counted(state, reason, delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class);
+        }
+
+        if (state == DeliveryState.Expired && delivery.WaitsForHub)
+        {
+            // Not a call that nobody answered: only what waited in a lane or for another attempt.
+            Metrics.DeadlineMissed(accepted.Class);
+        }
+
         Journal.Settle(new(accepted, delivery.User.User, delivery.Device.Id, state.Label(), reason, Time.GetUtcNow()));
         Close(delivery.Progress);
     }
@@ -37,7 +47,6 @@ internal sealed class ShardContext
                 Metrics.RequestServed();
                 break;
             case DeliveryState.Expired:
-                Metrics.DeadlineMissed(@class);
                 Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Expired);
                 break;
             case DeliveryState.Suppressed:

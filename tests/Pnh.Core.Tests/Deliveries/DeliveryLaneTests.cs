@@ -69,6 +69,8 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         Assert.InRange(Volatile.Read(ref _completed), 0, 1);
     }
 
+    ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery) => ValueTask.FromResult(true);
+
     void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result) => Interlocked.Increment(ref _completed);
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug) => throw bug;

@@ -91,14 +91,22 @@ public sealed class HubSocketTests
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("laptop"));
-        var (_, key) = await hub.OpenAsync("laptop");
-        var id = await hub.SendAsync();
+        var (_, laptop) = await hub.OpenAsync("laptop");
+        string[] ids = [await hub.SendAsync("\"ttl\":60"), await hub.SendAsync("\"ttl\":60")];
         await hub.PassAsync(1);
-        hub.Hub.Acked(key, id);
-        await hub.PassAsync(10);
+        Assert.All(ids, id => hub.Hub.Acked(laptop, id));
+
+        // Counted now, though the deliveries go on in the mailbox.
+        Assert.Contains(new("fcm", DeliveryStatus.Suppressed, 2), hub.Metrics.Snapshot().Deliveries);
+        Assert.All(ids, id => Assert.Null(hub.Journal.EndOf(id, "phone")));
+        var (link, phone) = await hub.OpenAsync("phone");
+        Assert.Equal(ids, link.Ids);
+        hub.Hub.Acked(phone, ids[0]);
+        await hub.PassAsync(60);
         Assert.Empty(hub.Pushed);
-        Assert.Equal(("acked", "suppressed:acked-elsewhere"), (hub.Journal.EndOf(id, "laptop"), hub.Journal.EndOf(id, "phone")));
-        hub.AssertAllEnded(id);
+        Assert.Equal(("acked", "suppressed:acked-elsewhere"), (hub.Journal.EndOf(ids[0], "phone"), hub.Journal.EndOf(ids[1], "phone")));
+        Assert.Contains(new("fcm", DeliveryStatus.Suppressed, 2), hub.Metrics.Snapshot().Deliveries);
+        hub.AssertAllEnded(ids);
     }
 
     [Fact]

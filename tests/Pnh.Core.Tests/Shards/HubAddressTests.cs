@@ -1,0 +1,92 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>What became of an address while its push waited.</summary>
+public sealed class HubAddressTests
+{
+    [Fact]
+    public async Task Retry_DeviceDeleted_IsNotPushedAgainAndFails()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Store.Put("ada");
+        await hub.PassAsync(10);
+        Assert.Single(hub.Pushed);
+        Assert.Equal("failed:address-gone", hub.Journal.EndOf("e1", "phone"));
+        Assert.Contains(new("fcm", DeliveryStatus.AddressDead, 1), hub.Metrics.Snapshot().Deliveries);
+        Assert.Empty(hub.Store.Removals);
+        hub.AssertAllEnded("e1");
+    }
+
+    [Fact]
+    public async Task Retry_AddressMovedToAnotherUser_IsNotPushedAgainAndWaitsForASession()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Store.Put("ada", hub.NewDevice("phone"));
+        hub.Store.Put("eve", hub.Phone("phone"));
+        await hub.PassAsync(10);
+        Assert.Single(hub.Pushed);
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal(["e1"], link.Ids);
+        hub.Hub.Closed(key);
+        await hub.PassAsync(TimeSpan.FromMinutes(10), TimeSpan.FromSeconds(10));
+        Assert.Equal("failed:address-gone", hub.Journal.EndOf("e1", "phone"));
+        hub.AssertAllEnded("e1");
+    }
+
+    [Fact]
+    public async Task Retry_NewToken_IsPushedThere()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Store.Put("ada", hub.Phone("phone") with { Addresses = [new PushAddress("fcm", "token", "new-secret", "", hub.Now)] });
+        await hub.PassAsync(10);
+        Assert.Equal(["phone-secret", "new-secret"], hub.Fcm.Sent.Select(s => s.Address));
+        Assert.Equal("accepted", hub.Journal.EndOf("e1", "phone"));
+        hub.AssertAllEnded("e1");
+    }
+
+    [Fact]
+    public async Task Retry_AddressOfAnotherScope_IsNotPushed()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Store.Put("ada", hub.Phone("phone") with { Addresses = [new PushAddress("fcm", "token", "new-secret", "elsewhere", hub.Now)] });
+        await hub.PassAsync(10);
+        Assert.Single(hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Retry_AddressConfirmedMeanwhile_IsJudgedByThatTime()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Fcm.Always(DeliveryStatus.AddressDead);
+        var confirmed = hub.Now.AddMilliseconds(1);
+        hub.Store.Put("ada", hub.Phone("phone") with { Addresses = [new PushAddress("fcm", "token", "phone-secret", "", confirmed)] });
+        await hub.PassAsync(10);
+        Assert.Equal(confirmed, Assert.Single(hub.Store.Removals).DeadSince);
+    }
+
+    [Fact]
+    public async Task Retry_RegistryUnreadable_WaitsUntilItIsReadable()
+    {
+        await using var hub = await WithAWaitingPushAsync();
+        hub.Store.Unreadable.Add("ada");
+        await hub.PassAsync(30);
+        Assert.Single(hub.Pushed);
+        hub.Store.Unreadable.Clear();
+        await hub.PassAsync(100);
+        Assert.Equal(2, hub.Pushed.Count);
+        Assert.Equal("accepted", hub.Journal.EndOf("e1", "phone"));
+    }
+
+    // e1 was tried once; the next attempt will be accepted.
+    private static async Task<HubUnderTest> WithAWaitingPushAsync()
+    {
+        var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromSeconds(5));
+        Assert.Equal("e1", await hub.SendAsync("\"ttl\":600"));
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        return hub;
+    }
+}
