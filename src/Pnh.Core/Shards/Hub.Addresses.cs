@@ -6,37 +6,19 @@ namespace Pnh.Core.Shards;
 /// <summary>Addresses between plan and attempt: a push may wait for hours, and goes only where its device still is.</summary>
 public sealed partial class Hub
 {
-    // One read of the registry's cache per attempt; no allocation and no state machine when the user is cached.
-    ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery)
+    // One read of the registry's cache per attempt: nothing is allocated when the user is cached, since nothing waits then.
+    async ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery)
     {
-        ValueTask<UserSnapshot> reading;
         try
         {
-            reading = _devices.GetUserAsync(delivery.User, CancellationToken.None);
+            return Prepare(lane, delivery, await _devices.GetUserAsync(delivery.User, CancellationToken.None).ConfigureAwait(false));
         }
         catch (StoreUnavailableException)
         {
-            return ValueTask.FromResult(PutOff(lane, delivery));
+            // Where the device is now cannot be read: to send would risk the wrong phone.
+            ((ILaneOwner)this).Completed(lane, delivery, DeliveryResult.Of(DeliveryStatus.Unavailable, "store-unavailable"));
+            return false;
         }
-
-        return reading.IsCompletedSuccessfully
-            ? ValueTask.FromResult(Prepare(lane, delivery, reading.Result))
-            : PrepareAsync(lane, delivery, reading);
-    }
-
-    private async ValueTask<bool> PrepareAsync(DeliveryLane lane, Delivery delivery, ValueTask<UserSnapshot> reading)
-    {
-        UserSnapshot snapshot;
-        try
-        {
-            snapshot = await reading.ConfigureAwait(false);
-        }
-        catch (StoreUnavailableException)
-        {
-            return PutOff(lane, delivery);
-        }
-
-        return Prepare(lane, delivery, snapshot);
     }
 
     private bool Prepare(DeliveryLane lane, Delivery delivery, UserSnapshot snapshot)
@@ -54,13 +36,6 @@ public sealed partial class Hub
 
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.AddressDead);
         ShardOf(delivery.User).AddressGone(delivery, isDeviceGone: device is null);
-        return false;
-    }
-
-    // Where the device is now cannot be read: to send would risk the wrong phone.
-    private bool PutOff(DeliveryLane lane, Delivery delivery)
-    {
-        ((ILaneOwner)this).Completed(lane, delivery, DeliveryResult.Of(DeliveryStatus.Unavailable, "store-unavailable"));
         return false;
     }
 
