@@ -128,7 +128,11 @@ internal sealed class DeviceJson
 
     private static void ReadSection(ref JsonCursor cursor, IPushChannel channel, Draft draft, ICollection<FieldError> errors)
     {
-        var section = cursor.ReadElement();
+        if (cursor.ReadElement($"/{channel.Name}") is not { } section)
+        {
+            return;
+        }
+
         if (section.ValueKind != JsonValueKind.Object)
         {
             errors.Add(new FieldError($"/{channel.Name}", "wrong-type", "Must be an object."));

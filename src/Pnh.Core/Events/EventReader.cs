@@ -100,7 +100,7 @@ public sealed class EventReader
             else if (name.SequenceEqual("data"u8))
             {
                 cursor.Once(ref seen, 3, "/data");
-                draft.Data = cursor.ReadRaw();
+                draft.Data = cursor.ReadRaw("/data");
             }
             else if (name.SequenceEqual("notification"u8))
             {

@@ -187,12 +187,19 @@ public ref struct JsonCursor
         return values;
     }
 
-    /// <summary>The value's own bytes, whatever it is.</summary>
-    public ReadOnlyMemory<byte> ReadRaw()
+    /// <summary>The value's own bytes, whatever it is; empty (with an error) when a name or a string in it is not valid Unicode.</summary>
+    public ReadOnlyMemory<byte> ReadRaw(string pointer)
     {
         var start = checked((int)_reader.TokenStartIndex);
         _reader.Skip();
-        return _body[start..checked((int)_reader.BytesConsumed)];
+        var raw = _body[start..checked((int)_reader.BytesConsumed)];
+        if (JsonText.IsUnicode(raw.Span))
+        {
+            return raw;
+        }
+
+        Fail(pointer, "invalid-text", "A name or a string in it is not valid Unicode.");
+        return default;
     }
 
     /// <summary>The bytes of an object; empty (with an error) when it is something else.</summary>
@@ -204,11 +211,15 @@ public ref struct JsonCursor
             return default;
         }
 
-        return ReadRaw();
+        return ReadRaw(pointer);
     }
 
-    /// <summary>The value as an element, for what is read elsewhere (a channel's section).</summary>
-    public JsonElement ReadElement() => JsonElement.ParseValue(ref _reader);
+    /// <summary>The value as an element, for what is read elsewhere (a channel's section); null (with an error) as <see cref="ReadRaw"/>.</summary>
+    public JsonElement? ReadElement(string pointer)
+    {
+        var value = _reader;
+        return ReadRaw(pointer).IsEmpty ? null : JsonElement.ParseValue(ref value);
+    }
 
     /// <summary>Notes an unknown member and skips its value.</summary>
     public void Unknown(string parent, ReadOnlySpan<byte> name)
@@ -235,18 +246,7 @@ public ref struct JsonCursor
     private string? ReadEntry(string list, int index) =>
         _reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsName(value) ? value : ReadName($"{list}/{index}");
 
-    // Null when an escape makes half a surrogate pair.
-    private readonly string? Text()
-    {
-        try
-        {
-            return _reader.GetString();
-        }
-        catch (InvalidOperationException)
-        {
-            return null;
-        }
-    }
+    private readonly string? Text() => JsonText.Read(in _reader);
 
     private void WrongType(string pointer, string expected)
     {

@@ -57,6 +57,10 @@ public sealed class EventReaderErrorTests
     [InlineData("""{"to":{"user":"a"},"notification":{"locales":{"de":{},"DE":{}}}}""", "/notification/locales/DE duplicate-member")]
     [InlineData("""{"to":{"user":"a"},"notification":{"locales":{"de":{"body":"a","body":"b"}}}}""", "/notification/locales/de/body duplicate-member")]
     [InlineData("""{"to":{"user":"a"},"notification":{"badge":1.5}}""", "/notification/badge wrong-type")]
+    [InlineData("""{"to":{"user":"a"},"data":{"a":"\ud800"}}""", "/data invalid-text")]
+    [InlineData("""{"to":{"user":"a"},"data":["x",{"\uDC00":1}]}""", "/data invalid-text")]
+    [InlineData("""{"to":{"user":"a"},"data":"\ud83dx"}""", "/data invalid-text")]
+    [InlineData("""{"to":{"user":"a"},"apns":{"aps":{"alert":"\ud800"}},"fcm":{"\ud800":1}}""", "/apns invalid-text,/fcm invalid-text")]
     [InlineData("""[]""", " wrong-type")]
     [InlineData("""  "text" """, " wrong-type")]
     [InlineData("""{"to":{"user":"a"}} x""", " invalid-json")]
@@ -73,6 +77,13 @@ public sealed class EventReaderErrorTests
         const string odd = """ "\ud800x":1 """;
         var json = inside.Length == 0 ? $$"""{"to":{"user":"a"},{{odd}}}""" : $$$"""{"to":{"user":"a"},"{{{inside}}}":{ {{{odd}}} }}""";
         Assert.EndsWith(" unknown-member", Assert.Single(Bodies.Faults(json)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Read_RawTextThatOnlyLooksHalf_IsTaken()
+    {
+        const string data = """{"pair":"\ud83d\uDE00","text":"\\ud800","\u00e9":["\ud83d\ude00"]}""";
+        Assert.Equal(data, Encoding.UTF8.GetString(Bodies.Valid($$"""{"to":{"user":"a"},"data":{{data}}}""").Data.Span));
     }
 
     [Fact]
