@@ -56,6 +56,17 @@ public abstract class EventJournalSpecification : IAsyncLifetime
         Assert.Equal("""{"a":1,"b":[1,"x"]}""", Encoding.UTF8.GetString(Assert.Single(await RecoverAsync()).Body.Span));
     }
 
+    [Theory(Timeout = 30_000)]
+    [InlineData("""{"a":"\ud800"}""", """{"a": "\ud800"}""")]
+    [InlineData("""{"\ud800":1}""", """{"\uD800":1}""")]
+    public async Task AppendAsync_SameIdAndTextThatCannotBeCompared_IsAConflict(string standing, string body)
+    {
+        await AppendAsync(Make("e1", standing));
+
+        Assert.Equal(AppendResult.Conflict, await AppendAsync(Make("e1", body)));
+        Assert.Equal(AppendResult.Duplicate, await AppendAsync(Make("e1", standing)));
+    }
+
     [Fact(Timeout = 30_000)]
     public async Task AppendAsync_SameIdInAnotherApp_IsNew()
     {
