@@ -16,7 +16,7 @@ public sealed partial class Hub
         internal static partial void StoreUnavailable(ILogger logger, string fault);
 
         [LoggerMessage(4, LogLevel.Error, "Event {Id} was accepted but only partly planned: {Fault} The rest goes on at the next start.", EventName = "DispatchCut")]
-        internal static partial void DispatchCut(ILogger logger, string id, string fault);
+        internal static partial void DispatchCut(ILogger logger, string id, string fault, Exception? bug);
 
         [LoggerMessage(5, LogLevel.Warning, "{Channel} refused event {Id} for good: {Reason}", EventName = "Refused")]
         internal static partial void Refused(ILogger logger, string channel, string id, string? reason);
@@ -26,6 +26,9 @@ public sealed partial class Hub
 
         [LoggerMessage(8, LogLevel.Error, "A shard's timers broke; this is a bug.", EventName = "TickBroke")]
         internal static partial void TickBroke(ILogger logger, Exception bug);
+
+        [LoggerMessage(9, LogLevel.Error, "The journal broke on event {Id}, which was refused with 503; this is a bug.", EventName = "JournalBroke")]
+        internal static partial void JournalBroke(ILogger logger, string id, Exception bug);
 
         [LoggerMessage(7, LogLevel.Warning, "A dead {Channel} address could not be removed yet: {Fault}", EventName = "AddressStays")]
         internal static partial void AddressStays(ILogger logger, string channel, string fault);

@@ -7,8 +7,8 @@ namespace Pnh.Core.Shards;
 public sealed partial class Hub
 {
     /// <summary>
-    /// Takes up what a former run left unfinished, then lets time pass. Events whose stored body cannot be read any more are reported
-    /// and left alone. Call once, before the first event.
+    /// Takes up what a former run left unfinished, then lets time pass. Events whose stored body cannot be read any more, or whose
+    /// dispatch breaks, are reported and left alone. Call once, before the first event.
     /// </summary>
     public async Task StartAsync(EventReader reader, CancellationToken cancellationToken)
     {
@@ -21,8 +21,7 @@ public sealed partial class Hub
                 unfinished.App, unfinished.AcceptedAt, _time.GetTimestamp(), unfinished.TraceParent, unfinished.Id, unfinished.ExpiresAt);
             if (reader.Read(unfinished.Body, origin, errors) is { } accepted)
             {
-                await DispatchAsync(accepted, unfinished.Settled).ConfigureAwait(false);
-                recovered++;
+                recovered += await DispatchAsync(accepted, unfinished.Settled).ConfigureAwait(false) ? 1 : 0;
             }
             else
             {

@@ -121,21 +121,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         var results = new AcceptResult[entries.Length];
-        Exception? bug = null;
         for (var i = 0; i < entries.Length; i++)
         {
-            try
-            {
-                results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
-            }
-            catch (Exception fault)
-            {
-                // The others have their places and their appends: they are finished before anybody hears of it.
-                bug ??= fault;
-            }
+            results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
         }
 
-        return bug is null ? results : throw new InvalidOperationException("An event of a batch could not be finished.", bug);
+        return results;
     }
 
     /// <summary>Through the door and on the way to the journal, or refused at once.</summary>
@@ -158,6 +149,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             : ValueTask.FromResult(AppendResult.Appended));
     }
 
+    /// <summary>Answers whatever happens: a batch has other events in it, which have their places and their appends.</summary>
     private async ValueTask<AcceptResult> FinishAsync(Event accepted, Entry entry)
     {
         if (entry.Refused is { } refused)
@@ -188,13 +180,21 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
         }
+        catch (Exception bug)
+        {
+            // Of the journal, since dispatch lets nothing out.
+            Log.JournalBroke(_log, accepted.Id, bug);
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
+            return new AcceptResult(AcceptStatus.Unavailable, "The journal failed.", UnavailableRetry);
+        }
         finally
         {
             _admission.Leave(accepted.Class);
         }
     }
 
-    private async ValueTask DispatchAsync(Event accepted, IReadOnlySet<(string User, string Device)>? settled)
+    /// <summary>Plans the event and starts its deliveries; false when something broke on the way, which is logged.</summary>
+    private async ValueTask<bool> DispatchAsync(Event accepted, IReadOnlySet<(string User, string Device)>? settled)
     {
         var progress = new EventProgress(accepted);
         var users = 0;
@@ -216,15 +216,16 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
                     await YieldAsync(++users).ConfigureAwait(false);
                 }
             }
+
+            _context.Close(progress);
+            return true;
         }
-        catch (StoreUnavailableException fault)
+        catch (Exception fault)
         {
             // Journaled, so accepted: what could not be planned now is taken up again at the next start, because the event stays open.
-            Log.DispatchCut(_log, accepted.Id, fault.Message);
-            return;
+            Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
+            return false;
         }
-
-        _context.Close(progress);
     }
 
     private async ValueTask DispatchAsync(EventProgress progress, string user, IReadOnlySet<(string User, string Device)>? settled)

@@ -14,7 +14,7 @@ internal sealed class FakeJournal : IEventJournal
     private readonly HashSet<(string Event, string User, string Device)> _ended = [];
 
     /// <summary>Thrown by every append while set.</summary>
-    public StoreUnavailableException? Fault { get; set; }
+    public Exception? Fault { get; set; }
 
     /// <summary>Appends wait for it.</summary>
     public Task Sync { get; set; } = Task.CompletedTask;

@@ -13,6 +13,9 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>Users whose read fails.</summary>
     public HashSet<string> Unreadable { get; } = [];
 
+    /// <summary>Users whose read breaks as only a bug does.</summary>
+    public HashSet<string> Broken { get; } = [];
+
     /// <summary>Every call of <see cref="RemoveAddressAsync"/>: device, address, dead since.</summary>
     public ConcurrentQueue<(string Device, PushAddress Address, DateTimeOffset DeadSince)> Removals { get; } = new();
 
@@ -24,6 +27,7 @@ internal sealed class FakeStore : IDeviceStore
 
     public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => Unreadable.Contains(user.User)
         ? throw new StoreUnavailableException("The disk does not answer.")
+        : Broken.Contains(user.User) ? throw new InvalidOperationException("A bug.")
         : ValueTask.FromResult(_users.GetValueOrDefault(user.User, UserSnapshot.Empty));
 
     public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)

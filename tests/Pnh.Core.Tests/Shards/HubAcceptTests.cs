@@ -120,6 +120,48 @@ public sealed class HubAcceptTests
     }
 
     [Fact]
+    public async Task AcceptMany_PlanningOneBreaks_IsAcceptedLoggedAndStaysOpen()
+    {
+        var log = new RecordingLogger<Hub>();
+        await using var hub = new HubUnderTest(log);
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Store.Broken.Add("eve");
+        var (cut, whole) = (hub.NewEvent(to: """{"users":["ada","eve"]}"""), hub.NewEvent());
+        var answers = await hub.Hub.AcceptManyAsync([cut, whole]);
+        await hub.RestAsync();
+        Assert.All(answers, answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        Assert.Equal([cut.Id, whole.Id], hub.Pushed);
+        Assert.Contains("DispatchCut", log.EventNames);
+        hub.AssertAllEnded(whole.Id);
+    }
+
+    [Fact]
+    public async Task AcceptMany_JournalBreaks_AnswersEachAndLeavesNoPlaceTaken()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Journal.Fault = new InvalidOperationException("A bug.");
+        for (var i = 0; i < 10; i++)
+        {
+            var answers = await hub.Hub.AcceptManyAsync([.. Enumerable.Range(0, 250).Select(_ => hub.NewEvent("\"class\":\"bulk\""))]);
+            Assert.All(answers, answer => Assert.Equal(AcceptStatus.Unavailable, answer.Status));
+        }
+    }
+
+    [Fact]
+    public async Task Start_DispatchBreaks_GoesOnWithTheNext()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Store.Broken.Add("eve");
+        hub.Journal.Unfinished.Add(Stored("broken", """{"to":{"user":"eve"}}""", hub.Now, hub.Now.AddHours(1)));
+        hub.Journal.Unfinished.Add(Stored("whole", """{"to":{"user":"ada"}}""", hub.Now, hub.Now.AddHours(1)));
+        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        await hub.RestAsync();
+        Assert.Equal(["whole"], hub.Pushed);
+        hub.AssertAllEnded("whole");
+    }
+
+    [Fact]
     public async Task Accept_TenThousandDevices_InBoundedTime()
     {
         await using var hub = new HubUnderTest();
