@@ -31,6 +31,19 @@ internal static class ApnsAddress
 
     public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
     {
+        try
+        {
+            ReadMembers(section, now, addresses, errors);
+        }
+        catch (InvalidOperationException)
+        {
+            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
+            errors.Add(new FieldError("", "invalid-text", "A name or a string in it is not valid Unicode."));
+        }
+    }
+
+    private static void ReadMembers(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
+    {
         if (section.ValueKind != JsonValueKind.Object)
         {
             errors.Add(new FieldError("", "wrong-type", "Must be an object with token, voipToken or liveActivityToken."));

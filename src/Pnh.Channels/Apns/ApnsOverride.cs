@@ -12,7 +12,7 @@ internal sealed class ApnsOverride
 
     private static readonly ApnsOverride None = new();
 
-    /// <summary>False when the override is no JSON object or repeats a member.</summary>
+    /// <summary>False when the override is no JSON object, repeats a member or has a name that is not valid Unicode.</summary>
     public bool IsValid { get; private init; } = true;
 
     /// <summary>It carries an ActivityKit update (<c>aps.event</c> with <c>aps.content-state</c>, or <c>start</c>/<c>end</c>).</summary>
@@ -38,7 +38,7 @@ internal sealed class ApnsOverride
                 IsVisible = aps is not null && (aps["alert"] ?? aps["sound"] ?? aps["badge"]) is not null,
             };
         }
-        catch (JsonException)
+        catch (Exception fault) when (fault is JsonException or InvalidOperationException)
         {
             return new ApnsOverride { IsValid = false };
         }

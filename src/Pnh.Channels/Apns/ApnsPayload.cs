@@ -22,6 +22,11 @@ internal static class ApnsPayload
         {
             return new ApnsBody([], "invalid-override");
         }
+        catch (InvalidOperationException)
+        {
+            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
+            return new ApnsBody([], "invalid-text");
+        }
     }
 
     private static JsonObject Compose(ApnsPushType type, Event accepted, string? locale)

@@ -53,6 +53,11 @@ internal sealed class FcmPush
         {
             return FcmBody.Refused("invalid-override");
         }
+        catch (InvalidOperationException)
+        {
+            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
+            return FcmBody.Refused("invalid-text");
+        }
     }
 
     /// <summary><c>{"message":{"token":"</c> address <c>","android":{"ttl":"</c> TTL <c>s", rest of android}, rest of message}}</c>.</summary>

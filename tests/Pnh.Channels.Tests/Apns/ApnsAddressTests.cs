@@ -47,6 +47,8 @@ public sealed class ApnsAddressTests
     [InlineData("""{"token":"aa","topic":"com.example\r\nx: y"}""", "/topic", "invalid-value")]
     [InlineData("""{"token":"aa","to/ken":"aa"}""", "/to~1ken", "unknown-member")]
     [InlineData("""{"topic":"com.example"}""", "", "required")]
+    [InlineData("""{"token":"\ud800"}""", "", "invalid-text")]
+    [InlineData("""{"token":"aa","\ud800":"aa"}""", "", "invalid-text")]
     [InlineData("""["aa"]""", "", "wrong-type")]
     public void Read_WrongMember_ErrorAndNoAddress(string section, string pointer, string code)
     {

@@ -73,6 +73,19 @@ public sealed class ApnsPayloadTests
         Assert.Equal("invalid-override", ApnsPush.For(accepted, "token").BodyFor(accepted, null).Refusal);
     }
 
+    [Theory]
+    [InlineData(null, """{"aps":{"\ud800":1}}""")]
+    [InlineData(null, """{"\ud800":{}}""")]
+    [InlineData(null, """{"own":"\ud800"}""")]
+    [InlineData("""{"a":"\ud800"}""", null)]
+    [InlineData("""{"\ud800":1}""", null)]
+    public void Encode_HalfASurrogatePair_Refused(string? data, string? json)
+    {
+        var accepted = Sample.Event(_time, data: data, overrides: json is null ? null : new() { ["apns"] = json });
+
+        Assert.Equal("invalid-text", ApnsPush.For(accepted, "token").BodyFor(accepted, null).Refusal);
+    }
+
     [Fact]
     public void BodyFor_SameEventAndLanguage_EncodedOnce()
     {

@@ -27,6 +27,8 @@ public sealed class FcmAddressTests
     [InlineData("""{"token":"a\"b"}""", "/token", "invalid-address")]
     [InlineData("""{"fid":7}""", "/fid", "wrong-type")]
     [InlineData("""{"token":"a","other":"b"}""", "/other", "unknown-member")]
+    [InlineData("""{"token":"\ud800"}""", "", "invalid-text")]
+    [InlineData("""{"token":"aa","\ud800":"aa"}""", "", "invalid-text")]
     [InlineData("""7""", "", "wrong-type")]
     public void Read_WrongSection_ErrorAndNoAddress(string section, string pointer, string code)
     {
