@@ -25,6 +25,9 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <summary>Publisher keys made at run time.</summary>
     public IPublisherKeyStore Keys { get; }
 
+    /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
+    public bool IsDamaged => Engine.IsDamaged;
+
     internal SqliteEngine Engine { get; }
 
     /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>

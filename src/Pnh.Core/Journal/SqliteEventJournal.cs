@@ -29,6 +29,9 @@ public sealed class SqliteEventJournal : IEventJournal, IAsyncDisposable
     /// <summary>Outcomes given up because the disk took nothing for too long; they are decided again after a restart.</summary>
     public long DroppedNotes => _notes.Dropped;
 
+    /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
+    public bool IsDamaged => _engine.IsDamaged;
+
     internal SqliteEngine Engine => _engine;
 
     /// <summary>Opens or creates <c>journal.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>

@@ -15,6 +15,9 @@ internal sealed class SqliteEngine : IAsyncDisposable
 
     public SqliteReaders Readers { get; }
 
+    /// <summary>The writer is closed for good: a sync failed or the file is damaged. Only opening it again helps.</summary>
+    public bool IsDamaged => Writer.IsDamaged;
+
     /// <summary>Opens or creates the file, brings its tables up to date and starts the writer. Throws <see cref="DataFolderException"/>.</summary>
     public static SqliteEngine Open(
         string path, SqliteSchema schema, TimeProvider time, Action<TimeSpan>? onSync = null, Func<SqliteDatabase, bool>? tidy = null)

@@ -15,6 +15,8 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     // 16 MiB of log: large enough that the two syncs of a checkpoint are rare, small enough that one takes some 10 ms.
     private const int CheckpointPages = 4_096;
 
+    // Cleaning while others wait: half of what a sync takes, and time to delete more than came in meanwhile.
+    private static readonly TimeSpan TidyBudget = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LazyDelay = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan IdleDelay = TimeSpan.FromSeconds(1);
 
@@ -34,13 +36,14 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     private StoreUnavailableException? _damage;
     private int _logPages;
     private long _tidied;
+    private bool _untidy;
     private bool _started;
     private int _threadId;
 
     /// <param name="database">Opened for writing; the writer owns and closes it.</param>
     /// <param name="time">Measures commits.</param>
     /// <param name="onSync">Told how long each commit took, on the writer's thread; must be quick and not throw.</param>
-    /// <param name="tidy">A small slice of cleaning in a transaction of its own, when idle and at least once a second; true = there is more.</param>
+    /// <param name="tidy">A small slice of cleaning, when idle and at least once a second; true = there is more, which then goes on after every group.</param>
     public SqliteWriter(SqliteDatabase database, TimeProvider time, Action<TimeSpan>? onSync, Func<SqliteDatabase, bool>? tidy)
     {
         _database = database;
@@ -49,6 +52,9 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
         _tidy = tidy;
         _tidied = time.GetTimestamp();
     }
+
+    /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
+    public bool IsDamaged => Volatile.Read(ref _damage) is not null;
 
     /// <summary>Starts the thread.</summary>
     public void Start()
@@ -162,7 +168,7 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
 
     private void Tidy(bool idle)
     {
-        if (_damage is null && _tidy is not null && (idle || _time.GetElapsedTime(_tidied) >= IdleDelay))
+        if (_damage is null && _tidy is not null && (idle || _untidy || _time.GetElapsedTime(_tidied) >= IdleDelay))
         {
             _tidied = _time.GetTimestamp();
             RunTidy(idle);
@@ -178,15 +184,20 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     {
         try
         {
-            bool more;
             do
             {
+                // One sync for as many slices as fit the budget.
+                var started = _time.GetTimestamp();
                 Begin();
-                more = _tidy!(_database);
+                do
+                {
+                    _untidy = _tidy!(_database);
+                }
+                while (_untidy && _time.GetElapsedTime(started) < TidyBudget);
                 _database.Statement("COMMIT").Execute();
                 _logPages += _database.TakePagesWritten();
             }
-            while (more && idle && !HasWork());
+            while (_untidy && idle && !HasWork());
         }
         catch (Exception exception)
         {

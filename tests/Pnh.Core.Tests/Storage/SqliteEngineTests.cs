@@ -226,8 +226,10 @@ public sealed class SqliteEngineTests : IDisposable
         Array.Fill(bytes, (byte)0xA5, 4_096, bytes.Length - 4_096);
         await System.IO.File.WriteAllBytesAsync(File, bytes);
         await using var engine = Open();
+        Assert.False(engine.IsDamaged);
 
         var refusal = await Assert.ThrowsAsync<StoreUnavailableException>(() => Add(engine, 9_999));
+        Assert.True(engine.IsDamaged);
         Assert.Contains("damaged", refusal.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<StoreUnavailableException>(() => engine.Writer.WriteAsync(_ => true));
         await Assert.ThrowsAsync<StoreUnavailableException>(() => CountAsync(engine));
