@@ -15,12 +15,15 @@ public enum AcceptStatus
     /// <summary>Too much of this class waits already: a 429. Nothing was taken or written.</summary>
     Overloaded,
 
-    /// <summary>Stable storage refuses to write, or the hub stops: a 503. Nothing was taken.</summary>
+    /// <summary>Stable storage refuses to write: a 503. Nothing was taken.</summary>
     Unavailable,
+
+    /// <summary>The hub stops: a 503. Nothing was taken.</summary>
+    Stopping,
 }
 
 /// <summary>The answer to a publisher.</summary>
 /// <param name="Status">What became of it.</param>
 /// <param name="Detail">For people; null when accepted.</param>
-/// <param name="RetryAfter">When to try again; null unless overloaded or unavailable.</param>
+/// <param name="RetryAfter">When to try again; null unless overloaded, unavailable or stopping.</param>
 public readonly record struct AcceptResult(AcceptStatus Status, string? Detail = null, TimeSpan? RetryAfter = null);

@@ -135,7 +135,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         if (_stopping.IsCancellationRequested)
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
-            return new Entry(new AcceptResult(AcceptStatus.Unavailable, "The hub is stopping.", UnavailableRetry));
+            return new Entry(new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
         if (!_admission.TryEnter(accepted.Class))

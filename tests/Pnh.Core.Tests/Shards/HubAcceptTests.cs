@@ -239,7 +239,7 @@ public sealed class HubAcceptTests
         await hub.Hub.AcceptAsync(first);
         await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
         var stopping = hub.Hub.StopAsync(CancellationToken.None);
-        Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+        Assert.Equal(AcceptStatus.Stopping, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
         Assert.False(stopping.IsCompleted);
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await stopping.WaitAsync(TimeSpan.FromSeconds(20));
