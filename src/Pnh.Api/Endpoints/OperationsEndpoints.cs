@@ -1,3 +1,4 @@
+using System.Text;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Hosting;
@@ -9,14 +10,13 @@ namespace Pnh.Api.Endpoints;
 internal static class OperationsEndpoints
 {
     private static readonly byte[] Ok = "ok\n"u8.ToArray();
-    private static readonly byte[] NotReady = "not ready\n"u8.ToArray();
 
     public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, MetricRegistry registry)
     {
         routes.MapGet("/healthz", static context => AnswerAsync(context, StatusCodes.Status200OK, Ok)).Light().AllowAnyone();
-        routes.MapGet("/readyz", context => readiness.IsReady
-            ? AnswerAsync(context, StatusCodes.Status200OK, Ok)
-            : AnswerAsync(context, StatusCodes.Status503ServiceUnavailable, NotReady)).Light().AllowAnyone();
+        routes.MapGet("/readyz", context => readiness.Fault is { } fault
+            ? AnswerAsync(context, StatusCodes.Status503ServiceUnavailable, Encoding.UTF8.GetBytes(fault + "\n"))
+            : AnswerAsync(context, StatusCodes.Status200OK, Ok)).Light().AllowAnyone();
         routes.MapGet("/metrics", context => WriteMetricsAsync(context.Response, registry)).OnOperations().AllowAnyone();
     }
 

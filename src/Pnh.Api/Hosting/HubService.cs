@@ -1,4 +1,5 @@
 using Pnh.Api.Access;
+using Pnh.Api.Configuration;
 using Pnh.Channels.Http;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
@@ -12,7 +13,7 @@ namespace Pnh.Api.Hosting;
 /// Starts the hub before the listeners open, and stops it in the order that loses nothing: not ready, sockets drained, lanes drained, what is
 /// left stays in the journal.
 /// </summary>
-internal sealed class HubService : IHostedLifecycleService, IDisposable
+internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 {
     // Short enough for a restart by hand, long enough that 10,000 sockets do not come back in one second.
     private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
@@ -25,10 +26,13 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
     private readonly Readiness _readiness;
     private readonly ThreadPoolWatchdog _watchdog;
     private readonly RuntimeMetrics _runtime;
+    private readonly PnhOptions _options;
+    private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
-        IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time)
+        IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time,
+        PnhOptions options, ILogger<HubService> log)
     {
         _hub = hub;
         _reader = reader;
@@ -38,6 +42,8 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
         _readiness = readiness;
         _watchdog = new ThreadPoolWatchdog(metrics, time);
         _runtime = new RuntimeMetrics(registry);
+        _options = options;
+        _log = log;
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
@@ -46,11 +52,7 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
 
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
-        foreach (var stored in await _storedKeys.LoadAsync(cancellationToken))
-        {
-            _keys.Add(PublisherKey.Of(stored));
-        }
-
+        await LoadKeysAsync(cancellationToken);
         await _hub.StartAsync(_reader, cancellationToken);
         _watchdog.Start();
     }
@@ -84,6 +86,23 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
         _runtime.Dispose();
     }
 
+    /// <summary>A key of an app that was taken out of the configuration opens nothing; it comes back with its app.</summary>
+    private async Task LoadKeysAsync(CancellationToken cancellationToken)
+    {
+        var skipped = new HashSet<string>(StringComparer.Ordinal);
+        foreach (var stored in await _storedKeys.LoadAsync(cancellationToken))
+        {
+            if (_options.Apps.ContainsKey(stored.App))
+            {
+                _keys.Add(PublisherKey.Of(stored));
+            }
+            else if (skipped.Add(stored.App))
+            {
+                Log.KeysSkipped(_log, stored.App);
+            }
+        }
+    }
+
     private static long Connections(ProviderGauges gauges, string state) => state switch
     {
         "cold" => gauges.Connections(ConnectionState.Cold),
@@ -95,12 +114,38 @@ internal sealed class HubService : IHostedLifecycleService, IDisposable
 /// <summary>Whether the hub takes traffic: what <c>/readyz</c> answers.</summary>
 internal sealed class Readiness
 {
+    private readonly (string File, Func<bool> IsDamaged)[] _stores;
     private volatile bool _isReady;
+
+    /// <param name="stores">What must be writable, by file name.</param>
+    public Readiness(params (string File, Func<bool> IsDamaged)[] stores) => _stores = stores;
 
     /// <summary>True between the opening of the listeners and the begin of the drain.</summary>
     public bool IsReady
     {
         get => _isReady;
         set => _isReady = value;
+    }
+
+    /// <summary>Why no traffic should come, in one line; null = it should.</summary>
+    public string? Fault
+    {
+        get
+        {
+            if (!_isReady)
+            {
+                return "not ready";
+            }
+
+            foreach (var (file, isDamaged) in _stores)
+            {
+                if (isDamaged())
+                {
+                    return $"not ready: {file} is closed after a disk fault; the log says which, a restart opens it again";
+                }
+            }
+
+            return null;
+        }
     }
 }

@@ -28,7 +28,9 @@ internal static class HubServices
         .AddAccess(start.Options)
         .AddEndpoints()
         .AddOperatorConsole(start)
-        .AddSingleton<Readiness>()
+        .AddSingleton(provider => new Readiness(
+            ("journal.db", () => provider.GetRequiredService<IEventJournal>() is SqliteEventJournal { IsDamaged: true }),
+            ("registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
         .AddHostedService<HubService>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
