@@ -69,14 +69,15 @@ internal sealed class DeviceTransfer
         }
 
         context.Response.ContentType = RequestBody.Ndjson;
-        var import = new Import(context.Response);
+        var import = new Import(new NdjsonAnswer(context));
         var lines = new JsonLines();
         var body = context.Request.BodyReader;
         while (true)
         {
             var read = await body.ReadAsync(context.RequestAborted);
             var buffer = read.Buffer;
-            while (lines.Next(ref buffer, read.IsCompleted, out var line) is var kind and (ItemKind.Item or ItemKind.TooLong))
+            var kind = ItemKind.NeedMore;
+            while (!import.Answer.IsFull && (kind = lines.Next(ref buffer, read.IsCompleted, out var line)) is ItemKind.Item or ItemKind.TooLong)
             {
                 import.Take(kind == ItemKind.Item ? Write(Caller.Of(context).App, line.ToArray()) : Task.FromResult<Problem?>(TooLong));
                 if (import.Count == Window)
@@ -87,10 +88,10 @@ internal sealed class DeviceTransfer
 
             await import.SettleAsync();
             body.AdvanceTo(buffer.Start, buffer.End);
-            if (read.IsCompleted)
+            if (read.IsCompleted || import.Answer.IsFull)
             {
-                import.WriteEnd();
-                await context.Response.BodyWriter.FlushAsync(context.RequestAborted);
+                import.WriteEnd(kind);
+                await import.Answer.FlushAsync();
                 return;
             }
         }
@@ -114,12 +115,12 @@ internal sealed class DeviceTransfer
     private sealed class Import
     {
         private readonly List<Task<Problem?>> _writes = [];
-        private readonly HttpResponse _response;
         private long _index;
         private long _imported;
-        private long _refused;
 
-        internal Import(HttpResponse response) => _response = response;
+        internal Import(NdjsonAnswer answer) => Answer = answer;
+
+        internal NdjsonAnswer Answer { get; }
 
         internal int Count => _writes.Count;
 
@@ -130,31 +131,22 @@ internal sealed class DeviceTransfer
             foreach (var write in _writes)
             {
                 var index = _index++;
-                if (await write is not { } problem)
+                if (await write is { } problem)
+                {
+                    Answer.Refuse(index, null, problem);
+                }
+                else
                 {
                     _imported++;
-                    continue;
                 }
-
-                _refused++;
-                WriteLine(json =>
-                {
-                    json.WriteNumber("index", index);
-                    json.WritePropertyName("problem");
-                    problem.WriteTo(json);
-                });
             }
 
             _writes.Clear();
+            await Answer.FlushAsync();
         }
 
-        internal void WriteEnd() => WriteLine(json =>
-        {
-            json.WriteBoolean("done", true);
-            json.WriteNumber("imported", _imported);
-            json.WriteNumber("refused", _refused);
-        });
-
-        private void WriteLine(Action<Utf8JsonWriter> members) => NdjsonAnswer.WriteLine(_response.BodyWriter, members);
+        internal void WriteEnd(ItemKind last) => Answer.WriteEnd(
+            Answer.IsFull && last != ItemKind.End ? NdjsonAnswer.TooManyRefusals(_index) : null,
+            json => json.WriteNumber("imported", _imported));
     }
 }

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using System.Text.Json;
 using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
@@ -70,10 +69,10 @@ internal sealed class EventBatches
             var buffer = read.Buffer;
             var kind = await TakeArrivedAsync(batch, items, read, buffer);
             body.AdvanceTo(batch.Rest.Start, batch.Rest.End);
-            if (kind is ItemKind.End or ItemKind.Malformed || read.IsCompleted)
+            if (kind is ItemKind.End or ItemKind.Malformed || read.IsCompleted || batch.Answer.IsFull)
             {
-                batch.WriteEnd(kind == ItemKind.Malformed);
-                await context.Response.BodyWriter.FlushAsync(context.RequestAborted);
+                batch.WriteEnd(kind);
+                await batch.Answer.FlushAsync();
                 return;
             }
         }
@@ -81,8 +80,8 @@ internal sealed class EventBatches
 
     private async ValueTask<ItemKind> TakeArrivedAsync(Batch batch, JsonItems items, ReadResult read, ReadOnlySequence<byte> buffer)
     {
-        ItemKind kind;
-        while ((kind = items.Next(ref buffer, read.IsCompleted, out var item)) is ItemKind.Item or ItemKind.TooLong)
+        var kind = ItemKind.NeedMore;
+        while (!batch.Answer.IsFull && (kind = items.Next(ref buffer, read.IsCompleted, out var item)) is ItemKind.Item or ItemKind.TooLong)
         {
             if (kind == ItemKind.TooLong)
             {
@@ -97,9 +96,12 @@ internal sealed class EventBatches
             {
                 await AcceptAsync(batch);
             }
+
+            await batch.Answer.FlushWhenLargeAsync();
         }
 
         await AcceptAsync(batch);
+        await batch.Answer.FlushAsync();
         batch.Rest = buffer;
         return kind;
     }
@@ -127,9 +129,8 @@ internal sealed class EventBatches
             return;
         }
 
-        var results = await _hub.AcceptManyAsync(batch.Events);
-        batch.Answer(results);
-        await batch.Context.Response.BodyWriter.FlushAsync(batch.Context.RequestAborted);
+        batch.Take(await _hub.AcceptManyAsync(batch.Events));
+        await batch.Answer.FlushAsync();
     }
 
     private static byte? FirstCharacter(in ReadOnlySequence<byte> buffer)
@@ -153,16 +154,18 @@ internal sealed class EventBatches
         private readonly List<long> _indexes = [];
         private long _index;
         private long _accepted;
-        private long _refused;
         private long _duplicates;
 
         internal Batch(HttpContext context, bool receipts)
         {
             Context = context;
+            Answer = new NdjsonAnswer(context);
             _receipts = receipts;
         }
 
         internal HttpContext Context { get; }
+
+        internal NdjsonAnswer Answer { get; }
 
         internal List<Event> Events { get; } = [];
 
@@ -176,16 +179,16 @@ internal sealed class EventBatches
             _indexes.Add(_index++);
         }
 
-        internal void Refuse(Problem problem) => Refuse(_index++, null, problem);
+        internal void Refuse(Problem problem) => Answer.Refuse(_index++, null, problem);
 
-        internal void Answer(ReadOnlySpan<AcceptResult> results)
+        internal void Take(ReadOnlySpan<AcceptResult> results)
         {
             for (var i = 0; i < results.Length; i++)
             {
                 var accepted = Events[i];
                 if (EventAnswers.Refusal(results[i]) is { } problem)
                 {
-                    Refuse(_indexes[i], accepted.Id, problem);
+                    Answer.Refuse(_indexes[i], accepted.Id, problem);
                     continue;
                 }
 
@@ -200,18 +203,20 @@ internal sealed class EventBatches
             _indexes.Clear();
         }
 
-        internal void WriteEnd(bool isMalformed) => WriteLine(json =>
+        internal void WriteEnd(ItemKind last)
         {
-            json.WriteBoolean("done", !isMalformed);
-            json.WriteNumber("accepted", _accepted);
-            json.WriteNumber("duplicates", _duplicates);
-            json.WriteNumber("refused", _refused);
-            if (isMalformed)
+            var problem = last switch
             {
-                json.WritePropertyName("problem");
-                new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}.").WriteTo(json);
-            }
-        });
+                ItemKind.End => null,
+                ItemKind.Malformed => new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}."),
+                _ => Answer.IsFull ? NdjsonAnswer.TooManyRefusals(_index) : null,
+            };
+            Answer.WriteEnd(problem, json =>
+            {
+                json.WriteNumber("accepted", _accepted);
+                json.WriteNumber("duplicates", _duplicates);
+            });
+        }
 
         private void Count(AcceptStatus status)
         {
@@ -221,32 +226,14 @@ internal sealed class EventBatches
             }
             else if (++_accepted % CountEvery == 0)
             {
-                WriteLine(json => json.WriteNumber("accepted", _accepted));
+                Answer.WriteLine(json => json.WriteNumber("accepted", _accepted));
             }
         }
 
-        private void Receipt(long index, Event accepted, AcceptResult result) => WriteLine(json =>
+        private void Receipt(long index, Event accepted, AcceptResult result) => Answer.WriteLine(json =>
         {
             json.WriteNumber("index", index);
             EventAnswers.WriteMembers(json, accepted, result);
         });
-
-        private void Refuse(long index, string? id, Problem problem)
-        {
-            _refused++;
-            WriteLine(json =>
-            {
-                json.WriteNumber("index", index);
-                if (id is not null)
-                {
-                    json.WriteString("id", id);
-                }
-
-                json.WritePropertyName("problem");
-                problem.WriteTo(json);
-            });
-        }
-
-        private void WriteLine(Action<Utf8JsonWriter> members) => NdjsonAnswer.WriteLine(Context.Response.BodyWriter, members);
     }
 }

@@ -37,11 +37,6 @@ internal sealed class EventEndpoints
         var origin = new EventOrigin(Caller.Of(context).App, _time.GetUtcNow(), _time.GetTimestamp(), TraceParent(context));
         var accepted = _reader.Read(body, origin, errors);
         problem = accepted is null ? EventAnswers.Invalid(errors) : null;
-        if (accepted is null)
-        {
-            _metrics.EventCounted(origin.App, EventClass.Message, EventResult.Invalid);
-        }
-
         return accepted;
     }
 
@@ -49,7 +44,7 @@ internal sealed class EventEndpoints
     {
         if (RequestBody.IsType(context.Request.ContentType, RequestBody.Ndjson))
         {
-            await _batches.TakeLinesAsync(context);
+            await (RequestBody.CheckType(context.Request, RequestBody.Ndjson)?.ExecuteAsync(context) ?? _batches.TakeLinesAsync(context));
             return;
         }
 
@@ -69,6 +64,7 @@ internal sealed class EventEndpoints
         }
         else
         {
+            _metrics.EventCounted(Caller.Of(context).App, EventClass.Message, EventResult.Invalid);
             await problem!.ExecuteAsync(context);
         }
     }

@@ -9,13 +9,12 @@ namespace Pnh.Api.Endpoints;
 /// <summary>Writes the answer of explain: per user and device, the steps in the order in which they would happen, and why.</summary>
 internal static class PlanWriter
 {
-    // A topic's plan may be long: what is written so far leaves in pieces of this many bytes.
-    private const int FlushBytes = 16 * 1024;
-
     internal static async Task WriteAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users)
     {
         await using (var json = new Utf8JsonWriter(output))
         {
+            // A topic's plan may be long.
+            var pieces = new JsonPieces(json, output);
             json.WriteStartObject();
             json.WriteString("id", accepted.Id);
             json.WriteString("class", accepted.Class.Label());
@@ -25,11 +24,7 @@ internal static class PlanWriter
             await foreach (var user in users)
             {
                 WriteUser(json, user);
-                if (json.BytesPending > FlushBytes)
-                {
-                    await json.FlushAsync();
-                    await output.FlushAsync();
-                }
+                await pieces.FlushWhenDueAsync(CancellationToken.None);
             }
 
             json.WriteEndArray();

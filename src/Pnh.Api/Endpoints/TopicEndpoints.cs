@@ -9,7 +9,6 @@ namespace Pnh.Api.Endpoints;
 /// <summary>Who belongs to a topic.</summary>
 internal sealed class TopicEndpoints
 {
-    private const int FlushBytes = 16 * 1024;
     private readonly IDeviceStore _devices;
 
     public TopicEndpoints(IDeviceStore devices) => _devices = devices;
@@ -49,17 +48,14 @@ internal sealed class TopicEndpoints
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
         {
+            var pieces = new JsonPieces(json, response.BodyWriter);
             json.WriteStartObject();
             json.WriteString("topic", topic);
             json.WriteStartArray("members");
             await foreach (var member in _devices.GetMembersAsync(Caller.Of(context).App, topic, context.RequestAborted))
             {
                 json.WriteStringValue(member);
-                if (json.BytesPending > FlushBytes)
-                {
-                    await json.FlushAsync(context.RequestAborted);
-                    await response.BodyWriter.FlushAsync(context.RequestAborted);
-                }
+                await pieces.FlushWhenDueAsync(context.RequestAborted);
             }
 
             json.WriteEndArray();

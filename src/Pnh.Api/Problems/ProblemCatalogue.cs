@@ -14,6 +14,10 @@ internal static class ProblemCatalogue
     public static ProblemKind InvalidBody { get; } = new("invalid-body", 400, "The body has wrong members",
         "Correct every member named in errors; unknown members are refused.");
 
+    /// <summary>A stream of mostly wrong items; it was ended early.</summary>
+    public static ProblemKind TooManyRefusals { get; } = new("too-many-refusals", 400, "Too many items of the stream were refused",
+        "Correct what the lines before name, then send the items from the index in the detail on again.");
+
     /// <summary>An id in the path.</summary>
     public static ProblemKind InvalidId { get; } = new("invalid-id", 400, "An id in the path is not allowed",
         "Ids are 1 to 128 printable characters, percent-encoded as UTF-8, not . or ..; event ids are 1 to 64 of A-Z a-z 0-9 . _ : ~ @ -");
@@ -81,7 +85,7 @@ internal static class ProblemCatalogue
     /// <summary>All of them, by status.</summary>
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
-        MalformedBody, InvalidBody, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
+        MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
         IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, NotImplemented, Overloaded, StoreUnavailable, ShuttingDown,
     ];
 
