@@ -2,7 +2,6 @@ using System.Text.Json;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
