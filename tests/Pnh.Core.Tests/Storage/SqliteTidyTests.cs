@@ -32,7 +32,7 @@ public sealed class SqliteTidyTests : IDisposable
         await using var engine = Open(_ =>
         {
             Interlocked.Increment(ref slices);
-            Thread.Sleep(1);
+            SpinWait.SpinUntil(static () => false, 1);
             return true;
         });
         var start = TimeProvider.System.GetTimestamp();
