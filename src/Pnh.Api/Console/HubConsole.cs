@@ -120,9 +120,11 @@ internal sealed class HubConsole : IConsoleSource
     private Platform PlatformOf(SessionSnapshot session)
     {
         var user = _devices.GetUserAsync(new UserKey(session.Key.App, session.Key.User), CancellationToken.None);
+#pragma warning disable VSTHRD002 // completed already, so nothing waits
         return user.IsCompletedSuccessfully
             ? user.Result.Devices.FirstOrDefault(device => device.Id == session.Key.Device)?.Platform ?? Platform.Web
             : Platform.Web;
+#pragma warning restore VSTHRD002
     }
 
     private static IEnumerable<Phone> NamedFirst(IReadOnlyList<Phone> phones) =>

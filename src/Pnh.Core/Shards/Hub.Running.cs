@@ -29,7 +29,11 @@ public sealed partial class Hub
             }
         }
 
-        Log.Started(_log, recovered);
+        if (recovered > 0)
+        {
+            Log.Started(_log, recovered);
+        }
+
         _ticking = TickAsync();
     }
 

@@ -59,7 +59,7 @@ internal sealed partial class Shard
         }
         else if (!sent && !isBehind && delivery.Ending == DeliveryState.Failed)
         {
-            End(delivery);
+            RefuseUnprovided(delivery);
         }
         else
         {
@@ -194,6 +194,18 @@ internal sealed partial class Shard
         {
             End(delivery);
         }
+    }
+
+    // No provider serves the address: counted now, so that somebody acts; what has a mailbox still waits for the device's next session.
+    private void RefuseUnprovided(Delivery delivery)
+    {
+        if (HasMailbox(delivery))
+        {
+            delivery.IsCounted = true;
+            _hub.Counted(DeliveryState.Failed, PlanReasons.NoProvider, ChannelNames.None, delivery.Event.Class);
+        }
+
+        Refuse(delivery, PlanReasons.NoProvider);
     }
 
     // Seen on another device: not pushed any more, but this one still gets it with its next session.

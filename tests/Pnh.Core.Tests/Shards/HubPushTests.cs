@@ -306,17 +306,33 @@ public sealed class HubPushTests
         hub.AssertAllEnded(broken, next);
     }
 
-    [Theory]
-    [InlineData("", "failed:no-provider")]
-    [InlineData("\"channels\":[\"fcm\"]", "failed:no-provider")]
-    public async Task NoProvider_FailsAtOnce(string members, string end)
+    [Fact]
+    public async Task NoProvider_PushOnly_FailsAtOnce()
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.NewDevice("phone", "orphan"));
-        var id = await hub.SendAsync(members);
-        Assert.Equal(end, hub.Journal.EndOf(id, "phone"));
+        var id = await hub.SendAsync("\"channels\":[\"fcm\"]");
+        Assert.Equal("failed:no-provider", hub.Journal.EndOf(id, "phone"));
         Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 1), hub.Metrics.Snapshot().Deliveries);
         hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task NoProvider_WithMailbox_IsCountedOnceAndReachesTheNextSession()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("phone", "orphan"));
+        var seen = await hub.SendAsync("\"ttl\":30");
+        var missed = await hub.SendAsync("\"ttl\":30");
+        Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 2), hub.Metrics.Snapshot().Deliveries);
+
+        var (_, key) = await hub.OpenAsync("phone");
+        hub.Hub.Acked(key, seen);
+        await hub.PassAsync(31);
+
+        Assert.Equal(("acked", "failed:no-provider"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(missed, "phone")));
+        Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 2), hub.Metrics.Snapshot().Deliveries);
+        hub.AssertAllEnded(seen, missed);
     }
 
     [Fact]
