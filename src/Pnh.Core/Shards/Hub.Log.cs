@@ -12,7 +12,7 @@ public sealed partial class Hub
         [LoggerMessage(2, LogLevel.Error, "The stored event {Id} cannot be read any more ({Code}); it is left in the journal.", EventName = "Unreadable")]
         internal static partial void Unreadable(ILogger logger, string id, string code);
 
-        [LoggerMessage(3, LogLevel.Error, "An event was refused with 503: {Fault}", EventName = "StoreUnavailable")]
+        [LoggerMessage(3, LogLevel.Error, "Events are refused with 503 (said every 5 s at most): {Fault}", EventName = "StoreUnavailable")]
         internal static partial void StoreUnavailable(ILogger logger, string fault);
 
         [LoggerMessage(4, LogLevel.Error, "Event {Id} was accepted but only partly planned: {Fault} The rest goes on at the next start.", EventName = "DispatchCut")]

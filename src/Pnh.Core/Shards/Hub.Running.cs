@@ -127,6 +127,16 @@ public sealed partial class Hub
         }
     }
 
+    // Every publisher is told; the log is told every 5 s, because a full disk may be the one that the log is on.
+    private void NoteStoreFault(string fault)
+    {
+        var last = Volatile.Read(ref _storeFaultAt);
+        if ((last == 0 || _time.GetElapsedTime(last) > StoreFaultEvery) && Interlocked.CompareExchange(ref _storeFaultAt, _time.GetTimestamp(), last) == last)
+        {
+            Log.StoreUnavailable(_log, fault);
+        }
+    }
+
     private async Task TickAsync()
     {
         using var timer = new PeriodicTimer(TimingWheel.Tick, _time);

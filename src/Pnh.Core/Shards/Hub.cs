@@ -22,6 +22,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private const int YieldEvery = 128;
     private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
     private readonly Shard[] _shards = new Shard[ShardCount];
     private readonly ShardContext _context;
     private readonly IDeviceStore _devices;
@@ -32,6 +33,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private bool _disposed;
     private Task _ticking = Task.CompletedTask;
+    private long _storeFaultAt;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
     public Hub(Planner planner, IEventJournal journal, IDeviceStore devices, HubMetrics metrics, TimeProvider time, ILogger<Hub> log)
@@ -176,7 +178,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
         catch (StoreUnavailableException fault)
         {
-            Log.StoreUnavailable(_log, fault.Message);
+            NoteStoreFault(fault.Message);
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
         }
