@@ -40,8 +40,9 @@ internal sealed class UserState
         for (var i = Pending.Count - 1; i >= 0; i--)
         {
             var delivery = Pending[i];
-            if (string.Equals(delivery.Event.Id, eventId, StringComparison.Ordinal)
-                && string.Equals(delivery.Device.Id, device, StringComparison.Ordinal))
+            // The device first: one event to many devices is the long list, and its ids differ early.
+            if (string.Equals(delivery.Device.Id, device, StringComparison.Ordinal)
+                && string.Equals(delivery.Event.Id, eventId, StringComparison.Ordinal))
             {
                 return delivery;
             }

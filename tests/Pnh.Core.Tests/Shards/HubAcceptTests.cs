@@ -179,7 +179,8 @@ public sealed class HubAcceptTests
             hub.Hub.Acked(new("demo", "ada", $"d{i}", "s"), acked);
         }
 
-        Assert.InRange(TimeProvider.System.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromSeconds(15));
+        // A guard against an accident of the cube, not a measurement: machines differ, and a busy one took 20 s.
+        Assert.InRange(TimeProvider.System.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromMinutes(2));
         Assert.Equal(2 * devices, hub.Journal.Settled.Count);
         hub.AssertAllEnded(pushed, acked);
     }
