@@ -114,9 +114,7 @@ internal static class HubCommands
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
-        var knownKeys = KnownKeys.Hub().Add(builder.Services
-            .Where(static service => service.ServiceType == typeof(PushChannelModule))
-            .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
+        var knownKeys = HubHost.KnownKeysOf(builder.Services);
         var read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);
         if (read.Errors.None && read.Options.Apps.Count == 0 && DemoApp.TokenConfiguration(read.Options.Data) is { } demo)
         {

@@ -55,7 +55,7 @@ internal sealed class HubHost : IAsyncDisposable
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName), channels);
         configure?.Invoke(builder);
-        var knownKeys = KnownKeys.Hub().Add(Modules(builder.Services).SelectMany(static module => module.ConfigurationKeys));
+        var knownKeys = KnownKeysOf(builder.Services);
         if (await HubStart.PrepareAsync(builder.Configuration, knownKeys, Environment.CurrentDirectory, errors, cancellationToken) is not { } start)
         {
             return null;
@@ -107,9 +107,10 @@ internal sealed class HubHost : IAsyncDisposable
         await _start.DisposeAsync();
     }
 
-    private static IEnumerable<PushChannelModule> Modules(IServiceCollection services) => services
+    /// <summary>The hub's own keys and those of the channels that are registered.</summary>
+    internal static KnownKeys KnownKeysOf(IServiceCollection services) => KnownKeys.Hub().Add(services
         .Where(static service => service.ServiceType == typeof(PushChannelModule))
-        .Select(static service => (PushChannelModule)service.ImplementationInstance!);
+        .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
 
     private static void Configure(KestrelServerOptions kestrel, PnhOptions options)
     {
