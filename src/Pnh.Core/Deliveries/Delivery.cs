@@ -14,6 +14,9 @@ public sealed class Delivery : WheelEntry
     /// <summary>The event, shared by all its deliveries.</summary>
     public required Event Event { get; init; }
 
+    /// <summary>Not null: this is no delivery of the event but one that clears it from the screen. Sent once, after the event's end too.</summary>
+    public Withdrawal? Withdrawal { get; init; }
+
     /// <summary>Whose device.</summary>
     public required UserKey User { get; init; }
 

@@ -3,25 +3,57 @@ using Pnh.Core.Events;
 namespace Pnh.Core.Journal;
 
 /// <summary>
-/// The durable record of accepted events and their outcomes. All members are thread-safe. One writer commits in groups: it flushes again as
-/// soon as the last flush is done, with everything that came meanwhile.
+/// The durable record of accepted events, their milestones and their outcomes. All members are thread-safe. One writer commits in groups: it
+/// flushes again as soon as the last flush is done, with everything that came meanwhile. What cannot be written or read now is a
+/// <see cref="Devices.StoreUnavailableException"/>.
 /// </summary>
 public interface IEventJournal
 {
     /// <summary>
     /// Completes when the event is on stable storage (fsync done), or when a record with its id stands already. Continuations run
-    /// asynchronously, never on the writer's thread. Throws <see cref="Devices.StoreUnavailableException"/> when it could not be written: then
-    /// it is not accepted.
+    /// asynchronously, never on the writer's thread. Throws when it could not be written: then it is not accepted.
     /// </summary>
     ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken);
 
-    /// <summary>Notes the terminal state of one planned delivery. Not waited for: written with the next flush; lost in a crash, it is decided again.</summary>
-    void Settle(in SettledDelivery settled);
+    /// <summary>
+    /// Notes a milestone. Not waited for: written with the next flush, at the latest some 50 ms later; lost in a crash, what it told is decided again.
+    /// Notes of one event are written in the order they came.
+    /// </summary>
+    void Note(in Milestone milestone);
 
-    /// <summary>Notes that every delivery of the event is terminal, so that a restart does not take it up again. Written like <see cref="Settle"/>.</summary>
-    void Finish(Event finished);
+    /// <summary>Notes that no delivery of the event is open and no mailbox holds it: a restart does not take it up again. Written like <see cref="Note"/>.</summary>
+    void Finish(string app, string id);
 
-    /// <summary>Every unfinished, unexpired event with the devices that are settled already, oldest first. Read once, before the first append.</summary>
+    /// <summary>Notes that a push address died or moved, for the feed. Written like <see cref="Note"/>.</summary>
+    void NoteAddress(in AddressNote note);
+
+    /// <summary>
+    /// Takes the event back, for one user or (null) for all, at most once: the first call for a user writes it to stable storage and gets
+    /// <see cref="WithdrawStatus.Withdrawn"/> with everything noted before. A withdrawal for all stands for every user; one for a user does not
+    /// stand for the others.
+    /// </summary>
+    ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken);
+
+    /// <summary>The event and everything noted of it before this call, in order; null = no such event, or past the retention.</summary>
+    ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken);
+
+    /// <summary>The event alone; null = no such event, or past the retention. Cheaper than <see cref="ReadAsync"/>: does not wait for the writer.</summary>
+    ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// The app's outcomes and address notes on stable storage after a place, oldest first, at most <paramref name="limit"/>. Each is given at
+    /// least once to who goes on from <see cref="FeedPage.Next"/>, also after a restart.
+    /// </summary>
+    /// <param name="app">Whose.</param>
+    /// <param name="after">A <see cref="FeedPage.Next"/>; null = from the oldest that is kept.</param>
+    /// <param name="limit">1 or more.</param>
+    /// <param name="cancellationToken">Ends the read.</param>
+    /// <exception cref="FormatException">Not a cursor of this journal.</exception>
+    ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Every unexpired event that was not finished, oldest first, with where its deliveries stood. Read once, before the first append.
+    /// </summary>
     IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken);
 }
 
@@ -38,16 +70,20 @@ public enum AppendResult
     Conflict,
 }
 
-/// <summary>The end of one planned delivery.</summary>
-/// <param name="Event">The event.</param>
-/// <param name="User">User id.</param>
-/// <param name="Device">Device id.</param>
-/// <param name="State">Terminal state label: <c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>.</param>
-/// <param name="Reason">Why; null = nothing to add.</param>
-/// <param name="At">When.</param>
-public readonly record struct SettledDelivery(Event Event, string User, string Device, string State, string? Reason, DateTimeOffset At);
+/// <summary>What became of a withdrawal.</summary>
+public enum WithdrawStatus
+{
+    /// <summary>It stands now, and this call made it so.</summary>
+    Withdrawn,
 
-/// <summary>What recovery found: the stored body with its times (to be parsed again), and (user, device) pairs not to be sent to.</summary>
-public sealed record UnfinishedEvent(
-    string App, string Id, bool IdGiven, DateTimeOffset AcceptedAt, DateTimeOffset ExpiresAt, string? TraceParent,
-    ReadOnlyMemory<byte> Body, IReadOnlySet<(string User, string Device)> Settled);
+    /// <summary>It stood before.</summary>
+    Already,
+
+    /// <summary>No such event, or past the retention.</summary>
+    Unknown,
+}
+
+/// <summary>What became of a withdrawal, and of what.</summary>
+/// <param name="Status">What became of it.</param>
+/// <param name="History">The event and what was noted before; null unless <see cref="WithdrawStatus.Withdrawn"/>.</param>
+public readonly record struct WithdrawResult(WithdrawStatus Status, EventHistory? History = null);

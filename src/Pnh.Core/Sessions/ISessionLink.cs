@@ -5,11 +5,12 @@ namespace Pnh.Core.Sessions;
 /// <summary>
 /// The only way from a shard to a device's session, in this process or over a link to an edge. Nothing here waits: a call returns at once,
 /// and what became of it comes back through <see cref="ISessionEvents"/>, never from inside the call: the shard holds
-/// its gate. Thread-safe.
+/// its gate. A true means queued or on its way: what cannot be queued after all comes back as <see cref="ISessionEvents.Refused"/> or
+/// <see cref="ISessionEvents.Closed"/>. Everything can be written as bytes: no call hands over a callback. Thread-safe.
 /// </summary>
 public interface ISessionLink
 {
-    /// <summary>Queues the event's frame on the session. False when the session is gone or too slow; then nothing was queued.</summary>
+    /// <summary>Queues the event's frame on the session. False when the session is known to be gone or too slow; then nothing was queued.</summary>
     bool TrySend(string session, Event accepted);
 
     /// <summary>
@@ -17,6 +18,9 @@ public interface ISessionLink
     /// when there is no room now, which the next ack may make, or when the session is gone; then nothing was queued, and the session goes on.
     /// </summary>
     bool TryReplay(string session, Event accepted);
+
+    /// <summary>Takes the event back: out of what waits in the session, else by a withdraw frame. False when the session is known to be gone or too slow.</summary>
+    bool TryWithdraw(string session, Withdrawal withdrawal);
 
     /// <summary>Closes the session's connection with a code of <see cref="SessionClose"/>; nothing happens when it is gone.</summary>
     void Close(string session, SessionClose reason);
@@ -31,7 +35,19 @@ public interface ISessionEvents
     /// </summary>
     ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken);
 
-    /// <summary>The session is gone (closed, lost, or slow). The device counts as offline unless a newer session took its place.</summary>
+    /// <summary>
+    /// The session lost its connection and waits for <c>resume</c>: the device counts as offline, what is unacked stays with the session. Followed
+    /// by <see cref="ResumedAsync"/> or <see cref="Closed"/>.
+    /// </summary>
+    void Detached(SessionKey session);
+
+    /// <summary>
+    /// A detached session has a connection again. False when the hub does not know it any more (a newer one took its place): then nothing
+    /// happened, and the session must not go on. What was unacked was not sent again by the hub; what came meanwhile is sent now.
+    /// </summary>
+    ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken);
+
+    /// <summary>The session is gone for good (closed, slow, or not resumed in time). The device counts as offline unless a newer session took its place.</summary>
     void Closed(SessionKey session);
 
     /// <summary>The client came to the front or went to the background.</summary>
@@ -39,7 +55,33 @@ public interface ISessionEvents
 
     /// <summary>The client acknowledged the event with this id.</summary>
     void Acked(SessionKey session, string eventId);
+
+    /// <summary>A frame that the link took was not queued after all; the session goes on. What it was comes back to the hub like a false from the link.</summary>
+    void Refused(SessionKey session, string eventId);
+
+    /// <summary>
+    /// The user answered the event, or saw it, on this device: it ends everywhere else of the user. <paramref name="reason"/> is <c>answered</c>
+    /// or <c>seen</c>; <paramref name="answer"/> the client's <c>as</c>, null = none.
+    /// </summary>
+    void Answered(SessionKey session, string eventId, string reason, string? answer);
+
+    /// <summary>The session joined topics that its token allows. Joining twice is joining once.</summary>
+    void Joined(SessionKey session, IReadOnlyList<string> topics);
+
+    /// <summary>The session left topics; those it was not in do not matter.</summary>
+    void Left(SessionKey session, IReadOnlyList<string> topics);
+
+    /// <summary>
+    /// The client publishes: <paramref name="message"/> is its <c>send</c> frame, a JSON object. Null = taken; else the code and message of the
+    /// error frame. Never throws for what a client wrote.
+    /// </summary>
+    ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken);
 }
+
+/// <summary>Why a client's <c>send</c> was not taken.</summary>
+/// <param name="Code">Kebab-case, stable.</param>
+/// <param name="Message">For a person; repeats nothing that the client wrote.</param>
+public sealed record SendRefusal(string Code, string Message);
 
 /// <summary>Where the app is on the device's screen, as the client says.</summary>
 public enum SessionState

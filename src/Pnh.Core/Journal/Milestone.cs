@@ -1,0 +1,80 @@
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Journal;
+
+/// <summary>What happened to an event or to one of its deliveries. Numbers are stored: never renumber.</summary>
+public enum MilestoneKind : byte
+{
+    /// <summary>The event's deliveries are all planned: a restart plans no further device. No user, no device; reason <c>no-devices</c> when there is none.</summary>
+    Dispatched = 1,
+
+    /// <summary>A delivery began; <see cref="Milestone.Reason"/> says why so, <see cref="Milestone.IsKept"/> whether the device's mailbox holds it.</summary>
+    Planned = 2,
+
+    /// <summary>Its frame was queued on a session.</summary>
+    Framed = 3,
+
+    /// <summary>A push was tried and shall be tried again at <see cref="Milestone.NextAttemptAt"/>.</summary>
+    Retry = 4,
+
+    /// <summary>The delivery's one terminal state (<see cref="Milestone.State"/>). With <see cref="Milestone.IsKept"/> the mailbox still holds it.</summary>
+    Settled = 5,
+
+    /// <summary>The device acknowledged after the delivery was settled, and has it out of its mailbox.</summary>
+    AckedLate = 6,
+
+    /// <summary>Out of the mailbox unacknowledged after the delivery was settled: <see cref="Milestone.Reason"/> says why (<c>collapsed</c>, <c>evicted</c>, <c>expired</c>, <c>withdrawn</c>).</summary>
+    Dropped = 7,
+
+    /// <summary>Taken back: for one user, or (no user) for all. Written by <see cref="IEventJournal.WithdrawAsync"/> only.</summary>
+    Withdrawn = 8,
+
+    /// <summary>What the device showed was asked to be cleared, over <see cref="Milestone.Channel"/>.</summary>
+    Cleared = 9,
+}
+
+/// <summary>Something that happened to an event, or to its delivery to one device. Null = does not apply.</summary>
+/// <param name="App">The event's app.</param>
+/// <param name="Event">The event's id.</param>
+/// <param name="Class">The event's class.</param>
+/// <param name="Kind">What.</param>
+/// <param name="At">When.</param>
+public readonly record struct Milestone(string App, string Event, EventClass Class, MilestoneKind Kind, DateTimeOffset At)
+{
+    /// <summary>Whose device; null for what concerns the whole event.</summary>
+    public string? User { get; init; }
+
+    /// <summary>Which device; null for what concerns the whole event, or a user's whole share of it.</summary>
+    public string? Device { get; init; }
+
+    /// <summary>Terminal state label (<c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>); of <see cref="MilestoneKind.Settled"/> only.</summary>
+    public string? State { get; init; }
+
+    /// <summary>Why, in kebab-case or the provider's own word.</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>Over which channel.</summary>
+    public string? Channel { get; init; }
+
+    /// <summary>The provider's id for it.</summary>
+    public string? ProviderId { get; init; }
+
+    /// <summary>True while the device's mailbox holds the event; of <see cref="MilestoneKind.Planned"/> and <see cref="MilestoneKind.Settled"/>.</summary>
+    public bool IsKept { get; init; }
+
+    /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>.</summary>
+    public int Attempts { get; init; }
+
+    /// <summary>Not before then; of <see cref="MilestoneKind.Retry"/>.</summary>
+    public DateTimeOffset? NextAttemptAt { get; init; }
+}
+
+/// <summary>The health of a push address, for the feed.</summary>
+/// <param name="App">Tenant.</param>
+/// <param name="User">Whose device.</param>
+/// <param name="Device">Which.</param>
+/// <param name="Channel">The address's channel.</param>
+/// <param name="Health">What happened, in kebab-case: <c>dead</c>, <c>moved</c>.</param>
+/// <param name="Reason">The provider's word; null = nothing to add.</param>
+/// <param name="At">When.</param>
+public readonly record struct AddressNote(string App, string User, string Device, string Channel, string Health, string? Reason, DateTimeOffset At);

@@ -1,0 +1,38 @@
+namespace Pnh.Core.Journal;
+
+/// <summary>An event as the journal keeps it: the body (to be parsed again) with its times.</summary>
+public record StoredEvent(
+    string App, string Id, bool IdGiven, DateTimeOffset AcceptedAt, DateTimeOffset ExpiresAt, string? TraceParent, ReadOnlyMemory<byte> Body);
+
+/// <summary>An event with its milestones, in the order they were noted.</summary>
+public sealed record EventHistory(StoredEvent Event, IReadOnlyList<Milestone> Milestones);
+
+/// <summary>What recovery found of an event that was not finished.</summary>
+/// <param name="Event">The event.</param>
+/// <param name="IsDispatched">True when every delivery of it had begun: only those in <paramref name="Deliveries"/> go on.</param>
+/// <param name="Withdrawn">Users it was taken back from; a null in it = from all.</param>
+/// <param name="Deliveries">Where each delivery that began stood, oldest first.</param>
+public sealed record UnfinishedEvent(
+    StoredEvent Event, bool IsDispatched, IReadOnlyList<string?> Withdrawn, IReadOnlyList<UnfinishedDelivery> Deliveries);
+
+/// <summary>Where one delivery stood.</summary>
+/// <param name="User">Whose device.</param>
+/// <param name="Device">Which.</param>
+/// <param name="IsSettled">True when it has its terminal state.</param>
+/// <param name="IsKept">True while the device's mailbox holds it.</param>
+/// <param name="Attempts">Attempts at the provider so far.</param>
+/// <param name="NextAttemptAt">When the next is due; null = not told to wait.</param>
+public sealed record UnfinishedDelivery(string User, string Device, bool IsSettled, bool IsKept, int Attempts, DateTimeOffset? NextAttemptAt);
+
+/// <summary>A piece of the feed.</summary>
+/// <param name="Entries">Oldest first.</param>
+/// <param name="Next">Where to go on; also when there are no entries.</param>
+/// <param name="IsGap">True when what came right after the given place is past the retention and was removed.</param>
+/// <param name="IsEnd">True when nothing more is on stable storage now.</param>
+public sealed record FeedPage(IReadOnlyList<FeedEntry> Entries, string Next, bool IsGap, bool IsEnd);
+
+/// <summary>One entry: an outcome (<see cref="MilestoneKind.Settled"/>, <see cref="MilestoneKind.AckedLate"/>, <see cref="MilestoneKind.Withdrawn"/>), or an address's health.</summary>
+/// <param name="Cursor">To go on right after this entry.</param>
+/// <param name="Outcome">Null for an address.</param>
+/// <param name="Address">Null for an outcome.</param>
+public readonly record struct FeedEntry(string Cursor, Milestone? Outcome, AddressNote? Address);
