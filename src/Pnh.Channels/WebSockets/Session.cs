@@ -66,6 +66,9 @@ internal sealed class Session : ISessionLink
         }
     }
 
+    /// <inheritdoc/>
+    public bool TryWithdraw(string session, Withdrawal withdrawal) => false;
+
     /// <summary>Takes an event back: out of what waits, else by a withdraw frame behind it. False when the session is gone or too slow.</summary>
     public bool TryWithdraw(Event accepted, string reason)
     {

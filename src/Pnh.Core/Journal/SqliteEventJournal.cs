@@ -73,11 +73,33 @@ public sealed class SqliteEventJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public void Settle(in SettledDelivery settled) =>
-        _notes.Add(new(settled.Event.App, settled.Event.Id, settled.User, settled.Device, settled.State, settled.Reason, settled.At));
+    public void Note(in Milestone milestone)
+    {
+        if (milestone.Kind == MilestoneKind.Settled)
+        {
+            _notes.Add(new(milestone.App, milestone.Event, milestone.User, milestone.Device, milestone.State, milestone.Reason, milestone.At));
+        }
+    }
 
     /// <inheritdoc/>
-    public void Finish(Event finished) => _notes.Add(new(finished.App, finished.Id, null, null, null, null, default));
+    public void NoteAddress(in AddressNote note)
+    {
+    }
+
+    /// <inheritdoc/>
+    public void Finish(string app, string id) => _notes.Add(new(app, id, null, null, null, null, default));
+
+    /// <inheritdoc/>
+    public ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)

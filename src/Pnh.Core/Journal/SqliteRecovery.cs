@@ -23,7 +23,10 @@ internal static class SqliteRecovery
         {
             var seq = row.Int64(0);
             page.Add((seq, new UnfinishedEvent(
-                row.Text(1), row.Text(2), row.Int32(3) != 0, row.Time(4), row.Time(5), row.TextOrNull(6), row.Bytes(7).ToArray(), Settled(database, seq))));
+                new StoredEvent(row.Text(1), row.Text(2), row.Int32(3) != 0, row.Time(4), row.Time(5), row.TextOrNull(6), row.Bytes(7).ToArray()),
+                false,
+                [],
+                [.. Settled(database, seq).Select(s => new UnfinishedDelivery(s.User, s.Device, true, false, 0, null))])));
         }
 
         return page;

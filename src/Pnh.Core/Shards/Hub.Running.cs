@@ -17,15 +17,16 @@ public sealed partial class Hub
         await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
         {
             errors.Clear();
-            var origin = new EventOrigin(
-                unfinished.App, unfinished.AcceptedAt, _time.GetTimestamp(), unfinished.TraceParent, unfinished.Id, unfinished.ExpiresAt);
-            if (reader.Read(unfinished.Body, origin, errors) is { } accepted)
+            var stored = unfinished.Event;
+            var origin = new EventOrigin(stored.App, stored.AcceptedAt, _time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt);
+            if (reader.Read(stored.Body, origin, errors) is { } accepted)
             {
-                recovered += await DispatchAsync(accepted, unfinished.Settled).ConfigureAwait(false) ? 1 : 0;
+                var settled = unfinished.Deliveries.Where(d => d.IsSettled).Select(d => (d.User, d.Device)).ToHashSet();
+                recovered += await DispatchAsync(accepted, settled).ConfigureAwait(false) ? 1 : 0;
             }
             else
             {
-                Log.Unreadable(_log, unfinished.Id, errors[0].Code);
+                Log.Unreadable(_log, unfinished.Event.Id, errors[0].Code);
             }
         }
 

@@ -105,6 +105,36 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public void Closed(SessionKey session) => ShardOf(session).Close(session);
 
     /// <inheritdoc/>
+    public void Detached(SessionKey session) => Closed(session);
+
+    /// <inheritdoc/>
+    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => ValueTask.FromResult(false);
+
+    /// <inheritdoc/>
+    public void Refused(SessionKey session, string eventId)
+    {
+    }
+
+    /// <inheritdoc/>
+    public void Answered(SessionKey session, string eventId, string reason, string? answer)
+    {
+    }
+
+    /// <inheritdoc/>
+    public void Joined(SessionKey session, IReadOnlyList<string> topics)
+    {
+    }
+
+    /// <inheritdoc/>
+    public void Left(SessionKey session, IReadOnlyList<string> topics)
+    {
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
+        ValueTask.FromResult<SendRefusal?>(new("not-allowed", "The app does not let clients publish."));
+
+    /// <inheritdoc/>
     public void StateChanged(SessionKey session, SessionState state) => ShardOf(session).ChangeState(session, state);
 
     /// <inheritdoc/>

@@ -260,7 +260,13 @@ internal sealed partial class Shard
         _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
         if (accepted.IsDurable)
         {
-            _hub.Journal.Settle(new(accepted, key.User, plan.Device.Id, state.Label(), plan.Reason, _hub.Time.GetUtcNow()));
+            _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, Journal.MilestoneKind.Settled, _hub.Time.GetUtcNow())
+            {
+                User = key.User,
+                Device = plan.Device.Id,
+                State = state.Label(),
+                Reason = plan.Reason,
+            });
         }
     }
 

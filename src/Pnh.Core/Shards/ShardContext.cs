@@ -34,7 +34,13 @@ internal sealed class ShardContext
             Metrics.DeadlineMissed(accepted.Class);
         }
 
-        Journal.Settle(new(accepted, delivery.User.User, delivery.Device.Id, state.Label(), reason, Time.GetUtcNow()));
+        Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Settled, Time.GetUtcNow())
+        {
+            User = delivery.User.User,
+            Device = delivery.Device.Id,
+            State = state.Label(),
+            Reason = reason,
+        });
         Close(delivery.Progress);
     }
 
@@ -63,7 +69,7 @@ internal sealed class ShardContext
     {
         if (progress.Close() && progress.Event.IsDurable)
         {
-            Journal.Finish(progress.Event);
+            Journal.Finish(progress.Event.App, progress.Event.Id);
         }
     }
 }
