@@ -29,7 +29,7 @@ internal static class HubServices
         .AddEndpoints()
         .AddOperatorConsole(start)
         .AddSingleton(provider => new Readiness(
-            ("journal.db", () => provider.GetRequiredService<IEventJournal>() is SqliteEventJournal { IsDamaged: true }),
+            ("journal", () => provider.GetRequiredService<IEventJournal>() is SegmentJournal { IsDamaged: true }),
             ("registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
         .AddHostedService<HubService>();
 
@@ -42,7 +42,7 @@ internal static class HubServices
         .AddSingleton(provider => SqliteDeviceStore.Open(folder, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
         .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
-        .AddSingleton<IEventJournal>(provider => SqliteEventJournal.Open(
+        .AddSingleton<IEventJournal>(provider => SegmentJournal.Open(
             folder,
             provider.GetRequiredService<TimeProvider>(),
             new JournalOptions { OnSync = provider.GetRequiredService<HubMetrics>().JournalSynced }));

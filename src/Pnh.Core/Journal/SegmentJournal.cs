@@ -1,0 +1,183 @@
+using System.Runtime.CompilerServices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal.Segments;
+using Pnh.Core.Storage;
+
+namespace Pnh.Core.Journal;
+
+/// <summary>
+/// The journal of one node: segments in <c>journal/</c> of the data folder, synced once per group. Thread-safe. A
+/// <see cref="CancellationToken"/> is honoured until work is queued; from then on it is written and its result is told.
+/// </summary>
+public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
+{
+    private const int RecoveryBatch = 64;
+    private const int LeastSegment = 256 * 1024;
+    private const int MostSegment = 1024 * 1024 * 1024;
+
+    private readonly EventIndex _index;
+    private readonly JournalWriter _writer;
+    private readonly HistoryReader _reader;
+    private readonly FeedReader _feed;
+    private readonly SegmentSet _segments;
+    private readonly TimeProvider _time;
+    private readonly JournalOptions _options;
+    private int _disposed;
+
+    private SegmentJournal(EventIndex index, JournalLog log, int damaged, TimeProvider time, JournalOptions options)
+    {
+        (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
+        _writer = new JournalWriter(log, index, time, options);
+        _reader = new HistoryReader(log.Segments);
+        _feed = new FeedReader(log.Segments);
+        _writer.Start();
+    }
+
+    /// <summary>Milestones given up because the disk took nothing for too long; what they told is decided again after a restart.</summary>
+    public long DroppedNotes => _writer.Queue.Dropped;
+
+    /// <summary>Closed for good after a failed sync: every write is refused until it is opened again.</summary>
+    public bool IsDamaged => _writer.IsDamaged;
+
+    /// <summary>Damaged stretches that opening put aside; 0 = none.</summary>
+    public int DamagedRecords { get; }
+
+    /// <summary>Opens or creates the log and reads it once. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
+    /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
+    /// <param name="time">Clock for expiry and retention, and for measuring commits.</param>
+    /// <param name="options">Null = the defaults.</param>
+    public static SegmentJournal Open(string folder, TimeProvider time, JournalOptions? options = null)
+    {
+        var path = Path.Combine(Path.GetFullPath(folder), "journal");
+        try
+        {
+            return Open(DiskFolder.At(path), time, options);
+        }
+        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException(
+                $"{path} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.", fault);
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (!accepted.IsDurable)
+        {
+            throw new ArgumentException("A transient event is not journaled.", nameof(accepted));
+        }
+
+        var append = new AppendWork(accepted, _index.Hash.Of(accepted.App, accepted.Id));
+        if (append.MostBytes > Record.MostBytes)
+        {
+            throw new ArgumentException("The body is too large.", nameof(accepted));
+        }
+
+        var task = append.Task;
+        _writer.Queue.Add(append);
+        return task;
+    }
+
+    /// <inheritdoc/>
+    public void Note(in Milestone milestone) => _writer.Queue.Add(RecordKind.Milestone, milestone);
+
+    /// <inheritdoc/>
+    public void Finish(string app, string id) => _writer.Queue.Add(RecordKind.Finished, new Milestone(app, id, default, default, default));
+
+    /// <inheritdoc/>
+    public void NoteAddress(in AddressNote note) => _writer.Queue.Add(RecordKind.Address, Payload.FromAddress(note));
+
+    /// <inheritdoc/>
+    public async ValueTask<WithdrawResult> WithdrawAsync(
+        string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var withdrawal = new Milestone(app, id, default, MilestoneKind.Withdrawn, at) { User = user, Reason = reason };
+        var result = await QueueAsync(app, id, withdrawal).ConfigureAwait(false);
+        return result is { Status: WithdrawStatus.Withdrawn, History: null }
+            ? result with { History = await ReadAsync(app, id, CancellationToken.None).ConfigureAwait(false) }
+            : result;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var result = await QueueAsync(app, id, null).ConfigureAwait(false);
+            if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
+            {
+                return result.History;
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
+        new(Task.Run(() => _reader.Find(_index, app, id, _options.Retention, _time.GetUtcNow().UtcTicks), cancellationToken));
+
+    /// <inheritdoc/>
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
+        new(Task.Run(() => _feed.Read(app, after, limit), cancellationToken));
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var open = await Task.Run(_index.Open, cancellationToken).ConfigureAwait(false);
+        for (var from = 0; from < open.Count; from += RecoveryBatch)
+        {
+            var batch = open.GetRange(from, Math.Min(RecoveryBatch, open.Count - from));
+            foreach (var unfinished in await Task.Run(() => Read(batch), cancellationToken).ConfigureAwait(false))
+            {
+                yield return unfinished;
+            }
+        }
+    }
+
+    /// <summary>Writes what is queued, notes included, and closes the files. Call after the last user of the journal is gone.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        // A container disposes once per service type.
+        if (Interlocked.Exchange(ref _disposed, 1) == 0)
+        {
+            await _writer.DisposeAsync().ConfigureAwait(false);
+            _segments.Close();
+        }
+    }
+
+    /// <summary>The same on any folder.</summary>
+    internal static SegmentJournal Open(IJournalFolder folder, TimeProvider time, JournalOptions? options)
+    {
+        options ??= new JournalOptions();
+        options = options with { SegmentBytes = Math.Clamp(options.SegmentBytes, LeastSegment, MostSegment) & -Record.Alignment };
+        var index = new EventIndex();
+        var recovery = new Recovery(folder, index, options);
+        var log = recovery.Run(time.GetUtcNow());
+        return new SegmentJournal(index, log, recovery.DamagedRecords, time, options);
+    }
+
+    private Task<WithdrawResult> QueueAsync(string app, string id, Milestone? withdrawal)
+    {
+        var work = new HistoryWork(_reader, app, id, _index.Hash.Of(app, id), withdrawal, _time.GetUtcNow().UtcTicks);
+        _writer.Queue.Add(work);
+        return work.Task;
+    }
+
+    private List<UnfinishedEvent> Read(List<(bool IsCarried, long Root, long Head)> batch)
+    {
+        var found = new List<UnfinishedEvent>(batch.Count);
+        var now = _time.GetUtcNow();
+        foreach (var (_, root, head) in batch)
+        {
+            if (_reader.Event(root) is { } stored && stored.ExpiresAt > now && _reader.Milestones(root, head) is { } milestones)
+            {
+                found.Add(UnfinishedFold.Fold(new EventHistory(stored, milestones)));
+            }
+        }
+
+        return found;
+    }
+}

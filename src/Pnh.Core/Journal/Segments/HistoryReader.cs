@@ -1,0 +1,129 @@
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>Puts an event together from its records. Reads stable storage only; any thread, each call on its own.</summary>
+internal sealed class HistoryReader
+{
+    private readonly SegmentSet _segments;
+
+    public HistoryReader(SegmentSet segments) => _segments = segments;
+
+    /// <summary>The event that stands there; null = its segment was removed meanwhile. Throws StoreUnavailableException when it is damaged.</summary>
+    public StoredEvent? Event(long root)
+    {
+        using var reader = new RecordReader(_segments);
+        return reader.TryRead(root, out var record) switch
+        {
+            ReadResult.Found => Payload.Event(record),
+            ReadResult.Gone => null,
+            _ => throw DiskFault.Unreadable(root),
+        };
+    }
+
+    /// <summary>The same with its milestones up to <paramref name="head"/>, oldest first.</summary>
+    public EventHistory? Read(long root, long head) =>
+        Event(root) is { } stored && Milestones(root, head) is { } milestones ? new EventHistory(stored, milestones) : null;
+
+    /// <summary>The event with this key on stable storage; null = none, or past the retention.</summary>
+    /// <param name="index">Where to look.</param>
+    /// <param name="app">Whose.</param>
+    /// <param name="id">Which.</param>
+    /// <param name="retention">How long ids are recognised.</param>
+    /// <param name="now">UTC ticks.</param>
+    public StoredEvent? Find(EventIndex index, string app, string id, TimeSpan retention, long now)
+    {
+        using var reader = new RecordReader(_segments);
+        var hash = index.Hash.Of(app, id);
+        for (var nth = 0; index.TryFind(hash, nth, out var entry); nth++)
+        {
+            var result = reader.TryRead(entry.Root, out var record);
+            if (result == ReadResult.Damaged && !IsSynced(entry.Root))
+            {
+                // On its way: not accepted yet.
+                continue;
+            }
+
+            if (result == ReadResult.Damaged)
+            {
+                throw DiskFault.Unreadable(entry.Root);
+            }
+
+            if (result == ReadResult.Gone)
+            {
+                // Carried on just now, or forgotten: the index tells.
+                if (index.TryFind(hash, nth, out var again) && again.Root != entry.Root)
+                {
+                    nth--;
+                }
+            }
+            else if (Payload.IsEvent(record, app, id, out _))
+            {
+                var (acceptedAt, expiresAt) = Payload.Times(record);
+                return Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, retention, now) ? null : Payload.Event(record);
+            }
+        }
+
+        return null;
+    }
+
+    private bool IsSynced(long position) =>
+        _segments.Find(Position.Segment(position)) is { } segment && Position.Offset(position) < segment.End;
+
+    /// <summary>Null = removed meanwhile.</summary>
+    public List<Milestone>? Milestones(long root, long head)
+    {
+        using var reader = new RecordReader(_segments);
+        var found = new List<Milestone>();
+        for (var position = head; position > root;)
+        {
+            var result = reader.TryRead(position, out var record);
+            if (result == ReadResult.Gone)
+            {
+                return null;
+            }
+
+            if (result == ReadResult.Damaged)
+            {
+                throw DiskFault.Unreadable(position);
+            }
+
+            if (record.Root != root || record.Kind != RecordKind.Milestone)
+            {
+                // A stretch that was put aside took a link of the chain with it.
+                return Search(root, head);
+            }
+
+            found.Add(Payload.Milestone(record));
+            position = record.Previous;
+        }
+
+        found.Reverse();
+        return found;
+    }
+
+    /// <summary>The slow way: all records between the two, whatever they name.</summary>
+    private List<Milestone> Search(long root, long head)
+    {
+        var found = new List<Milestone>();
+        var scan = new SegmentScan(Record.MostBytes);
+        foreach (var segment in _segments.All)
+        {
+            if (segment.Number < Position.Segment(root) || segment.Number > Position.Segment(head))
+            {
+                continue;
+            }
+
+            scan.Start(segment.File, segment.Number, SegmentHeader.Bytes, segment.End);
+            while (!scan.IsAtEnd && (scan.TryRead(out var record) || scan.TryFindNext(out record)))
+            {
+                if (record.Root == root && record.Kind == RecordKind.Milestone && Position.Of(segment.Number, scan.Offset) <= head)
+                {
+                    found.Add(Payload.Milestone(record));
+                }
+
+                scan.Skip(record);
+            }
+        }
+
+        return found;
+    }
+}

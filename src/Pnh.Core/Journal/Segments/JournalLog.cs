@@ -1,0 +1,150 @@
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>The end of the log, where groups go: writes, syncs and makes new segments. For the writer's thread, but for <see cref="Damage"/>.</summary>
+internal sealed class JournalLog
+{
+    private const int SliceBytes = 1024 * 1024;
+
+    private readonly IJournalFolder _folder;
+        private ulong _lastGroup;
+    private StoreUnavailableException? _damage;
+
+    /// <param name="folder">Where segments are.</param>
+    /// <param name="segments">Those that recovery found.</param>
+    /// <param name="segmentBytes">Size of new ones.</param>
+    /// <param name="lastGroup">The greatest group number that was seen anywhere.</param>
+    public JournalLog(IJournalFolder folder, SegmentSet segments, int segmentBytes, ulong lastGroup) =>
+        (_folder, Segments, SegmentBytes, _lastGroup) = (folder, segments, segmentBytes, lastGroup);
+
+    public SegmentSet Segments { get; }
+
+    /// <summary>Size of new segments.</summary>
+    public int SegmentBytes { get; }
+
+    /// <summary>A sync failed: the kernel may have dropped what it could not write, so that trying again could report success for lost bytes.</summary>
+    public StoreUnavailableException? Damage => Volatile.Read(ref _damage);
+
+    /// <summary>The last group is a seal.</summary>
+    public bool IsSealed { get; set; }
+
+    /// <summary>Every attempt has a number of its own: what a failed one left behind is told by it.</summary>
+    public void Begin(Group group) => group.Begin(Segments.Last.Number, Segments.Last.End, ++_lastGroup);
+
+    /// <summary>Null = the group is on stable storage. Else nothing of it counts, and the next goes to the same place.</summary>
+    public StoreUnavailableException? Commit(Group group, long newest)
+    {
+        var segment = Segments.Last;
+        group.Complete();
+        try
+        {
+            for (var bytes = group.Bytes; !bytes.IsEmpty; bytes = bytes[Math.Min(SliceBytes, bytes.Length)..])
+            {
+                segment.File.Write(bytes[..Math.Min(SliceBytes, bytes.Length)], segment.End + group.Length - bytes.Length);
+            }
+        }
+        catch (IOException fault)
+        {
+            return DiskFault.NotWritten(fault);
+        }
+
+        if (!TrySync(segment.File))
+        {
+            return _damage;
+        }
+
+        segment.Saw(newest);
+        segment.End += group.Length;
+        IsSealed = false;
+        return null;
+    }
+
+    /// <summary>A new segment to write to. Null = it is there, durably.</summary>
+    public StoreUnavailableException? Rotate(DateTimeOffset now)
+    {
+        var before = Segments.Count == 0 ? null : Segments.Last;
+        var header = new SegmentHeader((before?.Number ?? 0) + 1, SegmentBytes, before?.Number ?? 0, before?.End ?? 0, now.UtcTicks, _lastGroup);
+        var name = SegmentSet.FileName(header.Number);
+        IJournalFile? file = null;
+        try
+        {
+            file = _folder.Create(name, SegmentBytes);
+            Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
+            header.Write(bytes);
+            file.Write(bytes, 0);
+        }
+        catch (IOException fault)
+        {
+            file?.Dispose();
+            Forget(name);
+            return DiskFault.NotWritten(fault);
+        }
+
+        if (!TrySync(file) || !TrySyncFolder())
+        {
+            file.Dispose();
+            return _damage;
+        }
+
+        Segments.Add(new Segment(header, file, SegmentHeader.Bytes));
+        return null;
+    }
+
+    /// <summary>Removes the oldest segment. One at a time: after a crash there may be one too many, but no gap. False = tried again later.</summary>
+    public bool TryRemoveOldest()
+    {
+        try
+        {
+            _folder.Delete(SegmentSet.FileName(Segments.Oldest.Number));
+        }
+        catch (IOException)
+        {
+            return false;
+        }
+
+        Segments.RemoveOldest();
+        _ = TrySyncFolder();
+        return true;
+    }
+
+    private void Forget(string name)
+    {
+        try
+        {
+            _folder.Delete(name);
+        }
+        catch (IOException)
+        {
+            // The next attempt replaces it.
+        }
+    }
+
+    private bool TrySync(IJournalFile file)
+    {
+        try
+        {
+            file.Sync();
+            return true;
+        }
+        catch (IOException fault)
+        {
+            Volatile.Write(ref _damage, DiskFault.NotSynced(fault));
+            return false;
+        }
+    }
+
+    private bool TrySyncFolder()
+    {
+        try
+        {
+            _folder.Sync();
+            return true;
+        }
+        catch (IOException fault)
+        {
+            Volatile.Write(ref _damage, DiskFault.NotSynced(fault));
+            return false;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>How a group is made and gets onto stable storage, and what becomes of its waiters when it does not.</summary>
+internal sealed partial class JournalWriter
+{
+    // A sync of that takes 20 ms on an ordinary disk; more at once would only make the first of them wait.
+    private const int GroupBytes = 4 * 1024 * 1024;
+
+    /// <summary>Makes sure that the group, or a new one after it, takes that many bytes more.</summary>
+    internal bool TryReserve(int bytes)
+    {
+        if (_fault is null && (Group.Length + bytes > Math.Max(GroupBytes, bytes) || Group.Length + bytes > _log.Segments.Last.Room))
+        {
+            Commit();
+            Begin();
+            if (_fault is null && bytes > _log.Segments.Last.Room)
+            {
+                Rotate();
+            }
+        }
+
+        return _fault is null;
+    }
+
+    internal void Begin() => _log.Begin(Group);
+
+    /// <summary>Writes and syncs the group, then tells who waits. After a fault everything up to the end of the batch fails with it.</summary>
+    internal void Commit()
+    {
+        if (_fault is null && !Group.IsEmpty)
+        {
+            var started = _time.GetTimestamp();
+            _fault = _log.Commit(Group, _sawTicks);
+            if (_fault is null)
+            {
+                _options.OnSync?.Invoke(_time.GetElapsedTime(started));
+            }
+        }
+
+        if (_fault is null)
+        {
+            Index.Keep();
+        }
+        else
+        {
+            Index.Rollback();
+            Hold();
+        }
+
+        _noted.Clear();
+        _sawTicks = 0;
+        foreach (var work in _applied)
+        {
+            if (_fault is null)
+            {
+                work.Committed();
+            }
+            else
+            {
+                work.Failed(_fault);
+            }
+        }
+
+        _applied.Clear();
+    }
+
+    /// <summary>The same between batches, for what nobody waits for.</summary>
+    internal bool TryCommit()
+    {
+        Commit();
+        Begin();
+        return _fault is null;
+    }
+
+    /// <summary>Nothing of the group shall be written.</summary>
+    internal void TakeBack()
+    {
+        Index.Rollback();
+        Begin();
+    }
+
+    private void Rotate()
+    {
+        _fault = _log.Rotate(_time.GetUtcNow());
+        Begin();
+    }
+
+    private void Apply(JournalWork work)
+    {
+        if (!TryReserve(work.MostBytes))
+        {
+            work.Failed(_fault!);
+            return;
+        }
+
+        try
+        {
+            work.Apply(this);
+            _applied.Add(work);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            // A damaged record that it had to read, before it wrote anything.
+            work.Failed(fault);
+        }
+    }
+
+    private void Apply(in Note note)
+    {
+        var milestone = note.Milestone;
+        if (!TryReserve(Group.MostBytesOf(milestone)))
+        {
+            Hold(note);
+            return;
+        }
+
+        if (note.Kind == RecordKind.Address)
+        {
+            Group.Milestone(milestone, RecordKind.Address, RecordFlags.None, 0, 0);
+            Saw(milestone.At.UtcTicks);
+        }
+        else if (TryFindQuietly(milestone.App, milestone.Event, out var entry))
+        {
+            Write(note.Kind, entry, milestone);
+        }
+        else
+        {
+            // Nothing was accepted under this id, or it is gone: nobody will ask.
+            return;
+        }
+
+        _noted.Add(note);
+    }
+
+    private void Write(RecordKind kind, in IndexEntry entry, in Milestone milestone)
+    {
+        if (kind == RecordKind.Milestone)
+        {
+            Write(entry, milestone);
+        }
+        else if (!entry.IsFinished)
+        {
+            Group.Finish(milestone.App, milestone.Event, entry.Root, entry.Head);
+            Index.Replace(entry, entry.Finished());
+        }
+    }
+
+    private bool TryFindQuietly(string app, string id, out IndexEntry entry)
+    {
+        try
+        {
+            return TryFind(Index.Hash.Of(app, id), app, id, out entry);
+        }
+        catch (StoreUnavailableException)
+        {
+            entry = default;
+            return false;
+        }
+    }
+
+    private void Hold()
+    {
+        foreach (var note in _noted)
+        {
+            Hold(note);
+        }
+    }
+
+    private void Hold(in Note note)
+    {
+        if (_held.Count < JournalQueue.MostNotes)
+        {
+            _held.Add(note);
+        }
+        else
+        {
+            Queue.CountDropped();
+        }
+    }
+
+    private void Tidy(bool isIdle)
+    {
+        _fault = _log.Damage;
+        if (_fault is null)
+        {
+            Begin();
+            _retirement.Run(isIdle);
+        }
+
+        if (isIdle)
+        {
+            _ = TrySeal();
+        }
+    }
+
+    /// <summary>Proves to a later start that the last group was synced; without it, damage there would look like the end of the log.</summary>
+    private bool TrySeal()
+    {
+        if (_log.Damage is not null || _log.IsSealed || _log.Segments.Last.Room < Record.HeaderBytes)
+        {
+            return false;
+        }
+
+        Begin();
+        Group.Seal();
+        _fault = _log.Commit(Group, 0);
+        _log.IsSealed = _fault is null;
+        return _log.IsSealed;
+    }
+}

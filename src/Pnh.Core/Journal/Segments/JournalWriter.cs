@@ -1,0 +1,149 @@
+using Pnh.Core.Devices;
+
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>
+/// The only writer of the log: one thread. It takes everything that is queued, makes records of it, writes them at once, syncs once, tells
+/// all waiters, and starts again: no delay, so a group is as large as one sync is slow.
+/// </summary>
+internal sealed partial class JournalWriter : IAsyncDisposable
+{
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly List<JournalWork> _applied = [];
+    private readonly List<Note> _noted = [];
+    private readonly JournalLog _log;
+    private readonly Retirement _retirement;
+    private readonly RecordReader _reader;
+    private readonly TimeProvider _time;
+    private readonly JournalOptions _options;
+    private List<JournalWork> _works = [];
+    private List<Note> _notes = [];
+    private List<Note> _held = [];
+    private List<Note> _retried = [];
+    private Exception? _fault;
+    private long _sawTicks;
+
+    public JournalWriter(JournalLog log, EventIndex index, TimeProvider time, JournalOptions options)
+    {
+        (_log, Index, _time, _options) = (log, index, time, options);
+        _reader = new RecordReader(log.Segments);
+        _retirement = new Retirement(this, log, time, options);
+    }
+
+    public JournalQueue Queue { get; } = new();
+
+    public EventIndex Index { get; }
+
+    /// <summary>The group that is being made.</summary>
+    public Group Group { get; } = new();
+
+    /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
+    public bool IsDamaged => _log.Damage is not null;
+
+    public void Start() => new Thread(Run) { IsBackground = true, Name = "pnh journal" }.Start();
+
+    /// <summary>Writes what is queued and seals the log.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        Queue.Stop();
+        await _ended.Task.ConfigureAwait(false);
+    }
+
+    /// <summary>A record on stable storage or in the group, good until the next call. Throws when it is damaged.</summary>
+    public Record Read(long position)
+    {
+        if (Group.TryRead(position, out var record) || _reader.TryRead(position, out record) == ReadResult.Found)
+        {
+            return record;
+        }
+
+        throw DiskFault.Unreadable(position);
+    }
+
+    /// <summary>True when its id need not be recognised any more.</summary>
+    public bool IsOver(in IndexEntry entry, in Record record, long now)
+    {
+        var (acceptedAt, expiresAt) = Payload.Times(record);
+        return Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, _options.Retention, now);
+    }
+
+    /// <summary>The event with this key. Of several with one hash, the records decide; a single one is taken at its hash's word, a chance of 2^-64.</summary>
+    public bool TryFind(ulong hash, string app, string id, out IndexEntry entry)
+    {
+        if (!Index.TryFind(hash, 0, out entry) || !Index.TryFind(hash, 1, out _))
+        {
+            return !entry.IsEmpty;
+        }
+
+        for (var nth = 0; Index.TryFind(hash, nth, out entry); nth++)
+        {
+            if (Payload.IsEvent(Read(entry.Root), app, id, out _))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Adds a milestone to the group, and to the event's chain.</summary>
+    public void Write(in IndexEntry entry, in Milestone milestone, RecordFlags flags = RecordFlags.None)
+    {
+        var previous = entry.Head == entry.Root ? 0 : entry.Head;
+        var position = Group.Milestone(milestone, RecordKind.Milestone, flags, entry.Root, previous);
+        Index.Replace(entry, entry.WithHead(position));
+        Saw(milestone.At.UtcTicks);
+    }
+
+    /// <summary>Something of that time stands in the group: its segment is kept for the retention from then.</summary>
+    public void Saw(long ticks) => _sawTicks = Math.Max(_sawTicks, ticks);
+
+    private void Run()
+    {
+        while (Queue.Take(ref _works, ref _notes))
+        {
+            var isIdle = _works.Count == 0 && _notes.Count == 0;
+            WriteAll();
+            _works.Clear();
+            _notes.Clear();
+            Tidy(isIdle);
+        }
+
+        WriteAll();
+        _ = TrySeal();
+        _reader.Dispose();
+        _ended.SetResult();
+    }
+
+    /// <summary>In the order it came; notes that a failed group left go first.</summary>
+    private void WriteAll()
+    {
+        _fault = _log.Damage;
+        Begin();
+        (_retried, _held) = (_held, _retried);
+        foreach (ref readonly var note in System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_retried))
+        {
+            Apply(note);
+        }
+
+        _retried.Clear();
+        var noted = 0;
+        foreach (var work in _works)
+        {
+            for (; noted < work.NotesBefore; noted++)
+            {
+                Apply(_notes[noted]);
+            }
+
+            Apply(work);
+        }
+
+        for (; noted < _notes.Count; noted++)
+        {
+            Apply(_notes[noted]);
+        }
+
+        Commit();
+        Queue.Held = _held.Count;
+    }
+}

@@ -1,0 +1,223 @@
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>One segment after the other, record by record.</summary>
+internal sealed partial class Recovery
+{
+    private void Walk(Segment segment, int end, bool isEndKnown)
+    {
+        _scan.Start(segment.File, segment.Number, SegmentHeader.Bytes, end);
+        segment.End = end;
+        _index.Keep();
+        _isWhole = true;
+        while (!_scan.IsAtEnd)
+        {
+            if (_scan.TryRead(out var record) && IsInOrder(record))
+            {
+                Take(segment, record);
+                _scan.Skip(record);
+            }
+            else if (!TrySkipDamage(segment, isEndKnown))
+            {
+                return;
+            }
+        }
+
+        if (!isEndKnown)
+        {
+            Cut(segment, end);
+        }
+    }
+
+    /// <summary>False for what a failed attempt left behind: its number was passed.</summary>
+    private bool IsInOrder(in Record record) =>
+        record.Kind == RecordKind.Void || record.Group > _group || (record.Group == _group && record.GroupStart == _groupStart);
+
+    private void Take(Segment segment, in Record record)
+    {
+        if (record.Kind == RecordKind.Void)
+        {
+            return;
+        }
+
+        if (record.Group != _group)
+        {
+            // A group after it: the one before was synced, whole or not.
+            _index.Keep();
+            (_group, _groupStart, _isWhole) = (record.Group, record.GroupStart, false);
+        }
+
+        Apply(segment, record, Position.Of(segment.Number, _scan.Offset));
+        if ((record.Flags & RecordFlags.GroupEnd) != 0)
+        {
+            _index.Keep();
+            _isWhole = true;
+        }
+    }
+
+    private void Apply(Segment segment, in Record record, long position)
+    {
+        if (record.Kind is RecordKind.Address or RecordKind.Seal)
+        {
+            segment.Saw(record.Kind == RecordKind.Address ? Payload.TimeOf(record) : 0);
+            return;
+        }
+
+        Payload.Key(record, out var app, out var id);
+        var hash = _index.Hash.Of(app, id);
+        switch (record.Kind)
+        {
+            case RecordKind.Accepted:
+                segment.Saw(Payload.Times(record).AcceptedAt);
+                Accept(new IndexEntry(hash, position, position), app, id);
+                break;
+            case RecordKind.Carried:
+                Accept(new IndexEntry(hash, position, position, isFinished: false, isCarried: true), app, id);
+                break;
+            case RecordKind.Milestone:
+                segment.Saw(Payload.TimeOf(record));
+                Link(hash, record, position);
+                break;
+            case RecordKind.Finished when _index.TryFind(hash, record.Root, out var entry):
+                _index.Replace(entry, entry.Finished());
+                break;
+        }
+    }
+
+    /// <summary>The later record of an event stands: it was carried, or its id was free again.</summary>
+    private void Accept(in IndexEntry entry, ReadOnlySpan<byte> app, ReadOnlySpan<byte> id)
+    {
+        for (var nth = 0; _index.TryFind(entry.Hash, nth, out var old); nth++)
+        {
+            if (_reader.TryRead(old.Root, out var record) != ReadResult.Found)
+            {
+                continue;
+            }
+
+            Payload.Key(record, out var oldApp, out var oldId);
+            if (oldApp.SequenceEqual(app) && oldId.SequenceEqual(id))
+            {
+                _index.Replace(old, entry);
+                return;
+            }
+        }
+
+        _index.Add(entry);
+    }
+
+    private void Link(ulong hash, in Record record, long position)
+    {
+        if (!_index.TryFind(hash, record.Root, out var entry))
+        {
+            // Its event is gone; the record is still the feed's.
+            return;
+        }
+
+        _index.Replace(entry, entry.WithHead(position));
+        if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
+        {
+            _index.Withdraw(record.Root, Payload.Milestone(record).User);
+        }
+    }
+
+    /// <summary>False = the log ends here.</summary>
+    private bool TrySkipDamage(Segment segment, bool isEndKnown)
+    {
+        var from = _scan.Offset;
+        var resume = 0;
+        var wasSynced = isEndKnown;
+        while (_scan.TryFindNext(out var record))
+        {
+            _greatest = Math.Max(_greatest, record.Kind == RecordKind.Void ? 0 : record.Group);
+            if (IsInOrder(record))
+            {
+                resume = resume == 0 ? _scan.Offset : resume;
+
+                // Of a group that began later: it was written after what is damaged here was synced.
+                wasSynced |= record.Kind == RecordKind.Void || record.GroupStart > from;
+                if (wasSynced)
+                {
+                    break;
+                }
+            }
+        }
+
+        if (!wasSynced)
+        {
+            Cut(segment, from);
+            return false;
+        }
+
+        _scan.SkipTo(resume == 0 ? segment.End : resume);
+        PutAside(segment, from, _scan.Offset);
+        return true;
+    }
+
+    /// <summary>The last group, unless its end was seen, and everything after it was never confirmed: wiped, so that nothing of it is ever read again.</summary>
+    private void Cut(Segment segment, int seen)
+    {
+        var at = seen;
+        if (!_isWhole)
+        {
+            _index.Rollback();
+            at = _groupStart;
+        }
+
+        _index.Keep();
+        _isWhole = true;
+        segment.End = at;
+        var end = Math.Max(seen, _scan.NonZeroEnd);
+        if (end <= at)
+        {
+            return;
+        }
+
+        var zeros = new byte[64 * 1024];
+        for (var offset = at; offset < end; offset += zeros.Length)
+        {
+            segment.File.Write(zeros.AsSpan(0, Math.Min(zeros.Length, end - offset)), offset);
+        }
+
+        segment.File.Sync();
+    }
+
+    private void PutAside(Segment segment, int from, int to)
+    {
+        Damaged(segment.Number, from, "is damaged");
+        var bytes = new byte[to - from];
+        _ = segment.File.Read(bytes, from);
+        _folder.Quarantine(System.IO.Path.GetFileNameWithoutExtension(SegmentSet.FileName(segment.Number)) + $"-{from}.bin", bytes);
+        if (bytes.Length < Record.HeaderBytes)
+        {
+            return;
+        }
+
+        // In its place stands one record that says so: the next start finds nothing to put aside.
+        Span<byte> header = stackalloc byte[Record.HeaderBytes];
+        header.Clear();
+        Record.WriteHeader(header, RecordKind.Void, RecordFlags.None, from, 0, 0, 0);
+        Record.WriteLength(header, bytes.Length);
+        _ = Record.Close(header, Position.Of(segment.Number, from), RecordFlags.None);
+        segment.File.Write(header, from);
+        segment.File.Sync();
+    }
+
+    /// <summary>A header that was damaged is written anew, now that the end of the segment before is known.</summary>
+    private void Mend(int at)
+    {
+        var segment = _segments.All[at];
+        Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
+        var read = segment.File.Read(bytes, 0);
+        if (SegmentHeader.TryRead(bytes[..read], segment.Number, out _) && segment.File.Length >= segment.Header.FileBytes)
+        {
+            return;
+        }
+
+        _folder.Quarantine(System.IO.Path.GetFileNameWithoutExtension(SegmentSet.FileName(segment.Number)) + "-0.bin", bytes);
+        var before = at > 0 ? _segments.All[at - 1] : null;
+        segment.Header = new SegmentHeader(
+            segment.Number, segment.File.Length, before?.Number ?? 0, before?.End ?? 0, segment.Header.MadeAt, _greatest);
+        segment.Header.Write(bytes);
+        segment.File.Write(bytes, 0);
+        segment.File.Sync();
+    }
+}

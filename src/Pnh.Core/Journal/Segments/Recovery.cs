@@ -1,0 +1,138 @@
+using Pnh.Core.Storage;
+
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>
+/// Reads the log at start and rebuilds the index. What ends it without a later group after it was never confirmed, and is cut off; any other damage
+/// is of bytes that were on stable storage: refused, or put aside. May be interrupted at any point and run again.
+/// </summary>
+internal sealed partial class Recovery
+{
+    private readonly IJournalFolder _folder;
+    private readonly JournalOptions _options;
+    private readonly SegmentSet _segments = new();
+    private readonly SegmentScan _scan = new(1024 * 1024);
+    private readonly RecordReader _reader;
+    private readonly EventIndex _index;
+
+    // The group of the last record that was taken, where it began, and whether its end was seen; the greatest number on any record.
+    private ulong _group;
+    private int _groupStart;
+    private bool _isWhole = true;
+    private ulong _greatest;
+
+    public Recovery(IJournalFolder folder, EventIndex index, JournalOptions options)
+    {
+        (_folder, _index, _options) = (folder, index, options);
+        _reader = new RecordReader(_segments);
+    }
+
+    /// <summary>Stretches that were put aside, missing segments among them.</summary>
+    public int DamagedRecords { get; private set; }
+
+    /// <summary>Throws <see cref="DataFolderException"/> on damage that is not to be put aside.</summary>
+    public JournalLog Run(DateTimeOffset now)
+    {
+        try
+        {
+            OpenAll();
+            DropUnused();
+            CheckHeaders();
+            for (var i = 0; i < _segments.Count; i++)
+            {
+                // Without a readable header after it, where a segment ends has to be found out.
+                var end = i + 1 < _segments.Count ? _segments.All[i + 1].Header.BeforeEnd : 0;
+                Walk(_segments.All[i], end > 0 ? end : (int)_segments.All[i].File.Length, isEndKnown: end > 0);
+                Mend(i);
+            }
+
+            var log = new JournalLog(_folder, _segments, _options.SegmentBytes, Math.Max(_group, _greatest));
+            return _segments.Count > 0 || log.Rotate(now) is not { } fault ? log : throw new DataFolderException(fault.Message, fault);
+        }
+        catch
+        {
+            _segments.Close();
+            throw;
+        }
+        finally
+        {
+            _reader.Dispose();
+        }
+    }
+
+    private void OpenAll()
+    {
+        var numbers = new List<int>();
+        foreach (var name in _folder.List())
+        {
+            if (SegmentSet.NumberOf(name) is > 0 and var number)
+            {
+                numbers.Add(number);
+            }
+        }
+
+        numbers.Sort();
+        Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
+        for (var i = 0; i < numbers.Count; i++)
+        {
+            if (i > 0 && numbers[i] != numbers[i - 1] + 1)
+            {
+                Damaged(numbers[i - 1] + 1, 0, "is missing");
+            }
+
+            var file = _folder.Open(SegmentSet.FileName(numbers[i]));
+            var read = file.Read(bytes, 0);
+            var isWhole = SegmentHeader.TryRead(bytes[..read], numbers[i], out var header);
+            _segments.Add(new Segment(isWhole ? header : new SegmentHeader(numbers[i], file.Length, 0, 0, 0, 0), file, isWhole ? SegmentHeader.Bytes : 0));
+        }
+    }
+
+    /// <summary>A last segment without any record was being made when the hub stopped: what it says of the one before it may be out of date.</summary>
+    private void DropUnused()
+    {
+        if (_segments.Count == 0)
+        {
+            return;
+        }
+
+        var last = _segments.Last;
+        _scan.Start(last.File, last.Number, SegmentHeader.Bytes, (int)last.File.Length);
+        if (last.File.Length < last.Header.FileBytes || _scan.TryRead(out _) || _scan.TryFindNext(out _))
+        {
+            return;
+        }
+
+        _folder.Delete(SegmentSet.FileName(last.Number));
+        _folder.Sync();
+        _greatest = last.Header.LastGroup;
+        _segments.RemoveLast();
+    }
+
+    private void CheckHeaders()
+    {
+        foreach (var segment in _segments.All)
+        {
+            if (segment.End == 0)
+            {
+                Damaged(segment.Number, 0, "has a damaged header");
+            }
+            else if (segment.File.Length < segment.Header.FileBytes)
+            {
+                Damaged(segment.Number, (int)segment.File.Length, "was cut short");
+            }
+        }
+    }
+
+    /// <summary>Counts it, or refuses.</summary>
+    private void Damaged(int number, int offset, string what)
+    {
+        if (_options.OnDamage == DamagePolicy.Refuse)
+        {
+            var file = Path.Combine(_folder.Name, SegmentSet.FileName(number));
+            throw new DataFolderException(
+                $"{file} {what} at offset {offset}, though it was on stable storage: check the disk, keep a copy of the data folder, then start with Pnh:Journal:OnDamage=Quarantine to put it aside and serve the rest.");
+        }
+
+        DamagedRecords++;
+    }
+}

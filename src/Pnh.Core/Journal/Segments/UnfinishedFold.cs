@@ -1,0 +1,50 @@
+namespace Pnh.Core.Journal.Segments;
+
+/// <summary>Folds an unfinished event's milestones into where its deliveries stood.</summary>
+internal static class UnfinishedFold
+{
+    public static UnfinishedEvent Fold(EventHistory history)
+    {
+        var isDispatched = false;
+        List<string?>? withdrawn = null;
+        List<UnfinishedDelivery>? deliveries = null;
+        Dictionary<(string User, string Device), int>? places = null;
+        foreach (var milestone in history.Milestones)
+        {
+            isDispatched |= milestone.Kind == MilestoneKind.Dispatched;
+            if (milestone.Kind == MilestoneKind.Withdrawn)
+            {
+                (withdrawn ??= []).Add(milestone.User);
+            }
+            else if (milestone is { User: { } user, Device: { } device })
+            {
+                deliveries ??= [];
+                places ??= [];
+                if (!places.TryGetValue((user, device), out var place))
+                {
+                    if (milestone.Kind is MilestoneKind.Cleared or MilestoneKind.AckedLate or MilestoneKind.Dropped)
+                    {
+                        // What began no delivery; the one that did may have been put aside.
+                        continue;
+                    }
+
+                    place = places[(user, device)] = deliveries.Count;
+                    deliveries.Add(new UnfinishedDelivery(user, device, false, false, 0, null));
+                }
+
+                deliveries[place] = Next(deliveries[place], milestone);
+            }
+        }
+
+        return new UnfinishedEvent(history.Event, isDispatched, withdrawn ?? [], deliveries ?? []);
+    }
+
+    private static UnfinishedDelivery Next(UnfinishedDelivery before, in Milestone milestone) => milestone.Kind switch
+    {
+        MilestoneKind.Planned => before with { IsKept = milestone.IsKept },
+        MilestoneKind.Retry => before with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
+        MilestoneKind.Settled => before with { IsSettled = true, IsKept = milestone.IsKept },
+        MilestoneKind.AckedLate or MilestoneKind.Dropped => before with { IsKept = false },
+        _ => before,
+    };
+}
