@@ -78,11 +78,11 @@ internal sealed class SegmentScan
     /// <summary>Up to that many bytes from there; fewer before the end.</summary>
     private ReadOnlySpan<byte> At(int offset, int bytes)
     {
-        bytes = Math.Min(bytes, _end - offset);
+        bytes = Math.Max(0, Math.Min(bytes, _end - offset));
         if (offset < _start || offset + bytes > _start + _filled)
         {
             _start = offset;
-            _filled = _file.Read(_buffer.AsSpan(0, Math.Min(_buffer.Length, _end - offset)), offset);
+            _filled = _file.Read(_buffer.AsSpan(0, Math.Clamp(_end - offset, 0, _buffer.Length)), offset);
         }
 
         return _buffer.AsSpan(offset - _start, Math.Min(bytes, Math.Max(0, _filled - (offset - _start))));

@@ -1,0 +1,121 @@
+using System.Globalization;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>Crashes at every write, sync, creation and deletion of a life with rotation, removal and carrying, and again while recovering.</summary>
+public sealed class JournalCrashTests
+{
+    [Theory(Timeout = 300_000)]
+    [InlineData(Aftermath.Nothing, 1)]
+    [InlineData(Aftermath.Everything, 2)]
+    [InlineData(Aftermath.TornPrefix, 3)]
+    [InlineData(Aftermath.TornPrefix, 4)]
+    [InlineData(Aftermath.AnyPages, 5)]
+    [InlineData(Aftermath.AnyPages, 6)]
+    [InlineData(Aftermath.AnyPages, 7)]
+    public async Task Crash_AtEveryOperation_KeepsWhatWasConfirmed(Aftermath aftermath, int seed)
+    {
+        var random = new Random(seed);
+        var operations = (await LiveAsync(int.MaxValue)).Folder.Operations;
+        Assert.InRange(operations, 60, 1_000);
+        for (var crashAt = 0; crashAt <= operations; crashAt++)
+        {
+            var (folder, ledger) = await LiveAsync(crashAt);
+            await ReopenAsync(folder, ledger, aftermath, random, crashAt);
+        }
+    }
+
+    private static async Task ReopenAsync(CrashFolder folder, CrashLedger ledger, Aftermath aftermath, Random random, int crashAt)
+    {
+        // Recovery is stopped after none, one, two ... operations of its own, until it comes through.
+        for (var again = 0; again < 50; again++)
+        {
+            var disk = folder.Survive(aftermath, random);
+            disk.CrashAt = again;
+            if (await TryOpenAsync(disk, ledger) is { } journal)
+            {
+                disk.CrashAt = int.MaxValue;
+                await ledger.CheckAsync(journal);
+                await ledger.GoOnAsync(journal, string.Create(CultureInfo.InvariantCulture, $"after-{crashAt}"));
+                await journal.DisposeAsync();
+                await using var third = Open(disk, ledger);
+                await ledger.CheckAsync(third);
+                return;
+            }
+
+            folder = disk;
+        }
+
+        Assert.Fail("Recovery never ends.");
+    }
+
+    private static async Task<SegmentJournal?> TryOpenAsync(CrashFolder disk, CrashLedger ledger)
+    {
+        try
+        {
+            var journal = Open(disk, ledger);
+            if (!disk.IsCrashed)
+            {
+                return journal;
+            }
+
+            await journal.DisposeAsync();
+            return null;
+        }
+        catch (Exception fault) when (disk.IsCrashed && fault is IOException or Pnh.Core.Storage.DataFolderException)
+        {
+            return null;
+        }
+    }
+
+    private static SegmentJournal Open(CrashFolder folder, CrashLedger ledger) =>
+        SegmentJournal.Open(folder, new LedgerTime(ledger), new JournalOptions { SegmentBytes = 256 * 1024 });
+
+    /// <summary>A life of some 100 operations, up to the crash.</summary>
+    private static async Task<(CrashFolder Folder, CrashLedger Ledger)> LiveAsync(int crashAt)
+    {
+        var (folder, ledger) = (new CrashFolder { CrashAt = crashAt }, new CrashLedger());
+        SegmentJournal journal;
+        try
+        {
+            journal = Open(folder, ledger);
+        }
+        catch (Pnh.Core.Storage.DataFolderException) when (folder.IsCrashed)
+        {
+            return (folder, ledger);
+        }
+
+        await ledger.AppendAsync(journal, "long", hours: 72);
+        await ledger.AppendAsync(journal, "a");
+        ledger.Note(journal, "long", MilestoneKind.Planned, "phone");
+        ledger.Note(journal, "long", MilestoneKind.Settled, "phone");
+        await ledger.ConfirmAsync(journal, "long");
+        await ledger.WithdrawAsync(journal, "long", "ada");
+        ledger.Finish(journal, "a");
+        await ledger.ConfirmAsync(journal, "long");
+        for (var i = 0; i < 9; i++)
+        {
+            await Task.WhenAll(ledger.AppendAsync(journal, $"b{i}", 30_000), ledger.AppendAsync(journal, $"c{i}", 9_000), ledger.AppendAsync(journal, $"d{i}"));
+            ledger.Note(journal, "long", MilestoneKind.Framed, $"tab-{i}");
+        }
+
+        await ledger.AppendAsync(journal, "second", 60_000, hours: 90);
+        ledger.Now += TimeSpan.FromHours(25);
+        for (var i = 0; i < 16; i++)
+        {
+            await ledger.AppendAsync(journal, $"e{i}");
+            ledger.Note(journal, "long", MilestoneKind.Framed, $"late-{i}");
+            await ledger.ConfirmAsync(journal, "long");
+        }
+
+        await journal.DisposeAsync();
+        Assert.True(crashAt < int.MaxValue || !folder.Names.Contains("00000001.log"), "nothing was removed");
+        return (folder, ledger);
+    }
+
+    private sealed class LedgerTime(CrashLedger ledger) : TimeProvider
+    {
+        public override DateTimeOffset GetUtcNow() => ledger.Now;
+    }
+}

@@ -1,0 +1,63 @@
+using System.Text;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>A journal on a folder in memory, with the few calls that tests of faults need.</summary>
+internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
+{
+    private readonly JournalOptions _options;
+
+    public JournalOnDisk(CrashFolder? folder = null, JournalOptions? options = null)
+    {
+        Folder = folder ?? new CrashFolder();
+        _options = (options ?? new JournalOptions()) with { SegmentBytes = 256 * 1024 };
+        Journal = SegmentJournal.Open(Folder, this, _options);
+    }
+
+    public CrashFolder Folder { get; }
+
+    public SegmentJournal Journal { get; private set; }
+
+    public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
+
+    public override DateTimeOffset GetUtcNow() => Now;
+
+    public Task<AppendResult> AppendAsync(string id, int bytes = 2, int hours = 1) => Journal.AppendAsync(
+        new Event
+        {
+            App = "app",
+            Id = id,
+            To = EventTarget.ToUser("ada"),
+            AcceptedAt = Now,
+            ExpiresAt = Now + TimeSpan.FromHours(hours),
+            Body = Encoding.UTF8.GetBytes("\"" + new string('x', bytes) + "\""),
+        },
+        default).AsTask();
+
+    public void Note(string id, MilestoneKind kind, string device) =>
+        Journal.Note(new Milestone("app", id, EventClass.Message, kind, Now) { User = "ada", Device = device, State = "acked" });
+
+    public async Task<List<string>> MilestonesAsync(string id) =>
+        [.. (await Journal.ReadAsync("app", id, default))!.Milestones.Select(milestone => milestone.Device!)];
+
+    public async Task<List<string>> OpenAsync()
+    {
+        var ids = new List<string>();
+        await foreach (var unfinished in Journal.RecoverAsync(default))
+        {
+            ids.Add(unfinished.Event.Id);
+        }
+
+        return ids;
+    }
+
+    public async Task ReopenAsync()
+    {
+        await Journal.DisposeAsync();
+        Journal = SegmentJournal.Open(Folder, this, _options);
+    }
+
+    public ValueTask DisposeAsync() => Journal.DisposeAsync();
+}
