@@ -1,5 +1,6 @@
 using System.Net.WebSockets;
 using System.Text;
+using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
@@ -161,7 +162,7 @@ public class CloseCodeTests
         var (client, opened) = await host.OpenAsync(token: "short");
         using var _ = client;
         Assert.Equal((4002, null), await client.ReadCloseAsync());
-        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync());
     }
 
     [Fact]
@@ -251,16 +252,16 @@ public class CloseCodeTests
     }
 
     [Fact]
-    public async Task Connection_Reset_IsReportedOnceAndPromptly()
+    public async Task Connection_Reset_IsReportedPromptlyAndLeavesASessionToResume()
     {
         await using var host = await SocketHost.StartAsync();
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
         var opened = await host.Hub.NextOpenedAsync();
         raw.Reset();
-        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync().WaitAsync(TimeSpan.FromSeconds(5)));
-        Assert.Equal(1, host.Hub.ClosedCount);
-        await WaitUntilEmptyAsync(host);
+        Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync().WaitAsync(TimeSpan.FromSeconds(5)));
+        Assert.Equal(0, host.Hub.ClosedCount);
+        await host.WaitForTotalsAsync(new SessionTotals(0, 0, 0, 0, 0, Lingering: 1));
     }
 
     [Fact]
@@ -274,7 +275,7 @@ public class CloseCodeTests
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
         var opened = await host.Hub.NextOpenedAsync();
-        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync());
     }
 
     [Fact]
@@ -305,15 +306,6 @@ public class CloseCodeTests
             Assert.Equal(1002, (close.Payload[0] << 8) | close.Payload[1]);
         }
 
-        await WaitUntilEmptyAsync(host);
-    }
-
-    private static async Task WaitUntilEmptyAsync(SocketHost host)
-    {
-        using var patience = new CancellationTokenSource(SocketHost.Patience);
-        while (host.Server.CountSessions() != default)
-        {
-            await Task.Delay(20, patience.Token);
-        }
+        await host.WaitForTotalsAsync(default);
     }
 }
