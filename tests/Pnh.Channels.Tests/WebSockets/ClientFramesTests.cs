@@ -133,7 +133,7 @@ public abstract class ClientFramesTests
     }
 
     [Fact]
-    public async Task Send_TooMany_IsOverloadedButTenASecondAreNot()
+    public async Task Send_TooMany_IsOverloadedAndTheSessionCanBeResumed()
     {
         await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (10, 20));
         var (client, opened) = await host.OpenAsync();

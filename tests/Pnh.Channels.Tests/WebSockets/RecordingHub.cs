@@ -16,7 +16,6 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     private readonly Channel<SessionKey> _detached = Channel.CreateUnbounded<SessionKey>();
     private readonly Channel<SessionKey> _resumed = Channel.CreateUnbounded<SessionKey>();
     private readonly Channel<string> _acked = Channel.CreateUnbounded<string>();
-    private readonly Channel<string> _refused = Channel.CreateUnbounded<string>();
     private readonly Channel<string> _said = Channel.CreateUnbounded<string>();
     private readonly Channel<SessionState> _states = Channel.CreateUnbounded<SessionState>();
     private readonly Lock _gate = new();
@@ -42,6 +41,9 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
 
     /// <summary>What the hub does on an ack.</summary>
     public Action<string> OnAcked { get; set; } = _ => { };
+
+    /// <summary>What the hub does when a frame was refused after all.</summary>
+    public Action<string> OnRefused { get; set; } = _ => { };
 
     /// <summary>What the hub answers to a client's send.</summary>
     public Func<string, SendRefusal?> OnSend { get; set; } = _ => null;
@@ -131,7 +133,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public void Refused(SessionKey session, string eventId)
     {
         RefusedIds.AddOrUpdate(eventId, 1, static (_, times) => times + 1);
-        _refused.Writer.TryWrite(eventId);
+        OnRefused(eventId);
     }
 
     public void Answered(SessionKey session, string eventId, string reason, string? answer) =>
@@ -158,8 +160,6 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public Task<SessionKey> NextResumedAsync() => Next(_resumed);
 
     public Task<string> NextAckedAsync() => Next(_acked);
-
-    public Task<string> NextRefusedAsync() => Next(_refused);
 
     /// <summary>Answers, joins, leaves and sends, as words.</summary>
     public Task<string> NextSaidAsync() => Next(_said);
