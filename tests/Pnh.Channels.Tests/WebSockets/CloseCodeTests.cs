@@ -213,45 +213,6 @@ public class CloseCodeTests
     }
 
     [Fact]
-    public async Task SlowConsumer_ReadsButNeverAcks_IsClosedAtTheBound()
-    {
-        await using var host = await SocketHost.StartAsync(o => o.QueueItems = 16);
-        var (client, opened) = await host.OpenAsync();
-        using var _ = client;
-        var taken = 0;
-        while (opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{taken}")))
-        {
-            taken++;
-        }
-
-        Assert.Equal(16, taken);
-        Assert.Equal((4001, null), await client.ReadCloseAsync());
-        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
-    }
-
-    [Fact]
-    public async Task SlowConsumer_NeverReads_IsDroppedWhenAWriteIsStuck()
-    {
-        await using var host = await SocketHost.StartAsync(o =>
-        {
-            o.QueueItems = 10_000;
-            o.QueueBytes = 1 << 30;
-            o.WriteTimeout = TimeSpan.FromMilliseconds(300);
-        });
-        using var raw = await RawClient.UpgradeAsync(host.Port, receiveBuffer: 4096);
-        await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
-        var opened = await host.Hub.NextOpenedAsync();
-        var large = Events.Make("large", data: $"\"{new string('x', 60_000)}\"");
-        for (var i = 0; i < 400; i++) // 24 MB: more than both socket buffers may grow to
-        {
-            Assert.True(opened.Link.TrySend(opened.Key.Session, large));
-        }
-
-        Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
-        Assert.False(opened.Link.TrySend(opened.Key.Session, large));
-    }
-
-    [Fact]
     public async Task Connection_Reset_IsReportedPromptlyAndLeavesASessionToResume()
     {
         await using var host = await SocketHost.StartAsync();

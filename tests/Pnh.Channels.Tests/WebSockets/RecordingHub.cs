@@ -39,6 +39,12 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     /// <summary>What the hub does when a session is resumed; false = it does not know it.</summary>
     public Func<SessionKey, bool> OnResumed { get; set; } = _ => true;
 
+    /// <summary>False = it does not close a device's older session, as if it had forgotten it.</summary>
+    public bool ClosesOlder { get; set; } = true;
+
+    /// <summary>True = it takes a while to say whether it knows a session.</summary>
+    public bool Dawdles { get; set; }
+
     /// <summary>What the hub does on an ack.</summary>
     public Action<string> OnAcked { get; set; } = _ => { };
 
@@ -77,7 +83,11 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
             _byDevice[DeviceOf(opened.Key)] = opened;
         }
 
-        older?.Link.Close(older.Key.Session, SessionClose.Replaced);
+        if (older is not null && ClosesOlder)
+        {
+            older.Link.Close(older.Key.Session, SessionClose.Replaced);
+        }
+
         await OnOpened(opened);
         _opened.Writer.TryWrite(opened);
     }
@@ -88,14 +98,19 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         _detached.Writer.TryWrite(session);
     }
 
-    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
+    public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
     {
+        if (Dawdles)
+        {
+            await Task.Delay(1, cancellationToken);
+        }
+
         lock (_gate)
         {
             Expect(_online[session.Session] == false, "resumed, but was not detached");
             if (!_byDevice.TryGetValue(DeviceOf(session), out var known) || known.Key != session || !OnResumed(session))
             {
-                return ValueTask.FromResult(false);
+                return false;
             }
 
             _online[session.Session] = true;
@@ -103,7 +118,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
 
         _states.Writer.TryWrite(state);
         _resumed.Writer.TryWrite(session);
-        return ValueTask.FromResult(true);
+        return true;
     }
 
     public void Closed(SessionKey session)

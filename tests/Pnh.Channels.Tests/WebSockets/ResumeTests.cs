@@ -138,10 +138,13 @@ public abstract class ResumeTests
         Assert.Equal([(1, "a")], await again.ReadFramesAsync(1));
     }
 
-    [Fact]
-    public async Task Hello_WithoutResume_ReplacesTheLingeringSession()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Hello_WithoutResume_ReplacesTheLingeringSession(bool hubRemembersIt)
     {
         await using var host = await StartAsync();
+        host.Hub.ClosesOlder = hubRemembersIt;
         var (client, opened) = await host.OpenAsync();
         client.Lose();
         await host.Hub.NextDetachedAsync();
@@ -199,60 +202,6 @@ public abstract class ResumeTests
 
         Assert.Equal(clients[0].Opened.Key, await host.Hub.NextClosedAsync());
         await host.WaitForTotalsAsync(new SessionTotals(0, 0, 0, 0, 0, Lingering: 2));
-    }
-
-    [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public async Task Reconnects_OfOneDeviceInAStorm_LeaveNothingBehind(bool graceful)
-    {
-        const int Times = 150;
-        await using var host = await StartAsync();
-        var (client, first) = await host.OpenAsync();
-        var opened = first;
-        var sent = 0;
-        for (var i = 0; i < Times; i++)
-        {
-            Send(opened, $"e-{sent++}");
-            if (i % 3 != 0)
-            {
-                client.Lose(); // else the old connection hangs while the next one comes
-            }
-
-            using var old = client;
-            client = await SocketClient.ConnectAsync(host.Port);
-            if (i % 2 == 0)
-            {
-                await client.HelloAsync("tab-1", "ada-token");
-                var welcome = await client.ReadAsync("welcome");
-                opened = await host.Hub.NextOpenedAsync();
-                Assert.Equal(opened.Key.Session, welcome.GetProperty("session").GetString());
-            }
-            else
-            {
-                Assert.Equal((opened.Key.Session, 0, true), await client.ResumeAsync(opened.Key.Session, 0));
-            }
-        }
-
-        // The last one stands; all others have ended, and been reported.
-        await host.WaitForTotalsAsync(host.Server.CountSessions() with { Active = 1, Background = 0, Handshakes = 0, Lingering = 0 });
-        await host.FlushAsync();
-        Assert.Equal(1, host.Server.KnownSessions);
-        Assert.Equal(host.Hub.OpenedCount - 1, host.Hub.ClosedCount);
-        if (graceful)
-        {
-            await client.Socket.CloseAsync(WebSocketCloseStatus.NormalClosure, "", CancellationToken.None).WaitAsync(SocketHost.Patience);
-        }
-        else
-        {
-            opened.Link.Close(opened.Key.Session, SessionClose.Kicked);
-            Assert.Equal((4503, null), await client.ReadCloseAsync());
-        }
-
-        await host.WaitForTotalsAsync(default);
-        await host.FlushAsync();
-        Assert.Equal(0, host.Server.KnownSessions);
-        Assert.Equal(host.Hub.OpenedCount, host.Hub.ClosedCount);
     }
 
     private static void Send(SessionOpened opened, params string[] ids)

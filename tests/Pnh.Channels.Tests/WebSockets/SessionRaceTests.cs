@@ -26,6 +26,7 @@ public abstract class SessionRaceTests
         for (var round = 0; round < 40; round++)
         {
             await using var scene = await SessionScene.OpenAsync(_overBytes);
+            scene.Hub.Dawdles = round % 4 < 2;
             var start = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             var endsAt = round % 2 == 0 ? 15 : int.MaxValue;
             var clients = Enumerable.Range(0, 4).Select(async client =>
