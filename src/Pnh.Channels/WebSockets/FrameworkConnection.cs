@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Net.WebSockets;
-using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;

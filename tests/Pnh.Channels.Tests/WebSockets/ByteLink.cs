@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Threading.Channels;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;

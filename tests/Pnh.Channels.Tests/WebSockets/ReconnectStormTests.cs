@@ -1,6 +1,5 @@
 using System.Net.WebSockets;
 using System.Runtime.CompilerServices;
-using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;

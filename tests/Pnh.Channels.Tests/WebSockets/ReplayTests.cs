@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 

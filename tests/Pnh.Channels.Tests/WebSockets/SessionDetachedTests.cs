@@ -1,4 +1,3 @@
-using Pnh.Channels.WebSockets;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

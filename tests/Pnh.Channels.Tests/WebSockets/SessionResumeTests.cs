@@ -84,6 +84,21 @@ public abstract class SessionResumeTests
     }
 
     [Fact]
+    public async Task Resume_ExpiredBehindTheLast_IsGoneWithItsAck()
+    {
+        var now = TimeProvider.System.GetUtcNow();
+        await using var scene = await OpenAsync();
+        await SendAsync(scene, "a");
+        await scene.SendAsync(Events.Make("short", ttl: TimeSpan.FromSeconds(5), at: now));
+        scene.Drain(now);
+        await scene.LoseAsync();
+        Assert.Equal(0, await scene.ResumeAsync(0));
+        Assert.Equal([(1, "a")], scene.Drain(now.AddSeconds(5)));
+        Assert.Equal(["a"], await AckAsync(scene, 1));
+        Assert.Equal(0, scene.Session.Snapshot().Unacked);
+    }
+
+    [Fact]
     public async Task Resume_LostAgainBeforeTheEndOfTheRepeats_StartsThemAgain()
     {
         await using var scene = await OpenAsync();

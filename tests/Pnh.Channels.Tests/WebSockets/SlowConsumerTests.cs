@@ -1,5 +1,3 @@
-using Pnh.Core.Sessions;
-
 namespace Pnh.Channels.Tests.WebSockets;
 
 /// <summary>Clients that do not keep up, on real sockets: their session ends, and its frames are the hub's again.</summary>
