@@ -19,6 +19,7 @@ internal sealed class Conversation
     private readonly ClientIdentity? _identity;
     private readonly ConnectionPeer _peer;
     private volatile Session? _opened;
+    private ClientIdentity? _speaker;
     private volatile bool _hasHello;
     private bool _isRefused;
 
@@ -36,7 +37,7 @@ internal sealed class Conversation
     /// <summary>The session that the hub was told of; null before that.</summary>
     public Session? Opened => _opened;
 
-    /// <summary>Handles one message; synchronous but for a hello. Acks that confirm something are given back to the budget.</summary>
+    /// <summary>Handles one message; synchronous but for a hello and a send. Acks that confirm something are given back to the budget.</summary>
     public ValueTask ReceiveAsync(ReadOnlyMemory<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
     {
         if (ClientFrameReader.Read(message.Span, out var frame) is { } problem)
@@ -56,6 +57,11 @@ internal sealed class Conversation
             return ValueTask.CompletedTask;
         }
 
+        if (frame.Type == ClientFrameType.Send)
+        {
+            return PublishAsync(session, message.ToArray(), cancellationToken);
+        }
+
         if (Handle(session, frame))
         {
             budget.Return();
@@ -70,7 +76,7 @@ internal sealed class Conversation
         if (received == Received.Text && !_isRefused && _opened is { } session
             && ClientFrameReader.Read(message, out var frame) is null && frame is { Type: ClientFrameType.Ack, Seq: { } seq })
         {
-            session.Acknowledge(seq, _parts.Events);
+            session.Acknowledge(seq);
         }
     }
 
@@ -87,7 +93,7 @@ internal sealed class Conversation
         switch (frame.Type)
         {
             case ClientFrameType.Ack:
-                var confirmed = session.Acknowledge(frame.Seq!.Value, _parts.Events);
+                var confirmed = session.Acknowledge(frame.Seq!.Value);
                 if (confirmed is null)
                 {
                     Refuse(new FrameProblem("ack-of-the-future", "The seq was never sent."));
@@ -100,9 +106,43 @@ internal sealed class Conversation
             case ClientFrameType.Hello:
                 Refuse(new FrameProblem("second-hello", "The session is open already."));
                 return false;
-            default:
-                _transport.SendControl(ControlFrames.Error("not-supported", "This hub does not serve that message yet."));
+            case ClientFrameType.Answer:
+                _parts.Events.Answered(session.Key, frame.Id!, "answered", frame.As);
                 return false;
+            case ClientFrameType.Seen:
+                _parts.Events.Answered(session.Key, frame.Id!, "seen", null);
+                return false;
+            case ClientFrameType.Join:
+                Join(session, frame.Topics!);
+                return false;
+            case ClientFrameType.Leave:
+                session.LeaveTopics(frame.Topics!);
+                return false;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(frame), frame.Type, null);
+        }
+    }
+
+    private void Join(Session session, List<string> topics)
+    {
+        var problem = session.Join(topics, _speaker!) switch
+        {
+            JoinResult.NotAllowed => new FrameProblem("not-allowed", "The token does not allow each of these topics; none was joined."),
+            JoinResult.TooMany => new FrameProblem("too-many-topics", "The session would be in more topics than it may; none was joined."),
+            _ => null,
+        };
+        if (problem is not null)
+        {
+            _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+        }
+    }
+
+    // The message is the reader's buffer no longer: the hub may keep what it takes.
+    private async ValueTask PublishAsync(Session session, byte[] message, CancellationToken cancellationToken)
+    {
+        if (await _parts.Events.SendAsync(session.Key, _speaker!, message, cancellationToken) is { } refusal)
+        {
+            _transport.SendControl(ControlFrames.Error(refusal.Code, refusal.Message));
         }
     }
 
@@ -124,13 +164,39 @@ internal sealed class Conversation
             return;
         }
 
+        _speaker = identity;
+        if (!await TryResumeAsync(hello, identity, cancellationToken))
+        {
+            await OpenNewAsync(hello, identity, cancellationToken);
+        }
+    }
+
+    // False = a new session: of an unknown, foreign or ended one the client learns no more than that.
+    private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    {
+        if (hello.ResumeSession is not { } id || _parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
+        {
+            return false;
+        }
+
+        var state = hello.State ?? SessionState.Active;
+        if (await session.TryResumeAsync(_transport, _peer, hello.ResumeSeq!.Value, state, identity, cancellationToken) is not { } confirmed)
+        {
+            return false;
+        }
+
+        Carry(session, identity, ControlFrames.Welcome(id, confirmed, resumed: true));
+        return true;
+    }
+
+    private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    {
         var now = _parts.Clock.GetUtcNow();
         var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
         var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
-        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts.Options);
+        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts);
 
-        // The hub knows the session before the client does: an event that the client sends itself after welcome must find it. A resumed
-        // session would be looked up here; no session outlives its connection yet, so every hello opens a new one.
+        // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
         try
         {
             await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
@@ -144,7 +210,15 @@ internal sealed class Conversation
             _opened = session;
         }
 
-        _transport.SendControl(ControlFrames.Welcome(id, seq: 0, resumed: false));
+        // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.
+        _parts.Sessions.LingeringOf(key)?.End(SessionClose.Replaced);
+        Carry(session, identity, ControlFrames.Welcome(id, seq: 0, resumed: false));
+    }
+
+    private void Carry(Session session, ClientIdentity identity, byte[] welcome)
+    {
+        _opened = session;
+        _transport.SendControl(welcome);
         _transport.Carry(session, identity.ExpiresAt);
         session.Attach(_transport);
     }

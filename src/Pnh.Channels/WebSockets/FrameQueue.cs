@@ -60,6 +60,14 @@ internal struct FrameQueue
     /// <summary>The frame at a place, 0 = oldest.</summary>
     public readonly Frame this[int place] => _slots![(_head + place) & (_slots.Length - 1)]!;
 
+    /// <summary>Puts another frame in a place.</summary>
+    public void Replace(int place, Frame frame)
+    {
+        ref var slot = ref _slots![(_head + place) & (_slots.Length - 1)];
+        Bytes += frame.Tail.Length - slot!.Tail.Length;
+        slot = frame;
+    }
+
     /// <summary>
     /// Removes every frame for which <paramref name="isSuperfluous"/> says so, keeping the others' order. O(n): for crowded queues only.
     /// </summary>

@@ -7,11 +7,10 @@ namespace Pnh.Channels.WebSockets;
 /// <summary>What the writer of a connection writes next: control frames, then the session's frames, then the close.</summary>
 internal sealed partial class FrameworkConnection
 {
-    private Next TakeNext(out byte[]? control, out Frame? frame, out long seq)
+    private Next TakeNext(out byte[]? control, out Outgoing outgoing)
     {
         control = null;
-        frame = null;
-        seq = 0;
+        outgoing = default;
         lock (_gate)
         {
             if (_finished)
@@ -31,7 +30,7 @@ internal sealed partial class FrameworkConnection
             }
         }
 
-        return _session is { } session && session.TryTake(_parts.Clock.GetUtcNow(), out frame, out seq) ? Next.Frame : Next.Nothing;
+        return _session is { } session && session.TryTake(this, _parts.Clock.GetUtcNow(), out outgoing) ? Next.Frame : Next.Nothing;
     }
 
     private bool HasWork()
@@ -64,12 +63,12 @@ internal sealed partial class FrameworkConnection
         return rented.AsMemory(0, frame.Compose(seq, rented));
     }
 
-    private void NoteWritten(Frame? frame)
+    private void NoteWritten(in Outgoing outgoing)
     {
         Volatile.Write(ref _writeSince, 0);
-        if (frame is { IsWithdrawal: false, IsReplay: false, Event.AcceptedTimestamp: not 0 } && _parts.Written is { } written)
+        if (outgoing is { IsRepeat: false, Frame: { IsReplay: false, Event: { AcceptedTimestamp: not 0 } accepted } } && _parts.Written is { } written)
         {
-            written(frame.Event.Class, _parts.Clock.GetElapsedTime(frame.Event.AcceptedTimestamp));
+            written(accepted.Class, _parts.Clock.GetElapsedTime(accepted.AcceptedTimestamp));
         }
     }
 

@@ -11,9 +11,6 @@ internal sealed partial class FrameworkConnection
     /// <summary>Messages read after we began to close, while the client's close frame is awaited.</summary>
     private const int MaxIgnored = 256;
 
-    /// <summary>Answer to a client's own close.</summary>
-    private static readonly SessionClose Goodbye = new((int)WebSocketCloseStatus.NormalClosure, "");
-
     private readonly CancellationToken _stopping;
     private readonly Conversation _conversation;
     private MessageBudget _budget;
@@ -41,7 +38,7 @@ internal sealed partial class FrameworkConnection
         try
         {
             await ReceiveAsync(reader);
-            Close(Goodbye);
+            Close(EndOf(_socket.CloseStatus));
             await CloseSentAsync();
         }
         catch (Exception lost) when (IsLoss(lost))
@@ -51,7 +48,7 @@ internal sealed partial class FrameworkConnection
         finally
         {
             Finish();
-            Close(Goodbye);
+            Close(Session.Lost);
             EndSession();
             if (_socket.State is not (WebSocketState.Closed or WebSocketState.CloseSent))
             {
@@ -174,24 +171,15 @@ internal sealed partial class FrameworkConnection
         SessionClose reason;
         lock (_gate)
         {
-            reason = _closing ?? Goodbye;
+            reason = _closing ?? Session.Lost;
         }
 
-        if (_conversation.Opened is not { } session)
-        {
-            return;
-        }
-
-        session.End(reason);
-        try
-        {
-            session.ReportClosed(_parts.Events);
-        }
-        catch (Exception failure)
-        {
-            Log.HubFailed(_parts.Log, failure); // on the pool an exception would end the process
-        }
+        _conversation.Opened?.Leave(this, reason);
     }
+
+    // 1000 and 1001 are a client's goodbye; with any other code it may come back and resume.
+    private static SessionClose EndOf(WebSocketCloseStatus? status) =>
+        status is WebSocketCloseStatus.NormalClosure or WebSocketCloseStatus.EndpointUnavailable ? Session.Goodbye : Session.Lost;
 
     private Task CloseSentAsync()
     {

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Net.WebSockets;
-using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
@@ -38,8 +37,8 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
         Close,
     }
 
-    /// <summary>The session that it carries; null before hello.</summary>
-    public Session? Session => _session;
+    /// <summary>The session that it carries; null before hello, and when the session went on to another connection.</summary>
+    public Session? Session => _session is { } session && session.IsCarriedBy(this) ? session : null;
 
     /// <inheritdoc/>
     public void Carry(Session session, DateTimeOffset until)
@@ -123,7 +122,7 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
         {
             for (var written = 0; written < InlineFrames; written++)
             {
-                var next = TakeNext(out var control, out var frame, out var seq);
+                var next = TakeNext(out var control, out var outgoing);
                 if (next == Next.Nothing)
                 {
                     if (!TryKeepRole())
@@ -139,17 +138,17 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
                     break;
                 }
 
-                var sending = SendAsync(control, frame, seq, ref rented);
+                var sending = SendAsync(control, outgoing, ref rented);
                 if (!sending.IsCompletedSuccessfully)
                 {
-                    _ = WriteOnAsync(sending, frame, Interlocked.Exchange(ref rented, null)); // never throws
+                    _ = WriteOnAsync(sending, outgoing, Interlocked.Exchange(ref rented, null)); // never throws
                     return;
                 }
 
-                NoteWritten(frame);
+                NoteWritten(outgoing);
             }
 
-            _ = WriteOnAsync(ValueTask.CompletedTask, null, Interlocked.Exchange(ref rented, null));
+            _ = WriteOnAsync(ValueTask.CompletedTask, default, Interlocked.Exchange(ref rented, null));
         }
         catch (Exception failure)
         {
@@ -162,7 +161,7 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
     }
 
     // The slow path: the client reads slowly, there is more than a sender should write for others, or the close frame.
-    private async Task WriteOnAsync(ValueTask sending, Frame? frame, byte[]? rented)
+    private async Task WriteOnAsync(ValueTask sending, Outgoing outgoing, byte[]? rented)
     {
         try
         {
@@ -172,9 +171,9 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
             }
 
             await sending;
-            NoteWritten(frame);
+            NoteWritten(outgoing);
             Next next;
-            while ((next = TakeNext(out var control, out frame, out var seq)) != Next.Close)
+            while ((next = TakeNext(out var control, out outgoing)) != Next.Close)
             {
                 if (next == Next.Nothing)
                 {
@@ -186,8 +185,8 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
                     continue;
                 }
 
-                await SendAsync(control, frame, seq, ref rented);
-                NoteWritten(frame);
+                await SendAsync(control, outgoing, ref rented);
+                NoteWritten(outgoing);
             }
 
             await SendCloseAsync(); // and stays the writer: nothing follows a close frame
@@ -202,9 +201,9 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
         }
     }
 
-    private ValueTask SendAsync(byte[]? control, Frame? frame, long seq, ref byte[]? rented)
+    private ValueTask SendAsync(byte[]? control, in Outgoing outgoing, ref byte[]? rented)
     {
-        var message = frame is null ? control : Compose(frame, seq, ref rented);
+        var message = control ?? Compose(outgoing.Frame, outgoing.Seq, ref rented);
         Volatile.Write(ref _writeSince, _parts.Clock.GetTimestamp());
         return _socket.SendAsync(message, WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
     }

@@ -9,7 +9,20 @@ namespace Pnh.Channels.WebSockets;
 /// <param name="sinceAccepted">Since <see cref="Event.AcceptedTimestamp"/>.</param>
 public delegate void FrameWritten(EventClass @class, TimeSpan sinceAccepted);
 
-/// <summary>What every connection of the server shares.</summary>
+/// <summary>What every connection and session of the server shares.</summary>
 internal sealed record ServerParts(
     ISessionEvents Events, IClientAuthenticator Authenticator, TimeProvider Clock, WebSocketServerOptions Options, FrameWritten? Written,
-    ILogger Log);
+    ILogger Log)
+{
+    /// <summary>The sessions that can be resumed.</summary>
+    public SessionTable Sessions { get; } = new(Options, Clock);
+
+    /// <summary>Ends the lingering sessions that nobody came back for, or that are too many. Not for senders.</summary>
+    public void EndOverdue()
+    {
+        while (Sessions.Overdue() is { } session)
+        {
+            session.EndLingering();
+        }
+    }
+}

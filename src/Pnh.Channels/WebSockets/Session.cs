@@ -5,28 +5,31 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.WebSockets;
 
 /// <summary>
-/// A device's logical stream. Knows no transport: a connection attaches itself and pulls frames when it can write, which is when they get
-/// their seq. Thread-safe; nothing waits. A sender (a shard, holding its own lock) is never called back into the hub.
+/// A device's logical stream, which outlives its connection. Knows no transport: a connection attaches itself and pulls frames when it can
+/// write, which is when they get their seq. Thread-safe; nothing waits. A sender (a shard, holding its own lock) is never called back into
+/// the hub. This part is what the hub and the connection do with frames.
 /// </summary>
-internal sealed class Session : ISessionLink
+internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
 {
     private readonly Lock _gate = new();
     private readonly DateTimeOffset _since;
-    private readonly ConnectionPeer _peer;
+    private readonly ServerParts _parts;
 
     private SessionBacklog _backlog;
+    private ConnectionPeer _peer;
     private ISessionTransport? _transport;
     private SessionClose? _end;
-    private int _reported;
+    private bool _isDetached;
     private volatile SessionState _state;
 
-    public Session(SessionKey key, SessionState state, DateTimeOffset since, ConnectionPeer peer, WebSocketServerOptions options)
+    public Session(SessionKey key, SessionState state, DateTimeOffset since, ConnectionPeer peer, ServerParts parts)
     {
         Key = key;
         _state = state;
         _since = since;
         _peer = peer;
-        _backlog = new SessionBacklog(options.QueueItems, options.QueueBytes);
+        _parts = parts;
+        _backlog = new SessionBacklog(parts.Options.QueueItems, parts.Options.QueueBytes);
     }
 
     /// <summary>Session and device.</summary>
@@ -57,6 +60,40 @@ internal sealed class Session : ISessionLink
     /// <inheritdoc/>
     public bool TryReplay(string session, Event accepted) => IsThis(session) && TryQueue(EventFrames.Replaying(accepted));
 
+    /// <summary>
+    /// As the contract says; a session without a connection takes the event back too, so that a resume does not show it, and answers false all
+    /// the same when the client may have it: what is on the screen has to be cleared on another way meanwhile.
+    /// </summary>
+    public bool TryWithdraw(string session, Withdrawal withdrawal)
+    {
+        if (!IsThis(session))
+        {
+            return false;
+        }
+
+        lock (_gate)
+        {
+            if (_end is not null)
+            {
+                return false;
+            }
+
+            var found = _backlog.Withdraw(withdrawal.Event, _isDetached);
+            if (found != TakenBack.Seen)
+            {
+                return found == TakenBack.Unseen || !_isDetached;
+            }
+
+            if (_isDetached)
+            {
+                _backlog.Add(EventFrames.Of(withdrawal)); // for the resume, if there is room
+                return false;
+            }
+        }
+
+        return TryQueue(EventFrames.Of(withdrawal));
+    }
+
     /// <inheritdoc/>
     public void Close(string session, SessionClose reason)
     {
@@ -66,60 +103,26 @@ internal sealed class Session : ISessionLink
         }
     }
 
-    /// <inheritdoc/>
-    public bool TryWithdraw(string session, Withdrawal withdrawal) => false;
-
-    /// <summary>Takes an event back: out of what waits, else by a withdraw frame behind it. False when the session is gone or too slow.</summary>
-    public bool TryWithdraw(Event accepted, string reason)
+    /// <summary>The next frame to write; false = nothing, or another connection writes now. Called by the connection's one writer.</summary>
+    public bool TryTake(ISessionTransport writer, DateTimeOffset now, out Outgoing next)
     {
         lock (_gate)
         {
-            if (_end is null && _backlog.Remove(accepted))
+            if (_end is null && ReferenceEquals(writer, _transport))
             {
-                return true;
+                return _backlog.Take(now, out next);
             }
         }
 
-        return TryQueue(EventFrames.Withdrawing(accepted, reason));
-    }
-
-    /// <summary>Gives the stream its connection; when it was ended meanwhile, closes that.</summary>
-    public void Attach(ISessionTransport transport)
-    {
-        SessionClose? end;
-        lock (_gate)
-        {
-            _transport = transport;
-            end = _end;
-        }
-
-        if (end is null)
-        {
-            transport.Wake();
-        }
-        else
-        {
-            transport.Close(end);
-        }
-    }
-
-    /// <summary>The next frame to write and its seq; false = nothing. Called by the connection's one writer.</summary>
-    public bool TryTake(DateTimeOffset now, out Frame frame, out long seq)
-    {
-        lock (_gate)
-        {
-            seq = 0;
-            var next = _end is null ? _backlog.Take(now, out seq) : null;
-            frame = next!;
-            return next is not null;
-        }
+        next = default;
+        return false;
     }
 
     /// <summary>
     /// Confirms everything up to <paramref name="seq"/> and tells the hub in that order. An old seq confirms nothing. Returns how many frames it
-    /// confirmed; null = a seq that was never given. Called by the receive loop only.
+    /// confirmed; null = a seq that was never given. Called by receive loops only.
     /// </summary>
-    public int? Acknowledge(long seq, ISessionEvents events)
+    public int? Acknowledge(long seq)
     {
         var confirmed = 0;
         while (true)
@@ -141,38 +144,10 @@ internal sealed class Session : ISessionLink
             }
 
             confirmed++;
-            if (!frame.IsWithdrawal)
+            if (frame.Event is not null)
             {
-                events.Acked(Key, frame.Event.Id); // outside the lock: the hub may be sending to us under its own
+                _parts.Events.Acked(Key, frame.EventId); // outside the lock: the hub may be sending to us under its own
             }
-        }
-    }
-
-    /// <summary>Ends the stream and closes its connection; the first reason stands. What is not acked is the hub's again.</summary>
-    public void End(SessionClose reason)
-    {
-        ISessionTransport? transport;
-        lock (_gate)
-        {
-            if (_end is not null)
-            {
-                return;
-            }
-
-            _end = reason;
-            _backlog.Clear();
-            transport = _transport;
-        }
-
-        transport?.Close(reason);
-    }
-
-    /// <summary>Tells the hub that the session is gone; once, however often it is called. Not for senders.</summary>
-    public void ReportClosed(ISessionEvents events)
-    {
-        if (Interlocked.Exchange(ref _reported, 1) == 0)
-        {
-            events.Closed(Key);
         }
     }
 
@@ -207,7 +182,7 @@ internal sealed class Session : ISessionLink
         Queued queued;
         lock (_gate)
         {
-            if (_end is not null)
+            if (_end is not null || _isDetached)
             {
                 return false;
             }

@@ -24,13 +24,14 @@ internal enum Queued
 /// together. <c>seq</c> counts written frames, so the unacked ones are always the last <c>n</c> numbers. Not thread-safe: the session's lock
 /// guards it.
 /// </summary>
-internal struct SessionBacklog
+internal partial struct SessionBacklog
 {
     private readonly int _maxItems;
     private readonly int _maxBytes;
     private FrameQueue _calls;
     private FrameQueue _others;
     private FrameQueue _unacked;
+    private int _repeats;
     private bool _crowded;
     private long _seq;
     private long _transients;
@@ -41,8 +42,8 @@ internal struct SessionBacklog
         _maxBytes = maxBytes;
     }
 
-    /// <summary>Frames not written.</summary>
-    public readonly int Waiting => _calls.Count + _others.Count;
+    /// <summary>Frames not written, or to be written again.</summary>
+    public readonly int Waiting => _calls.Count + _others.Count + _repeats;
 
     /// <summary>Frames written and not acked.</summary>
     public readonly int Unacked => _unacked.Count;
@@ -50,9 +51,13 @@ internal struct SessionBacklog
     /// <summary>Frames written, ever.</summary>
     public readonly long Sent => _seq + _transients;
 
+    /// <summary>Everything up to this seq is confirmed, or needs no confirming.</summary>
+    public readonly long Confirmed => _seq - _unacked.Count;
+
     private readonly int Items => _calls.Count + _others.Count + _unacked.Count;
 
-    private readonly int Bytes => _calls.Bytes + _others.Bytes + _unacked.Bytes;
+    /// <summary>Shared bytes of all its frames.</summary>
+    public readonly int Bytes => _calls.Bytes + _others.Bytes + _unacked.Bytes;
 
     private readonly bool IsOverHalf => Items > _maxItems / 2 || Bytes > _maxBytes / 2;
 
@@ -65,7 +70,7 @@ internal struct SessionBacklog
             return Queued.Later;
         }
 
-        Relieve(frame.Event.CollapseKey);
+        Relieve(frame.Event?.CollapseKey);
         if (_crowded && !frame.HasSeq)
         {
             return Queued.Dropped;
@@ -77,7 +82,8 @@ internal struct SessionBacklog
             return Queued.Full;
         }
 
-        if (frame.Event.Class == EventClass.Call)
+        // A withdrawal may end a ringing: it goes with the calls. It overtakes no frame of its event, which left or is taken out.
+        if (frame.Event is null or { Class: EventClass.Call })
         {
             _calls.Enqueue(frame);
         }
@@ -89,10 +95,14 @@ internal struct SessionBacklog
         return Queued.Waiting;
     }
 
-    /// <summary>The next frame and the seq that it has from now on (0 = transient); null = nothing waits. Skips what has expired.</summary>
-    public Frame? Take(DateTimeOffset now, out long seq)
+    /// <summary>The next frame to write; false = nothing waits. What must be repeated comes first, with its old seq. Skips what has expired.</summary>
+    public bool Take(DateTimeOffset now, out Outgoing next)
     {
-        seq = 0;
+        if (_repeats > 0 && Repeat(now, out next))
+        {
+            return true;
+        }
+
         while ((_calls.Dequeue() ?? _others.Dequeue()) is { } frame)
         {
             if (frame.IsExpired(now))
@@ -100,9 +110,9 @@ internal struct SessionBacklog
                 continue;
             }
 
+            next = new Outgoing(frame, frame.HasSeq ? ++_seq : 0, IsRepeat: false);
             if (frame.HasSeq)
             {
-                seq = ++_seq;
                 _unacked.Enqueue(frame);
             }
             else
@@ -110,25 +120,22 @@ internal struct SessionBacklog
                 _transients++;
             }
 
-            return frame;
+            return true;
         }
 
-        return null;
+        next = default;
+        return false;
     }
 
     /// <summary>True when the seq was never given.</summary>
     public readonly bool IsFuture(long seq) => seq > _seq;
 
     /// <summary>The oldest unacked frame if <paramref name="seq"/> confirms it; null = nothing more to confirm.</summary>
-    public Frame? Confirm(long seq) => seq > _seq - _unacked.Count ? _unacked.Dequeue() : null;
-
-    /// <summary>Takes the event's frame out of what waits; false when it did not wait.</summary>
-    public bool Remove(Event accepted)
+    public Frame? Confirm(long seq)
     {
-        var waiting = Waiting;
-        _calls.RemoveAll(accepted, static (frame, removed) => ReferenceEquals(frame.Event, removed) && !frame.IsWithdrawal);
-        _others.RemoveAll(accepted, static (frame, removed) => ReferenceEquals(frame.Event, removed) && !frame.IsWithdrawal);
-        return Waiting < waiting;
+        var confirmed = seq > Confirmed ? _unacked.Dequeue() : null;
+        Trim();
+        return confirmed;
     }
 
     /// <summary>Forgets what waits. What is unacked stays: a late ack still counts.</summary>
@@ -137,55 +144,4 @@ internal struct SessionBacklog
         _calls.Clear();
         _others.Clear();
     }
-
-    // Over half: once for everything that waits, then only for each newcomer's own key, so that a crowded session stays cheap.
-    private void Relieve(string? newcomer)
-    {
-        if (!IsOverHalf)
-        {
-            _crowded = false;
-            return;
-        }
-
-        if (!_crowded)
-        {
-            _crowded = true;
-            Conflate();
-        }
-
-        if (newcomer is not null && Waiting > 0)
-        {
-            _calls.RemoveAll(newcomer, IsOlder);
-            _others.RemoveAll(newcomer, IsOlder);
-        }
-    }
-
-    private static bool IsOlder(Frame frame, string key) =>
-        !frame.IsWithdrawal && string.Equals(frame.Event.CollapseKey, key, StringComparison.Ordinal);
-
-    /// <summary>Drops transient frames, and of each collapse key all but the newest. Rare: at the crossing of the half only.</summary>
-    private void Conflate()
-    {
-        var newest = new Dictionary<string, Frame>(StringComparer.Ordinal);
-        Note(ref _calls, newest);
-        Note(ref _others, newest);
-        _calls.RemoveAll(newest, IsSuperfluous);
-        _others.RemoveAll(newest, IsSuperfluous);
-    }
-
-    private static void Note(ref FrameQueue queue, Dictionary<string, Frame> newest)
-    {
-        for (var i = 0; i < queue.Count; i++)
-        {
-            if (queue[i] is { IsWithdrawal: false, Event.CollapseKey: { } key } frame
-                && (!newest.TryGetValue(key, out var known) || known.Event.AcceptedAt <= frame.Event.AcceptedAt))
-            {
-                newest[key] = frame;
-            }
-        }
-    }
-
-    private static bool IsSuperfluous(Frame frame, Dictionary<string, Frame> newest) =>
-        !frame.HasSeq
-        || (frame is { IsWithdrawal: false, Event.CollapseKey: { } key } && !ReferenceEquals(newest[key], frame));
 }

@@ -19,4 +19,5 @@ public sealed record SessionSnapshot(
 /// <param name="Handshakes">Connections that have not said hello yet, or are closing.</param>
 /// <param name="Queued">Frames not written yet.</param>
 /// <param name="Unacked">Frames written, not yet acked.</param>
-public readonly record struct SessionTotals(int Active, int Background, int Handshakes, long Queued, long Unacked);
+/// <param name="Lingering">Sessions that lost their connection and can be resumed; in none of the other sums.</param>
+public readonly record struct SessionTotals(int Active, int Background, int Handshakes, long Queued, long Unacked, int Lingering = 0);

@@ -17,6 +17,7 @@ public sealed partial class WebSocketServer
     public async Task DrainAsync(TimeSpan window, CancellationToken cancellationToken = default)
     {
         _draining = true;
+        EndLingering();
         var waiting = _connections.Keys.ToArray();
         Log.Draining(_parts.Log, waiting.Length, window);
         try

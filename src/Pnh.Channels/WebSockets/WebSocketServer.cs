@@ -7,7 +7,7 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.WebSockets;
 
 /// <summary>
-/// Serves <c>pnh.v1</c> on upgraded WebSockets. One per process; thread-safe. One timer looks after all connections. The cost of a
+/// Serves <c>pnh.v1</c> on upgraded WebSockets. One per process; thread-safe. One timer looks after all connections and sessions. The cost of a
 /// disconnect does not depend on how many other connections, users or topics there are.
 /// </summary>
 public sealed partial class WebSocketServer : IAsyncDisposable
@@ -128,19 +128,30 @@ public sealed partial class WebSocketServer : IAsyncDisposable
                 : totals with { Handshakes = totals.Handshakes + 1 };
         }
 
-        return totals;
+        return totals with { Lingering = _parts.Sessions.Lingering };
     }
+
+    /// <summary>Sessions that are known, with a connection or without: 0 when all have ended.</summary>
+    internal int KnownSessions => _parts.Sessions.Count;
 
     /// <summary>Stops the sweep and aborts what is still connected; call <see cref="DrainAsync"/> first.</summary>
     public async ValueTask DisposeAsync()
     {
         _draining = true;
         await _sweep.DisposeAsync();
+        EndLingering();
         foreach (var (connection, _) in _connections)
         {
             connection.Close(SessionClose.Drain);
             connection.Abort();
         }
+    }
+
+    // Nobody can resume them: the process ends.
+    private void EndLingering()
+    {
+        _parts.Sessions.Stop();
+        _parts.EndOverdue();
     }
 
     private void Sweep()
@@ -158,6 +169,8 @@ public sealed partial class WebSocketServer : IAsyncDisposable
             {
                 connection.Sweep(now, utcNow, _draining);
             }
+
+            _parts.EndOverdue();
         }
         catch (Exception bug)
         {

@@ -1,9 +1,10 @@
 using System.Text;
+using System.Text.Json;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>Events as the parser would make them.</summary>
+/// <summary>Events as the parser would make them: the body says the same as the rest.</summary>
 internal static class Events
 {
     public static Event Make(
@@ -11,10 +12,12 @@ internal static class Events
         DateTimeOffset? at = null)
     {
         var acceptedAt = at ?? TimeProvider.System.GetUtcNow();
+        var collapse = collapseKey is null ? "" : $"\"collapseKey\":{JsonSerializer.Serialize(collapseKey)},";
         return new Event
         {
             App = "demo",
             Id = id,
+            IdGiven = true,
             To = EventTarget.ToUser("ada"),
             Class = @class,
             AcceptedAt = acceptedAt,
@@ -22,6 +25,8 @@ internal static class Events
             ExpiresAt = acceptedAt + (ttl ?? TimeSpan.FromHours(1)),
             CollapseKey = collapseKey,
             Data = Encoding.UTF8.GetBytes(data),
+            Body = Encoding.UTF8.GetBytes(
+                $$"""{"id":"{{id}}","to":{"user":"ada"},"class":"{{@class.Label()}}",{{collapse}}"data":{{data}}}"""),
         };
     }
 }

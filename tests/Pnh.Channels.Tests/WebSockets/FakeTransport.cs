@@ -1,5 +1,4 @@
 using Pnh.Channels.WebSockets;
-using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
@@ -23,13 +22,13 @@ internal sealed class FakeTransport : ISessionTransport
 
     public void Close(SessionClose reason) => Closed ??= reason;
 
-    /// <summary>Writes everything that waits: (seq, event id).</summary>
-    public static List<(long Seq, string Id)> Drain(Session session, DateTimeOffset? now = null)
+    /// <summary>Writes everything that waits: (seq, event id or withdraw and event id).</summary>
+    public List<(long Seq, string Id)> Drain(Session session, DateTimeOffset? now = null)
     {
         var written = new List<(long, string)>();
-        while (session.TryTake(now ?? TimeProvider.System.GetUtcNow(), out Frame frame, out var seq))
+        while (session.TryTake(this, now ?? TimeProvider.System.GetUtcNow(), out var next))
         {
-            written.Add((seq, frame.Event.Id));
+            written.Add((next.Seq, next.Frame.IsWithdrawal ? $"withdraw {next.Frame.EventId}" : next.Frame.EventId));
         }
 
         return written;

@@ -38,7 +38,8 @@ public sealed class MailboxReplayTests
 
         var key = new SessionKey("demo", "ada", "tablet", "s-1");
         var now = TimeProvider.System.GetUtcNow();
-        var session = new Session(key, SessionState.Active, now, ConnectionPeer.Unknown, new WebSocketServerOptions());
+        var parts = new ServerParts(hub, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
+        var session = new Session(key, SessionState.Active, now, ConnectionPeer.Unknown, parts);
         await hub.OpenedAsync(new SessionOpened(key, SessionState.Active, session, now), CancellationToken.None);
         var transport = new FakeTransport();
         session.Attach(transport);
@@ -49,10 +50,10 @@ public sealed class MailboxReplayTests
         Assert.InRange(session.Snapshot().Queued, 1, 4);
 
         var written = new List<string>();
-        while (FakeTransport.Drain(session) is { Count: > 0 } frames)
+        while (transport.Drain(session) is { Count: > 0 } frames)
         {
             written.AddRange(frames.Select(f => f.Id));
-            Assert.Equal(frames.Count, session.Acknowledge(frames[^1].Seq, hub));
+            Assert.Equal(frames.Count, session.Acknowledge(frames[^1].Seq));
         }
 
         Assert.Equal([.. Enumerable.Range(0, Count).Select(i => $"e{i}"), "newer"], written);

@@ -16,12 +16,12 @@ public class SendAllocationTests
     {
         const int Rounds = 2000;
         var hub = new RecordingHub();
-        var parts = new ServerParts(hub, hub, TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
+        var parts = new ServerParts(NoHub.Instance, hub, TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
         await using var stream = new CountingStream();
         using var socket = WebSocket.CreateFromStream(stream, new WebSocketCreationOptions { IsServer = true });
         var connection = new FrameworkConnection(socket, parts, null, ConnectionPeer.Unknown, CancellationToken.None);
         var key = new SessionKey("demo", "ada", "tab-1", "s-1");
-        var session = new Session(key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts.Options);
+        var session = new Session(key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts);
         connection.Carry(session, DateTimeOffset.MaxValue);
         session.Attach(connection);
         var accepted = Events.Make("e-1", @class);
@@ -37,7 +37,7 @@ public class SendAllocationTests
             Send(session, accepted, Rounds, first);
             least = Math.Min(least, GC.GetAllocatedBytesForCurrentThread() - before);
             Assert.Equal(Rounds, stream.Writes - written);
-            session.Acknowledge(session.Snapshot().FramesSent * (accepted.IsDurable ? 1 : 0), NoHub.Instance);
+            session.Acknowledge(session.Snapshot().FramesSent * (accepted.IsDurable ? 1 : 0));
         }
 
         Assert.Equal(0, least);
@@ -51,7 +51,7 @@ public class SendAllocationTests
             session.TrySend("s-1", accepted);
             if (accepted.IsDurable && i % 3 == 0)
             {
-                session.Acknowledge(first + i, NoHub.Instance);
+                session.Acknowledge(first + i);
             }
         }
     }
@@ -73,6 +73,31 @@ public class SendAllocationTests
         public void Acked(SessionKey session, string eventId)
         {
         }
+
+        public void Detached(SessionKey session)
+        {
+        }
+
+        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+
+        public void Refused(SessionKey session, string eventId)
+        {
+        }
+
+        public void Answered(SessionKey session, string eventId, string reason, string? answer)
+        {
+        }
+
+        public void Joined(SessionKey session, IReadOnlyList<string> topics)
+        {
+        }
+
+        public void Left(SessionKey session, IReadOnlyList<string> topics)
+        {
+        }
+
+        public ValueTask<SendRefusal?> SendAsync(
+            SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) => default;
     }
 
     /// <summary>Takes every write at once, as Kestrel's pipe does while it has room.</summary>

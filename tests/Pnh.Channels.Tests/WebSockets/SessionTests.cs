@@ -4,257 +4,256 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>The logical stream, without any connection.</summary>
-public class SessionTests
+/// <summary>The logical stream, without any connection; by a hub in the process.</summary>
+public sealed class DirectSessionTests() : SessionTests(overBytes: false);
+
+/// <summary>The same by a hub that is reached by bytes only.</summary>
+public sealed class ByteLinkSessionTests() : SessionTests(overBytes: true);
+
+/// <summary>What a session does with frames, however the hub reaches it.</summary>
+public abstract class SessionTests
 {
-    private const string Id = "s-1";
-    private readonly RecordingHub _hub = new();
-    private readonly FakeTransport _transport = new();
+    private readonly bool _overBytes;
+
+    protected SessionTests(bool overBytes) => _overBytes = overBytes;
 
     [Fact]
-    public void TryTake_CallQueuedLast_LeavesFirstAndGetsTheFirstSeq()
+    public async Task TryTake_CallQueuedLast_LeavesFirstAndGetsTheFirstSeq()
     {
-        var session = Open();
-        Send(session, "m-1");
-        Send(session, "m-2");
-        Send(session, "ring", EventClass.Call);
+        await using var scene = await OpenAsync();
+        await scene.SendAsync("m-1");
+        await scene.SendAsync("m-2");
+        await scene.SendAsync("ring", EventClass.Call);
 
-        Assert.Equal([(1, "ring"), (2, "m-1"), (3, "m-2")], FakeTransport.Drain(session));
+        Assert.Equal([(1, "ring"), (2, "m-1"), (3, "m-2")], scene.Drain());
     }
 
     [Fact]
     public async Task Acknowledge_Cumulative_ConfirmsEachEventOnceInOrder()
     {
-        var session = Open();
-        Send(session, "a");
-        Send(session, "b");
-        Send(session, "c");
-        FakeTransport.Drain(session);
+        await using var scene = await OpenAsync();
+        await scene.SendAsync("a");
+        await scene.SendAsync("b");
+        await scene.SendAsync("c");
+        scene.Drain();
 
-        Assert.Equal(2, session.Acknowledge(2, _hub));
-        Assert.Equal(0, session.Acknowledge(1, _hub));
-        Assert.Equal(1, session.Acknowledge(3, _hub));
-        Assert.Equal(["a", "b", "c"], [await _hub.NextAckedAsync(), await _hub.NextAckedAsync(), await _hub.NextAckedAsync()]);
-        Assert.Equal(0, session.Snapshot().Unacked);
+        Assert.Equal(2, scene.Session.Acknowledge(2));
+        Assert.Equal(0, scene.Session.Acknowledge(1));
+        Assert.Equal(1, scene.Session.Acknowledge(3));
+        Assert.Equal(["a", "b", "c"], [await scene.Hub.NextAckedAsync(), await scene.Hub.NextAckedAsync(), await scene.Hub.NextAckedAsync()]);
+        Assert.Equal(0, scene.Session.Snapshot().Unacked);
     }
 
     [Fact]
-    public void Acknowledge_SeqNeverGiven_IsRefusedAndConfirmsNothing()
+    public async Task Acknowledge_SeqNeverGiven_IsRefusedAndConfirmsNothing()
     {
-        var session = Open();
-        Send(session, "written");
-        FakeTransport.Drain(session);
-        Send(session, "waiting");
+        await using var scene = await OpenAsync();
+        await scene.SendAsync("written");
+        scene.Drain();
+        await scene.SendAsync("waiting");
 
-        Assert.Null(session.Acknowledge(2, _hub));
-        Assert.Equal(1, session.Snapshot().Unacked);
+        Assert.Null(scene.Session.Acknowledge(2));
+        Assert.Equal(1, scene.Session.Snapshot().Unacked);
     }
 
     [Fact]
-    public void TrySend_NeverAcked_EndsAsSlowConsumerAtTheBound()
+    public async Task TrySend_NeverAcked_EndsAsSlowConsumerAtTheBound()
     {
-        var session = Open(o => o.QueueItems = 4);
+        await using var scene = await OpenAsync(o => o.QueueItems = 4);
         for (var i = 0; i < 4; i++)
         {
-            Assert.True(Send(session, $"m-{i}"));
-            FakeTransport.Drain(session);
+            Assert.True(await scene.SendAsync($"m-{i}"));
+            scene.Drain();
         }
 
-        Assert.False(Send(session, "one-more"));
-        Assert.Equal(SessionClose.SlowConsumer, _transport.Closed);
-        Assert.False(Send(session, "after-the-end"));
+        Assert.False(await scene.SendAsync("one-more"));
+        Assert.Equal(SessionClose.SlowConsumer, scene.Transport.Closed);
+        Assert.False(await scene.SendAsync("after-the-end"));
     }
 
     [Fact]
-    public void TrySend_AckedInTime_NeverEnds()
+    public async Task TrySend_AckedInTime_NeverEnds()
     {
-        var session = Open(o => o.QueueItems = 4);
+        await using var scene = await OpenAsync(o => o.QueueItems = 4);
         for (var i = 1; i <= 100; i++)
         {
-            Assert.True(Send(session, $"m-{i}"));
-            FakeTransport.Drain(session);
-            session.Acknowledge(i, _hub);
+            Assert.True(await scene.SendAsync($"m-{i}"));
+            scene.Drain();
+            scene.Session.Acknowledge(i);
         }
 
-        Assert.Null(_transport.Closed);
+        Assert.Null(scene.Transport.Closed);
     }
 
     [Fact]
-    public void TrySend_BytesOverTheBound_EndsAsSlowConsumer_ButOneLargeFrameFits()
+    public async Task TrySend_BytesOverTheBound_EndsAsSlowConsumer_ButOneLargeFrameFits()
     {
-        var session = Open(o => o.QueueBytes = 4096);
-        Assert.True(session.TrySend(Id, Events.Make("large", data: $"\"{new string('x', 8000)}\"")));
-        Assert.False(Send(session, "small"));
-        Assert.Equal(SessionClose.SlowConsumer, _transport.Closed);
+        await using var scene = await OpenAsync(o => o.QueueBytes = 4096);
+        Assert.True(await scene.SendAsync(Events.Make("large", data: $"\"{new string('x', 8000)}\"")));
+        Assert.False(await scene.SendAsync("small"));
+        Assert.Equal(SessionClose.SlowConsumer, scene.Transport.Closed);
     }
 
     [Fact]
-    public void TrySend_OverHalf_KeepsTheNewestOfEachCollapseKeyInOrder()
+    public async Task TrySend_OverHalf_KeepsTheNewestOfEachCollapseKeyInOrder()
     {
-        var session = Open(o => o.QueueItems = 8);
+        await using var scene = await OpenAsync(o => o.QueueItems = 8);
         foreach (var (id, key) in new[] { ("a-1", "a"), ("b-1", "b"), ("a-2", "a"), ("x", null), ("b-2", "b") })
         {
-            Assert.True(session.TrySend(Id, Events.Make(id, collapseKey: key)));
+            Assert.True(await scene.SendAsync(Events.Make(id, collapseKey: key)));
         }
 
-        Assert.True(session.TrySend(Id, Events.Make("a-3", collapseKey: "a")));
-        Assert.Equal([(1, "x"), (2, "b-2"), (3, "a-3")], FakeTransport.Drain(session));
+        Assert.True(await scene.SendAsync(Events.Make("a-3", collapseKey: "a")));
+        Assert.Equal([(1, "x"), (2, "b-2"), (3, "a-3")], scene.Drain());
     }
 
     [Fact]
-    public void TrySend_UnderHalf_DoesNotConflate()
+    public async Task TrySend_UnderHalf_DoesNotConflate()
     {
-        var session = Open(o => o.QueueItems = 8);
-        session.TrySend(Id, Events.Make("a-1", collapseKey: "a"));
-        session.TrySend(Id, Events.Make("a-2", collapseKey: "a"));
-        Assert.Equal([(1, "a-1"), (2, "a-2")], FakeTransport.Drain(session));
+        await using var scene = await OpenAsync(o => o.QueueItems = 8);
+        await scene.SendAsync(Events.Make("a-1", collapseKey: "a"));
+        await scene.SendAsync(Events.Make("a-2", collapseKey: "a"));
+        Assert.Equal([(1, "a-1"), (2, "a-2")], scene.Drain());
     }
 
     [Fact]
-    public void TrySend_WrittenFrames_AreNotConflated()
+    public async Task TrySend_WrittenFrames_AreNotConflated()
     {
-        var session = Open(o => o.QueueItems = 4);
+        await using var scene = await OpenAsync(o => o.QueueItems = 4);
         for (var i = 0; i < 4; i++)
         {
-            Assert.True(session.TrySend(Id, Events.Make($"a-{i}", collapseKey: "a")));
-            FakeTransport.Drain(session);
+            Assert.True(await scene.SendAsync(Events.Make($"a-{i}", collapseKey: "a")));
+            scene.Drain();
         }
 
-        Assert.Equal(4, session.Snapshot().Unacked);
+        Assert.Equal(4, scene.Session.Snapshot().Unacked);
     }
 
     [Fact]
-    public void TrySend_OverHalf_DropsTransientAndGoesOn()
+    public async Task TrySend_OverHalf_DropsTransientAndGoesOn()
     {
-        var session = Open(o => o.QueueItems = 4);
-        Assert.True(Send(session, "typing", EventClass.Transient));
-        Send(session, "m-1");
-        Send(session, "m-2");
-        Send(session, "m-3");
-        Assert.False(Send(session, "typing-2", EventClass.Transient));
+        await using var scene = await OpenAsync(o => o.QueueItems = 4);
+        Assert.True(await scene.SendAsync("typing", EventClass.Transient));
+        await scene.SendAsync("m-1");
+        await scene.SendAsync("m-2");
+        await scene.SendAsync("m-3");
+        Assert.False(await scene.SendAsync("typing-2", EventClass.Transient));
 
-        Assert.Equal([(1, "m-1"), (2, "m-2"), (3, "m-3")], FakeTransport.Drain(session));
-        Assert.Null(_transport.Closed);
+        Assert.Equal([(1, "m-1"), (2, "m-2"), (3, "m-3")], scene.Drain());
+        Assert.Null(scene.Transport.Closed);
     }
 
     [Fact]
-    public void TryTake_Transient_HasNoSeqAndIsNotKept()
+    public async Task TryTake_Transient_HasNoSeqAndIsNotKept()
     {
-        var session = Open();
-        Send(session, "typing", EventClass.Transient);
-        Send(session, "m");
-        Assert.Equal([(0, "typing"), (1, "m")], FakeTransport.Drain(session));
-        Assert.Equal(1, session.Snapshot().Unacked);
-        Assert.Equal(2, session.Snapshot().FramesSent);
+        await using var scene = await OpenAsync();
+        await scene.SendAsync("typing", EventClass.Transient);
+        await scene.SendAsync("m");
+        Assert.Equal([(0, "typing"), (1, "m")], scene.Drain());
+        Assert.Equal(1, scene.Session.Snapshot().Unacked);
+        Assert.Equal(2, scene.Session.Snapshot().FramesSent);
     }
 
     [Fact]
-    public void TryTake_ExpiredWhileItWaited_IsSkippedWithoutASeq()
+    public async Task TryTake_ExpiredWhileItWaited_IsSkippedWithoutASeq()
     {
         var now = TimeProvider.System.GetUtcNow();
-        var session = Open();
-        session.TrySend(Id, Events.Make("late", ttl: TimeSpan.FromSeconds(1), at: now));
-        session.TrySend(Id, Events.Make("now-or-never", ttl: TimeSpan.Zero, at: now));
-        session.TrySend(Id, Events.Make("alive", at: now));
-        Assert.Equal([(1, "now-or-never"), (2, "alive")], FakeTransport.Drain(session, now.AddSeconds(1)));
+        await using var scene = await OpenAsync();
+        await scene.SendAsync(Events.Make("late", ttl: TimeSpan.FromSeconds(1), at: now));
+        await scene.SendAsync(Events.Make("now-or-never", ttl: TimeSpan.Zero, at: now));
+        await scene.SendAsync(Events.Make("alive", at: now));
+        Assert.Equal([(1, "now-or-never"), (2, "alive")], scene.Drain(now.AddSeconds(1)));
     }
 
     [Fact]
-    public void TryWithdraw_StillWaiting_NeverLeaves()
+    public async Task TryWithdraw_StillWaiting_NeverLeaves()
     {
-        var session = Open();
+        await using var scene = await OpenAsync();
         var ring = Events.Make("ring", EventClass.Call);
-        session.TrySend(Id, ring);
-        Assert.True(session.TryWithdraw(ring, "answered"));
-        Assert.Empty(FakeTransport.Drain(session));
+        await scene.SendAsync(ring);
+        Assert.True(await scene.WithdrawAsync("ring"));
+        Assert.Empty(scene.Drain());
     }
 
     [Fact]
-    public void TryWithdraw_Written_SendsAWithdrawFrameWhoseAckConfirmsNoEvent()
+    public async Task TryWithdraw_Written_SendsAWithdrawFrameWhoseAckConfirmsNoEvent()
     {
-        var session = Open();
+        await using var scene = await OpenAsync();
         var ring = Events.Make("ring", EventClass.Call);
-        session.TrySend(Id, ring);
-        FakeTransport.Drain(session);
-        session.Acknowledge(1, _hub);
-        Assert.True(session.TryWithdraw(ring, "answered"));
+        await scene.SendAsync(ring);
+        scene.Drain();
+        scene.Session.Acknowledge(1);
+        await scene.FlushAsync();
+        Assert.True(await scene.WithdrawAsync("ring"));
+        Assert.True(await scene.WithdrawAsync("ring", "seen")); // one frame is enough
 
-        Assert.True(session.TryTake(TimeProvider.System.GetUtcNow(), out var frame, out var seq));
-        Assert.Equal("""{"type":"withdraw","seq":2,"id":"ring","reason":"answered"}""", FrameTests.Text(frame, seq));
+        Assert.True(scene.Session.TryTake(scene.Transport, TimeProvider.System.GetUtcNow(), out var next));
+        Assert.Equal("""{"type":"withdraw","seq":2,"id":"ring","reason":"answered"}""", FrameTests.Text(next.Frame, next.Seq));
         var acked = 0;
-        _hub.OnAcked = _ => acked++;
-        Assert.Equal(1, session.Acknowledge(2, _hub));
+        scene.Hub.OnAcked = _ => acked++;
+        Assert.Equal(1, scene.Session.Acknowledge(2));
+        await scene.FlushAsync();
         Assert.Equal(0, acked);
     }
 
     [Fact]
-    public void Attach_EndedBefore_ClosesTheConnectionWithThatReason()
+    public async Task Attach_EndedBefore_ClosesTheConnectionWithThatReason()
     {
-        var session = Make();
-        session.Close(Id, SessionClose.Kicked);
-        session.Attach(_transport);
-        Assert.Equal(SessionClose.Kicked, _transport.Closed);
+        await using var scene = await OpenAsync(attach: false);
+        scene.Link.Close(SessionScene.Id, SessionClose.Kicked);
+        await scene.FlushAsync();
+        scene.Session.Attach(scene.Transport);
+        Assert.Equal(SessionClose.Kicked, scene.Transport.Closed);
     }
 
     [Fact]
-    public void Link_OtherSessionsId_TouchesNothing()
+    public async Task Link_OtherSessionsId_TouchesNothing()
     {
-        var session = Open();
-        Assert.False(session.TrySend("s-2", Events.Make("m")));
-        session.Close("s-2", SessionClose.Kicked);
-        Assert.Null(_transport.Closed);
+        await using var scene = await OpenAsync();
+        Assert.Equal(_overBytes, scene.Link.TrySend("s-2", Events.Make("m")));
+        Assert.Equal(_overBytes, scene.Link.TryWithdraw("s-2", new Withdrawal("demo", "m", "answered")));
+        scene.Link.Close("s-2", SessionClose.Kicked);
+        await scene.FlushAsync();
+        Assert.Empty(scene.Drain());
+        Assert.Null(scene.Transport.Closed);
     }
 
     [Fact]
-    public void RandomTalk_AgainstASimpleModel_LosesAndRepeatsNothing()
+    public async Task RandomTalk_AgainstASimpleModel_LosesAndRepeatsNothing()
     {
         var random = new Random(4711);
-        for (var round = 0; round < 200; round++)
+        for (var round = 0; round < 100; round++)
         {
-            var session = Open(o => o.QueueItems = 64);
+            await using var scene = await OpenAsync(o => o.QueueItems = 64);
             var sent = new List<string>();
             var written = new List<string>();
             var acked = new List<string>();
-            _hub.OnAcked = acked.Add;
+            scene.Hub.OnAcked = acked.Add;
             for (var step = 0; step < 60; step++)
             {
                 switch (random.Next(3))
                 {
-                    case 0 when Send(session, $"e-{step}"):
+                    case 0 when await scene.SendAsync($"e-{step}"):
                         sent.Add($"e-{step}");
                         break;
-                    case 1 when session.TryTake(TimeProvider.System.GetUtcNow(), out var frame, out var seq):
-                        written.Add(frame.Event.Id);
-                        Assert.Equal(written.Count, seq);
+                    case 1 when scene.Session.TryTake(scene.Transport, TimeProvider.System.GetUtcNow(), out var next):
+                        written.Add(next.Frame.EventId);
+                        Assert.Equal(written.Count, next.Seq);
                         break;
                     case 2:
-                        session.Acknowledge(random.Next(written.Count + 1), _hub);
+                        scene.Session.Acknowledge(random.Next(written.Count + 1));
                         break;
                 }
             }
 
-            written.AddRange(FakeTransport.Drain(session).Select(w => w.Id));
-            session.Acknowledge(written.Count, _hub);
+            written.AddRange(scene.Drain().Select(w => w.Id));
+            scene.Session.Acknowledge(written.Count);
+            await scene.FlushAsync();
             Assert.Equal(sent, written);
             Assert.Equal(sent, acked);
         }
     }
 
-    private static bool Send(Session session, string id, EventClass @class = EventClass.Message) =>
-        session.TrySend(Id, Events.Make(id, @class));
-
-    private static Session Make(Action<WebSocketServerOptions>? configure = null)
-    {
-        var options = new WebSocketServerOptions();
-        configure?.Invoke(options);
-        var key = new SessionKey("demo", "ada", "tab-1", Id);
-        return new Session(key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, options);
-    }
-
-    private Session Open(Action<WebSocketServerOptions>? configure = null)
-    {
-        var session = Make(configure);
-        session.Attach(_transport);
-        return session;
-    }
+    private Task<SessionScene> OpenAsync(Action<WebSocketServerOptions>? configure = null, bool attach = true) =>
+        SessionScene.OpenAsync(_overBytes, configure, attach);
 }

@@ -23,6 +23,32 @@ internal sealed class SocketClient : IDisposable
     public Task HelloAsync(string device, string token, string state = "active") =>
         SendAsync(JsonSerializer.Serialize(new { type = "hello", token, device, state }));
 
+    /// <summary>Asks for a session again; the welcome tells what came of it.</summary>
+    public async Task<(string Session, long Seq, bool Resumed)> ResumeAsync(string session, long seq, string device = "tab-1", string token = "ada-token")
+    {
+        await SendAsync(JsonSerializer.Serialize(new { type = "hello", token, device, resume = new { session, seq } }));
+        var welcome = await ReadAsync("welcome");
+        return (welcome.GetProperty("session").GetString()!, welcome.GetProperty("seq").GetInt64(), welcome.GetProperty("resumed").GetBoolean());
+    }
+
+    /// <summary>The next frames: (seq, event id or type and event id).</summary>
+    public async Task<List<(long Seq, string Id)>> ReadFramesAsync(int count)
+    {
+        var frames = new List<(long, string)>();
+        while (frames.Count < count)
+        {
+            var frame = (await ReadAsync())!.Value;
+            var type = frame.GetProperty("type").GetString();
+            var id = frame.GetProperty("id").GetString();
+            frames.Add((frame.GetProperty("seq").GetInt64(), type == "event" ? id! : $"{type} {id}"));
+        }
+
+        return frames;
+    }
+
+    /// <summary>Drops the TCP connection without a close frame.</summary>
+    public void Lose() => Socket.Abort();
+
     public Task AckAsync(long seq) => SendAsync($$"""{"type":"ack","seq":{{seq}}}""");
 
     public Task SendAsync(string text) => SendAsync(Encoding.UTF8.GetBytes(text), WebSocketMessageType.Text);

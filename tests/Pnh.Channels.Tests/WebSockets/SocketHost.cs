@@ -20,14 +20,18 @@ internal sealed class SocketHost : IAsyncDisposable
     private readonly WebApplication _app;
     private readonly CancellationTokenSource _stopping = new();
 
-    private SocketHost(WebApplication app, RecordingHub hub, WebSocketServer server)
+    private SocketHost(WebApplication app, RecordingHub hub, ByteLink? bytes, WebSocketServer server)
     {
+        Bytes = bytes;
         _app = app;
         Hub = hub;
         Server = server;
     }
 
     public RecordingHub Hub { get; }
+
+    /// <summary>What is between hub and sockets; null = nothing.</summary>
+    public ByteLink? Bytes { get; }
 
     public WebSocketServer Server { get; }
 
@@ -36,17 +40,19 @@ internal sealed class SocketHost : IAsyncDisposable
 
     public int Port { get; private set; }
 
-    public static async Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null)
+    public static async Task<SocketHost> StartAsync(
+        Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false)
     {
         var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
         configure?.Invoke(options);
         var hub = new RecordingHub();
-        var server = new WebSocketServer(hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written);
+        var bytes = overBytes ? new ByteLink(hub) : null;
+        var server = new WebSocketServer(bytes?.Edge ?? hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written);
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
         var app = builder.Build();
-        var host = new SocketHost(app, hub, server);
+        var host = new SocketHost(app, hub, bytes, server);
         app.UseWebSockets();
         app.Run(async context =>
         {
@@ -60,6 +66,9 @@ internal sealed class SocketHost : IAsyncDisposable
         return host;
     }
 
+    /// <summary>Waits until hub and sockets have heard everything said so far.</summary>
+    public Task FlushAsync() => Bytes?.FlushAsync() ?? Task.CompletedTask;
+
     /// <summary>A client that has said hello, and the session as the hub sees it.</summary>
     public async Task<(SocketClient Client, SessionOpened Opened)> OpenAsync(string device = "tab-1", string token = "ada-token")
     {
@@ -71,6 +80,16 @@ internal sealed class SocketHost : IAsyncDisposable
         return (client, opened);
     }
 
+    /// <summary>Waits until the sums are these.</summary>
+    public async Task WaitForTotalsAsync(SessionTotals expected)
+    {
+        using var patience = new CancellationTokenSource(Patience);
+        while (Server.CountSessions() != expected)
+        {
+            await Task.Delay(20, patience.Token);
+        }
+    }
+
     public void Stop() => _stopping.Cancel();
 
     public async ValueTask DisposeAsync()
@@ -79,5 +98,12 @@ internal sealed class SocketHost : IAsyncDisposable
         await _app.StopAsync();
         await _app.DisposeAsync();
         _stopping.Dispose();
+        if (Bytes is not null)
+        {
+            await Bytes.FlushAsync();
+            await Bytes.DisposeAsync();
+        }
+
+        Assert.Empty(Hub.Faults);
     }
 }

@@ -5,13 +5,23 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>Real sockets against real Kestrel: what a well-behaved client meets.</summary>
-public class WebSocketServerTests
+/// <summary>By a hub in the process.</summary>
+public sealed class DirectWebSocketServerTests() : WebSocketServerTests(overBytes: false);
+
+/// <summary>By a hub that is reached by bytes only.</summary>
+public sealed class ByteLinkWebSocketServerTests() : WebSocketServerTests(overBytes: true);
+
+/// <summary>Real sockets against real Kestrel: what a well-behaved client meets, however the hub reaches it.</summary>
+public abstract class WebSocketServerTests
 {
+    private readonly bool _overBytes;
+
+    protected WebSocketServerTests(bool overBytes) => _overBytes = overBytes;
+
     [Fact]
     public async Task Hello_ValidToken_IsWelcomedAfterTheHubKnowsTheSession()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var hubKnows = false;
         host.Hub.OnOpened = async _ =>
         {
@@ -34,7 +44,7 @@ public class WebSocketServerTests
     [Fact]
     public async Task Hello_IdentityFromTheHeader_NeedsNoToken()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.HeaderIdentity = RecordingHub.Identity("grace");
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.SendAsync("""{"type":"hello","device":"tab-1"}""");
@@ -45,7 +55,7 @@ public class WebSocketServerTests
     [Fact]
     public async Task Hello_ResumeOfAnUnknownSession_OpensANewOne()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.SendAsync("""{"type":"hello","token":"ada-token","device":"tab-1","resume":{"session":"gone","seq":12}}""");
         var welcome = await client.ReadAsync("welcome");
@@ -60,7 +70,7 @@ public class WebSocketServerTests
     [InlineData("e\u0301")]
     public async Task Hello_DeviceIdWithOddUnicode_ArrivesUnchanged(string device)
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync(device);
         using var _ = client;
         Assert.Equal(device, opened.Key.Device);
@@ -70,7 +80,7 @@ public class WebSocketServerTests
     public async Task Event_AckedByTheClient_ReachesTheHub()
     {
         var written = new TaskCompletionSource<EventClass>();
-        await using var host = await SocketHost.StartAsync(written: (c, since) =>
+        await using var host = await StartAsync(written: (c, since) =>
         {
             Assert.InRange(since, TimeSpan.Zero, SocketHost.Patience);
             written.TrySetResult(c);
@@ -93,7 +103,7 @@ public class WebSocketServerTests
     {
         var timed = new List<EventClass>();
         var last = new TaskCompletionSource();
-        await using var host = await SocketHost.StartAsync(written: (c, _) =>
+        await using var host = await StartAsync(written: (c, _) =>
         {
             timed.Add(c);
             last.TrySetResult();
@@ -112,7 +122,7 @@ public class WebSocketServerTests
     [Fact]
     public async Task Event_SentWhileTheHubOpensTheSession_FollowsTheWelcome()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.Hub.OnOpened = opened =>
         {
             opened.Link.TrySend(opened.Key.Session, Events.Make("waited"));
@@ -128,7 +138,7 @@ public class WebSocketServerTests
     [Fact]
     public async Task State_Changed_IsReportedOnce()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         await client.SendAsync("""{"type":"state","state":"active"}""");
@@ -143,28 +153,11 @@ public class WebSocketServerTests
         Assert.Empty(host.Server.Snapshot(10, "demo", "bob"));
     }
 
-    [Theory]
-    [InlineData("""{"type":"answer","id":"e-1","as":"accepted"}""")]
-    [InlineData("""{"type":"seen","id":"e-1"}""")]
-    [InlineData("""{"type":"join","topics":["room-7"]}""")]
-    [InlineData("""{"type":"leave","topics":["room-7"]}""")]
-    [InlineData("""{"type":"send","to":{"topic":"room-7"},"data":1}""")]
-    public async Task Receive_NotServedYet_SaysSoAndGoesOn(string message)
-    {
-        await using var host = await SocketHost.StartAsync();
-        var (client, opened) = await host.OpenAsync();
-        using var _ = client;
-        await client.SendAsync(message);
-        Assert.Equal("not-supported", (await client.ReadAsync("error")).GetProperty("code").GetString());
-        opened.Link.TrySend(opened.Key.Session, Events.Make("still-open"));
-        await client.ReadAsync("event");
-    }
-
     [Fact]
     public async Task TrySend_TwoSendersAtOnce_EachKeepsItsOrderAndSeqHasNoGap()
     {
         const int Each = 500;
-        await using var host = await SocketHost.StartAsync(o => o.QueueItems = 4 * Each);
+        await using var host = await StartAsync(o => o.QueueItems = 4 * Each);
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         var senders = new[] { "a", "b" }.Select(name => Task.Run(() =>
@@ -195,7 +188,7 @@ public class WebSocketServerTests
     [Fact]
     public async Task TrySend_LargeEvent_ArrivesWhole()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         var text = new string('ü', 30_000);
@@ -206,20 +199,21 @@ public class WebSocketServerTests
     [Fact]
     public async Task Close_ByTheClient_IsAnsweredAndReportedOnce()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         await client.Socket.CloseAsync(WebSocketCloseStatus.NormalClosure, "bye", CancellationToken.None).WaitAsync(SocketHost.Patience);
         Assert.Equal(WebSocketState.Closed, client.Socket.State);
         Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
-        Assert.False(opened.Link.TrySend(opened.Key.Session, Events.Make("late")));
+        Assert.Equal(_overBytes, opened.Link.TrySend(opened.Key.Session, Events.Make("late")));
+        await host.FlushAsync();
         Assert.Equal(1, host.Hub.ClosedCount);
     }
 
     [Fact]
     public async Task Drain_SeveralSessions_TellsThemWhenToComeBackAndCloses()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var clients = new List<SocketClient>();
         for (var i = 0; i < 5; i++)
         {
@@ -247,11 +241,14 @@ public class WebSocketServerTests
     [Fact]
     public async Task Drain_ClientThatDoesNotAnswer_IsBounded()
     {
-        await using var host = await SocketHost.StartAsync(o => o.CloseTimeout = TimeSpan.FromMilliseconds(300));
+        await using var host = await StartAsync(o => o.CloseTimeout = TimeSpan.FromMilliseconds(300));
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
         var opened = await host.Hub.NextOpenedAsync();
         await host.Server.DrainAsync(TimeSpan.Zero).WaitAsync(SocketHost.Patience);
         Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
     }
+
+    private Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null) =>
+        SocketHost.StartAsync(configure, written, _overBytes);
 }

@@ -7,12 +7,14 @@ using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
 
-/// <summary>Encodes <c>event</c> and <c>withdraw</c> frames, once per event (kept in <see cref="Event.Encodings"/>). Pure functions.</summary>
+/// <summary>
+/// Encodes <c>event</c> frames once per event (kept in <see cref="Event.Encodings"/>) and <c>withdraw</c> frames once per withdrawal
+/// (<see cref="Withdrawal.Encodings"/>). Pure functions.
+/// </summary>
 internal static class EventFrames
 {
     private const string EventShape = "websocket";
     private const string ReplayShape = "websocket/replay";
-    private const string WithdrawShape = "websocket/withdraw";
 
     private static readonly byte[] EventHead = """{"type":"event","seq":"""u8.ToArray();
     private static readonly byte[] WithdrawHead = """{"type":"withdraw","seq":"""u8.ToArray();
@@ -32,11 +34,10 @@ internal static class EventFrames
     public static Frame Replaying(Event accepted) => accepted.Encodings.GetOrAdd(
         ReplayShape,
         accepted,
-        static e => new Frame { Head = Of(e).Head, Tail = Of(e).Tail, Event = e, IsReplay = true });
+        static e => new Frame { Head = Of(e).Head, Tail = Of(e).Tail, Event = e, EventId = e.Id, IsReplay = true });
 
-    /// <summary>The frame that takes the event back. An event is withdrawn once: the first reason stands.</summary>
-    public static Frame Withdrawing(Event accepted, string reason) =>
-        accepted.Encodings.GetOrAdd(WithdrawShape, (accepted, reason), static s => EncodeWithdrawal(s.accepted, s.reason));
+    /// <summary>The frame that takes an event back, made at its first use.</summary>
+    public static Frame Of(Withdrawal withdrawal) => withdrawal.Encodings.GetOrAdd(EventShape, withdrawal, static w => Encode(w));
 
     private static Frame Encode(Event accepted)
     {
@@ -59,7 +60,13 @@ internal static class EventFrames
             tail[0] = (byte)','; // continues the object that the head opens
         }
 
-        return new Frame { Head = accepted.IsDurable ? EventHead : default(ReadOnlyMemory<byte>), Tail = tail, Event = accepted };
+        return new Frame
+        {
+            Head = accepted.IsDurable ? EventHead : default(ReadOnlyMemory<byte>),
+            Tail = tail,
+            Event = accepted,
+            EventId = accepted.Id,
+        };
     }
 
     private static void WriteMembers(Utf8JsonWriter json, Event accepted)
@@ -139,20 +146,20 @@ internal static class EventFrames
         json.WriteEndObject();
     }
 
-    private static Frame EncodeWithdrawal(Event accepted, string reason)
+    private static Frame Encode(Withdrawal withdrawal)
     {
         var buffer = new ArrayBufferWriter<byte>(128);
         using (var json = new Utf8JsonWriter(buffer, WriterOptions))
         {
             json.WriteStartObject();
-            json.WriteString("id"u8, accepted.Id);
-            json.WriteString("reason"u8, reason);
+            json.WriteString("id"u8, withdrawal.Event);
+            json.WriteString("reason"u8, withdrawal.Reason);
             json.WriteEndObject();
         }
 
         var tail = buffer.WrittenSpan.ToArray();
         tail[0] = (byte)',';
-        return new Frame { Head = WithdrawHead, Tail = tail, Event = accepted, IsWithdrawal = true };
+        return new Frame { Head = WithdrawHead, Tail = tail, EventId = withdrawal.Event };
     }
 
     private static void WriteOptional(Utf8JsonWriter json, ReadOnlySpan<byte> name, string? value)

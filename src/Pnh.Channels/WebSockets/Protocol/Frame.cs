@@ -5,13 +5,16 @@ using Pnh.Core.Events;
 namespace Pnh.Channels.WebSockets.Protocol;
 
 /// <summary>
-/// A server frame that belongs to an event, encoded once and shared by every session it goes to. Only <c>seq</c> differs per session: it is
-/// written between <see cref="Head"/> and <see cref="Tail"/>. Immutable.
+/// A server frame about an event, encoded once and shared by every session it goes to. Only <c>seq</c> differs per session: it is written
+/// between <see cref="Head"/> and <see cref="Tail"/>. Immutable.
 /// </summary>
 internal sealed class Frame
 {
     /// <summary>Room that <c>seq</c> may take: digits of <see cref="long.MaxValue"/>.</summary>
     private const int SeqBytes = 19;
+
+    /// <summary>Stands where a written frame stood that must not be written again: it keeps the place of its seq, and its ack confirms nothing.</summary>
+    public static Frame Void { get; } = new() { Head = new byte[1], Tail = [], EventId = "" };
 
     /// <summary>Up to and with <c>"seq":</c>; empty = no seq, no ack, and <see cref="Tail"/> is the whole frame (transient).</summary>
     public required ReadOnlyMemory<byte> Head { get; init; }
@@ -19,11 +22,17 @@ internal sealed class Frame
     /// <summary>The shared bytes.</summary>
     public required byte[] Tail { get; init; }
 
-    /// <summary>The event that it carries or withdraws.</summary>
-    public required Event Event { get; init; }
+    /// <summary>The event that it carries; null for a withdrawal, whose ack confirms no event.</summary>
+    public Event? Event { get; init; }
 
-    /// <summary>True for <c>withdraw</c>: its ack confirms no event.</summary>
-    public bool IsWithdrawal { get; init; }
+    /// <summary>Id of the event that it carries or withdraws.</summary>
+    public required string EventId { get; init; }
+
+    /// <summary>True for <c>withdraw</c>.</summary>
+    public bool IsWithdrawal => Event is null && !IsVoid;
+
+    /// <summary>True for <see cref="Void"/>.</summary>
+    public bool IsVoid => ReferenceEquals(this, Void);
 
     /// <summary>True when the event waited for the session: its age says nothing of the way through the hub.</summary>
     public bool IsReplay { get; init; }
@@ -34,12 +43,18 @@ internal sealed class Frame
     /// <summary>Most bytes that <see cref="Compose"/> writes.</summary>
     public int MaxBytes => Head.Length + SeqBytes + Tail.Length;
 
+    /// <summary>True for what only the present moment wants: transient, or with a TTL of 0. It does not wait for a lost connection.</summary>
+    public bool IsMomentary => !HasSeq || (Event is { } accepted && accepted.ExpiresAt == accepted.AcceptedAt);
+
     /// <summary>
     /// True when nothing of the event may be sent any more. A TTL of 0 means "now or never": a live session is now. A withdrawal outlives its
     /// event, since it clears what was shown.
     /// </summary>
     public bool IsExpired(DateTimeOffset now) =>
-        !IsWithdrawal && now >= Event.ExpiresAt && Event.ExpiresAt != Event.AcceptedAt;
+        Event is { } accepted && now >= accepted.ExpiresAt && accepted.ExpiresAt != accepted.AcceptedAt;
+
+    /// <summary>The same for a frame that was written once already: for an event with a TTL of 0 its moment is over.</summary>
+    public bool IsExpiredForRepeat(DateTimeOffset now) => Event is { } accepted && now >= accepted.ExpiresAt;
 
     /// <summary>Writes the frame with its seq; returns the bytes written. Only for frames that have one.</summary>
     public int Compose(long seq, Span<byte> destination)

@@ -1,0 +1,123 @@
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>What became of a <c>join</c>.</summary>
+internal enum JoinResult
+{
+    /// <summary>It is in all of them.</summary>
+    Joined,
+
+    /// <summary>At least one is not the token's to join; nothing was joined.</summary>
+    NotAllowed,
+
+    /// <summary>They would be too many together; nothing was joined.</summary>
+    TooMany,
+}
+
+/// <summary>The topics of a session, which a resume keeps. The hub has its own list: both change together.</summary>
+internal sealed partial class Session
+{
+    // Null until the first join: most sessions are in none.
+    private HashSet<string>? _topics;
+
+    /// <summary>Joins all or none, and tells the hub of the new ones.</summary>
+    public JoinResult Join(IReadOnlyList<string> topics, ClientIdentity identity)
+    {
+        foreach (var topic in topics)
+        {
+            if (!Allows(identity, topic))
+            {
+                return JoinResult.NotAllowed;
+            }
+        }
+
+        var added = new List<string>(topics.Count);
+        lock (_gate)
+        {
+            foreach (var topic in topics)
+            {
+                if (_topics?.Contains(topic) != true && !added.Contains(topic, StringComparer.Ordinal))
+                {
+                    added.Add(topic);
+                }
+            }
+
+            if ((_topics?.Count ?? 0) + added.Count > _parts.Options.MaxTopics)
+            {
+                return JoinResult.TooMany;
+            }
+
+            if (added.Count > 0)
+            {
+                _topics ??= new HashSet<string>(StringComparer.Ordinal);
+                _topics.UnionWith(added);
+            }
+        }
+
+        if (added.Count > 0)
+        {
+            _parts.Events.Joined(Key, added);
+        }
+
+        return JoinResult.Joined;
+    }
+
+    /// <summary>Leaves those that it is in, and tells the hub of them.</summary>
+    public void LeaveTopics(IReadOnlyList<string> topics)
+    {
+        var left = new List<string>(topics.Count);
+        lock (_gate)
+        {
+            foreach (var topic in topics)
+            {
+                if (_topics?.Remove(topic) == true)
+                {
+                    left.Add(topic);
+                }
+            }
+        }
+
+        if (left.Count > 0)
+        {
+            _parts.Events.Left(Key, left);
+        }
+    }
+
+    // Exact, or a prefix: an entry that ends in '*' allows every topic that begins with the rest.
+    private static bool Allows(ClientIdentity identity, string topic)
+    {
+        foreach (var allowed in identity.Topics)
+        {
+            if (allowed.EndsWith('*')
+                ? topic.AsSpan().StartsWith(allowed.AsSpan(0, allowed.Length - 1), StringComparison.Ordinal)
+                : string.Equals(topic, allowed, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // A resume may come with a token that allows less than the one before.
+    private void LeaveForbidden(ClientIdentity identity)
+    {
+        List<string>? forbidden = null;
+        lock (_gate)
+        {
+            foreach (var topic in _topics ?? [])
+            {
+                if (!Allows(identity, topic))
+                {
+                    (forbidden ??= []).Add(topic);
+                }
+            }
+        }
+
+        if (forbidden is not null)
+        {
+            LeaveTopics(forbidden);
+        }
+    }
+}

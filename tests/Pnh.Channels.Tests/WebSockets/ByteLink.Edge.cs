@@ -1,0 +1,158 @@
+using System.Collections.Concurrent;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>The sockets' end: their calls to the hub, and the hub's calls to their sessions.</summary>
+internal sealed partial class ByteLink
+{
+    private readonly ConcurrentDictionary<string, SessionOpened> _sessions = new();
+    private readonly ConcurrentDictionary<long, TaskCompletionSource<byte[]>> _calls = new();
+    private long _lastCall;
+
+    private Task CallEdge(BinaryReader reader)
+    {
+        var call = (Call)reader.ReadByte();
+        if (call == Call.Answer)
+        {
+            var waiter = _calls.TryRemove(reader.ReadInt64(), out var found) ? found : null;
+            waiter!.SetResult(reader.ReadBytes(reader.ReadInt32()));
+            return Task.CompletedTask;
+        }
+
+        if (call == Call.Fence)
+        {
+            var fence = reader.ReadString();
+            Write(_toHub, Call.Fence, w => w.Write(fence));
+            return Task.CompletedTask;
+        }
+
+        // Gone: its Closed is on the way, and says it all.
+        if (_sessions.TryGetValue(reader.ReadString(), out var session))
+        {
+            CallSession(call, session, reader);
+        }
+
+        return Task.CompletedTask;
+    }
+
+    private void CallSession(Call call, SessionOpened session, BinaryReader reader)
+    {
+        var id = session.Key.Session;
+        if (call == Call.Close)
+        {
+            session.Link.Close(id, new SessionClose(reader.ReadInt32(), reader.ReadString()));
+            return;
+        }
+
+        string name;
+        bool taken;
+        if (call == Call.Withdraw)
+        {
+            var withdrawal = new Withdrawal(reader.ReadString(), reader.ReadString(), reader.ReadString());
+            (name, taken) = (withdrawal.Event, session.Link.TryWithdraw(id, withdrawal));
+        }
+        else
+        {
+            var accepted = ReadEvent(reader);
+            (name, taken) = (accepted.Id, call == Call.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted));
+        }
+
+        if (!taken)
+        {
+            Edge.Refused(session.Key, name);
+        }
+    }
+
+    private async Task<BinaryReader> AskHubAsync(Call call, Action<BinaryWriter> members, CancellationToken cancellationToken)
+    {
+        var number = Interlocked.Increment(ref _lastCall);
+        var answered = _calls[number] = new TaskCompletionSource<byte[]>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Write(_toHub, call, w =>
+        {
+            w.Write(number);
+            members(w);
+        });
+        var answer = new BinaryReader(new MemoryStream(await answered.Task.WaitAsync(cancellationToken)));
+        return answer.ReadBoolean() ? answer : throw new InvalidOperationException("the hub failed");
+    }
+
+    /// <summary>The hub as the sockets see it.</summary>
+    private sealed class EdgeSide(ByteLink link) : ISessionEvents
+    {
+        public async ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
+        {
+            link._sessions[opened.Key.Session] = opened;
+            using var _ = await link.AskHubAsync(
+                Call.Opened,
+                w =>
+                {
+                    WriteKey(w, opened.Key);
+                    w.Write((byte)opened.State);
+                    w.Write(opened.ConnectedAt.UtcTicks);
+                },
+                cancellationToken);
+        }
+
+        public void Detached(SessionKey session) => Tell(Call.Detached, session);
+
+        public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
+        {
+            using var answer = await link.AskHubAsync(
+                Call.Resumed,
+                w =>
+                {
+                    WriteKey(w, session);
+                    w.Write((byte)state);
+                },
+                cancellationToken);
+            return answer.ReadBoolean();
+        }
+
+        public void Closed(SessionKey session)
+        {
+            link._sessions.TryRemove(session.Session, out _);
+            Tell(Call.Closed, session);
+        }
+
+        public void StateChanged(SessionKey session, SessionState state) => Tell(Call.StateChanged, session, w => w.Write((byte)state));
+
+        public void Acked(SessionKey session, string eventId) => Tell(Call.Acked, session, w => w.Write(eventId));
+
+        public void Refused(SessionKey session, string eventId) => Tell(Call.Refused, session, w => w.Write(eventId));
+
+        public void Answered(SessionKey session, string eventId, string reason, string? answer) => Tell(Call.Answered, session, w =>
+        {
+            w.Write(eventId);
+            w.Write(reason);
+            WriteOptional(w, answer);
+        });
+
+        public void Joined(SessionKey session, IReadOnlyList<string> topics) => Tell(Call.Joined, session, w => WriteList(w, topics));
+
+        public void Left(SessionKey session, IReadOnlyList<string> topics) => Tell(Call.Left, session, w => WriteList(w, topics));
+
+        public async ValueTask<SendRefusal?> SendAsync(
+            SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken)
+        {
+            using var answer = await link.AskHubAsync(
+                Call.Publish,
+                w =>
+                {
+                    WriteKey(w, session);
+                    WriteIdentity(w, identity);
+                    w.Write(message.Length);
+                    w.Write(message.Span);
+                },
+                cancellationToken);
+            return answer.ReadBoolean() ? new SendRefusal(answer.ReadString(), answer.ReadString()) : null;
+        }
+
+        private void Tell(Call call, SessionKey session, Action<BinaryWriter>? members = null) => Write(link._toHub, call, w =>
+        {
+            WriteKey(w, session);
+            members?.Invoke(w);
+        });
+    }
+}

@@ -1,0 +1,152 @@
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>By a hub in the process.</summary>
+public sealed class DirectClientFramesTests() : ClientFramesTests(overBytes: false);
+
+/// <summary>By a hub that is reached by bytes only.</summary>
+public sealed class ByteLinkClientFramesTests() : ClientFramesTests(overBytes: true);
+
+/// <summary>What a client says besides acks: answers, topics, its own events.</summary>
+public abstract class ClientFramesTests
+{
+    private readonly bool _overBytes;
+
+    protected ClientFramesTests(bool overBytes) => _overBytes = overBytes;
+
+    [Theory]
+    [InlineData("""{"type":"answer","id":"e-1","as":"accepted"}""", "answered e-1 accepted")]
+    [InlineData("""{"type":"seen","id":"e-1"}""", "seen e-1")]
+    [InlineData("""{"type":"seen","id":"e-1","as":"ignored"}""", "seen e-1")]
+    public async Task Answer_AndSeen_ReachTheHub(string message, string heard)
+    {
+        await using var host = await StartAsync();
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        await client.SendAsync(message);
+        Assert.Equal(heard, await host.Hub.NextSaidAsync());
+    }
+
+    [Fact]
+    public async Task Join_AllowedTopics_AreJoinedOnceAndLeftOnce()
+    {
+        await using var host = await StartAsync();
+        var (client, _) = await host.OpenAsync(token: "room-token");
+        using var __ = client;
+        await client.SendAsync("""{"type":"join","topics":["room-7","team/red","room-7"]}""");
+        await client.SendAsync("""{"type":"join","topics":["room-7"]}""");
+        await client.SendAsync("""{"type":"join","topics":["team/","team/red"]}""");
+        await client.SendAsync("""{"type":"leave","topics":["nowhere"]}""");
+        await client.SendAsync("""{"type":"leave","topics":["room-7","nowhere"]}""");
+        await client.SendAsync("""{"type":"leave","topics":["room-7"]}""");
+        await client.SendAsync("""{"type":"join","topics":["room-7"]}""");
+        Assert.Equal("joined room-7 team/red", await host.Hub.NextSaidAsync());
+        Assert.Equal("joined team/", await host.Hub.NextSaidAsync());
+        Assert.Equal("left room-7", await host.Hub.NextSaidAsync());
+        Assert.Equal("joined room-7", await host.Hub.NextSaidAsync());
+    }
+
+    [Theory]
+    [InlineData("ada-token", "room-7")]
+    [InlineData("room-token", "room-70")]
+    [InlineData("room-token", "team")]
+    [InlineData("room-token", "Room-7")]
+    [InlineData("room-token", "*")]
+    public async Task Join_OneThatTheTokenDoesNotAllow_JoinsNothing(string token, string topic)
+    {
+        await using var host = await StartAsync();
+        var (client, _) = await host.OpenAsync(token: token);
+        using var __ = client;
+        await client.SendAsync($$"""{"type":"join","topics":["team/red","{{topic}}"]}""");
+        Assert.Equal("not-allowed", (await client.ReadAsync("error")).GetProperty("code").GetString());
+        await client.SendAsync("""{"type":"leave","topics":["team/red"]}""");
+        await client.SendAsync("""{"type":"seen","id":"fence"}""");
+        Assert.Equal("seen fence", await host.Hub.NextSaidAsync());
+    }
+
+    [Fact]
+    public async Task Join_MoreThanTheLimit_JoinsNothingAndGoesOn()
+    {
+        await using var host = await StartAsync(o => o.MaxTopics = 3);
+        var (client, _) = await host.OpenAsync(token: "any-token");
+        using var __ = client;
+        await client.SendAsync("""{"type":"join","topics":["a","b"]}""");
+        await client.SendAsync("""{"type":"join","topics":["c","d"]}""");
+        Assert.Equal("too-many-topics", (await client.ReadAsync("error")).GetProperty("code").GetString());
+        await client.SendAsync("""{"type":"join","topics":["a","c"]}""");
+        Assert.Equal("joined a b", await host.Hub.NextSaidAsync());
+        Assert.Equal("joined c", await host.Hub.NextSaidAsync());
+    }
+
+    [Fact]
+    public async Task Resume_KeepsTheTopicsThatTheNewTokenAllows()
+    {
+        await using var host = await StartAsync(o => o.MaxTopics = 2);
+        var (client, opened) = await host.OpenAsync(token: "room-token");
+        await client.SendAsync("""{"type":"join","topics":["room-7","team/red"]}""");
+        Assert.Equal("joined room-7 team/red", await host.Hub.NextSaidAsync());
+        client.Lose();
+        await host.Hub.NextDetachedAsync();
+
+        using var again = await SocketClient.ConnectAsync(host.Port);
+        Assert.True((await again.ResumeAsync(opened.Key.Session, 0, token: "hall-token")).Resumed);
+        Assert.Equal("left team/red", await host.Hub.NextSaidAsync());
+        await again.SendAsync("""{"type":"join","topics":["room-7"]}"""); // it is in it
+        await again.SendAsync("""{"type":"join","topics":["team/red"]}""");
+        Assert.Equal("not-allowed", (await again.ReadAsync("error")).GetProperty("code").GetString());
+        await again.SendAsync("""{"type":"leave","topics":["room-7"]}""");
+        Assert.Equal("left room-7", await host.Hub.NextSaidAsync());
+    }
+
+    [Fact]
+    public async Task Send_TakenByTheHub_ArrivesByteForByteInOrder()
+    {
+        await using var host = await StartAsync();
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        for (var i = 0; i < 50; i++)
+        {
+            await client.SendAsync($$"""{"type":"send", "to":{"topic":"room-7"},"data":{"ü":{{i}} } }""");
+        }
+
+        for (var i = 0; i < 50; i++)
+        {
+            Assert.Equal($$"""send by ada: {"type":"send", "to":{"topic":"room-7"},"data":{"ü":{{i}} } }""", await host.Hub.NextSaidAsync());
+        }
+    }
+
+    [Fact]
+    public async Task Send_RefusedByTheHub_IsToldAndTheSessionGoesOn()
+    {
+        await using var host = await StartAsync();
+        host.Hub.OnSend = _ => new SendRefusal("not-allowed", "The app does not let clients publish.");
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        await client.SendAsync("""{"type":"send","to":{"topic":"room-7"},"data":1}""");
+        var error = await client.ReadAsync("error");
+        Assert.Equal("not-allowed", error.GetProperty("code").GetString());
+        Assert.Equal("The app does not let clients publish.", error.GetProperty("message").GetString());
+        opened.Link.TrySend(opened.Key.Session, Events.Make("still-open"));
+        await client.ReadAsync("event");
+    }
+
+    [Fact]
+    public async Task Send_TooMany_IsOverloadedAndTheSessionCanBeResumed()
+    {
+        await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (10, 20));
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        for (var i = 0; i < 40; i++)
+        {
+            await client.SendAsync("""{"type":"send","to":{"topic":"room-7"},"data":1}""");
+        }
+
+        Assert.Equal((4005, "rate-limited"), await client.ReadCloseAsync());
+        Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync());
+    }
+
+    private Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null) =>
+        SocketHost.StartAsync(configure, overBytes: _overBytes);
+}

@@ -1,0 +1,109 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>A session between a hub, directly or over bytes, and a connection that the test plays. A call counts when its answer is known.</summary>
+internal sealed class SessionScene : IAsyncDisposable
+{
+    public const string Id = "s-1";
+    public static readonly SessionKey Key = new("demo", "ada", "tab-1", Id);
+    public static readonly ClientIdentity Ada = RecordingHub.Identity("ada");
+    private readonly ByteLink? _bytes;
+
+    private SessionScene(bool overBytes, Action<WebSocketServerOptions>? configure, TimeProvider? clock)
+    {
+        _bytes = overBytes ? new ByteLink(Hub) : null;
+        var options = new WebSocketServerOptions();
+        configure?.Invoke(options);
+        Parts = new ServerParts(_bytes?.Edge ?? Hub, Hub, clock ?? TimeProvider.System, options, null, NullLogger.Instance);
+        Session = new Session(Key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, Parts);
+    }
+
+    public RecordingHub Hub { get; } = new();
+
+    public ServerParts Parts { get; }
+
+    public Session Session { get; }
+
+    public FakeTransport Transport { get; private set; } = new();
+
+    /// <summary>The way that the hub has to the session.</summary>
+    public ISessionLink Link { get; private set; } = null!;
+
+    public static async Task<SessionScene> OpenAsync(
+        bool overBytes, Action<WebSocketServerOptions>? configure = null, bool attach = true, TimeProvider? clock = null)
+    {
+        var scene = new SessionScene(overBytes, configure, clock);
+        var opened = new SessionOpened(Key, SessionState.Active, scene.Session, TimeProvider.System.GetUtcNow());
+        await scene.Parts.Events.OpenedAsync(opened, CancellationToken.None);
+        scene.Link = (await scene.Hub.NextOpenedAsync()).Link;
+        if (attach)
+        {
+            scene.Session.Attach(scene.Transport);
+        }
+
+        return scene;
+    }
+
+    public Task<bool> SendAsync(string id, EventClass @class = EventClass.Message) => SendAsync(Events.Make(id, @class));
+
+    /// <summary>False = refused, at once or afterwards.</summary>
+    public Task<bool> SendAsync(Event accepted) => TakenAsync(Link.TrySend(Id, accepted), accepted.Id);
+
+    public Task<bool> ReplayAsync(Event accepted) => TakenAsync(Link.TryReplay(Id, accepted), accepted.Id);
+
+    public Task<bool> WithdrawAsync(string id, string reason = "answered") => TakenAsync(Link.TryWithdraw(Id, new Withdrawal("demo", id, reason)), id);
+
+    /// <summary>Waits until everything said has been heard.</summary>
+    public Task FlushAsync() => _bytes?.FlushAsync() ?? Task.CompletedTask;
+
+    /// <summary>Writes everything that waits to the present connection: (seq, event id).</summary>
+    public List<(long Seq, string Id)> Drain(DateTimeOffset? now = null) => Transport.Drain(Session, now);
+
+    /// <summary>The connection breaks.</summary>
+    public Task LoseAsync(SessionClose? reason = null)
+    {
+        Session.Leave(Transport, reason ?? Session.Lost);
+        return FlushAsync();
+    }
+
+    /// <summary>A new connection asks for the session; null = it must open a new one.</summary>
+    public async Task<long?> ResumeAsync(long seq, SessionState state = SessionState.Active, ClientIdentity? identity = null)
+    {
+        var next = new FakeTransport();
+        var confirmed = await Session.TryResumeAsync(next, ConnectionPeer.Unknown, seq, state, identity ?? Ada, CancellationToken.None);
+        if (confirmed is not null)
+        {
+            Transport = next;
+            Session.Attach(next);
+        }
+
+        await FlushAsync();
+        return confirmed;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Session.End(SessionClose.Drain);
+        Session.Report();
+        await FlushAsync();
+        Assert.Empty(Hub.Faults);
+        Assert.Equal(1, Hub.ClosedCount);
+        Assert.Equal(0, Parts.Sessions.Count);
+        Assert.Equal(0, Parts.Sessions.Lingering);
+        if (_bytes is not null)
+        {
+            await _bytes.DisposeAsync();
+        }
+    }
+
+    private async Task<bool> TakenAsync(bool taken, string id)
+    {
+        var before = Hub.RefusedIds.GetValueOrDefault(id);
+        await FlushAsync();
+        return taken && Hub.RefusedIds.GetValueOrDefault(id) == before;
+    }
+}
