@@ -79,8 +79,8 @@ internal sealed class LoadRun : IAsyncDisposable
     private async Task OfferAsync(Recorder recorder, double rate, bool obey)
     {
         using var clock = new PeriodicTimer(TimeSpan.FromMilliseconds(1));
-        double due = Stopwatch.GetTimestamp();
-        while (due < recorder.Until && await clock.WaitForNextTickAsync())
+        var due = rate > 0 ? Stopwatch.GetTimestamp() : double.PositiveInfinity;
+        while (Stopwatch.GetTimestamp() < recorder.Until && await clock.WaitForNextTickAsync())
         {
             for (var now = Stopwatch.GetTimestamp(); due <= now && due < recorder.Until;)
             {
