@@ -18,6 +18,12 @@ internal static class ApnsId
         Append(hash, delivery.User.User);
         Append(hash, delivery.Device.Id);
         Append(hash, delivery.Address!.Kind);
+        if (delivery.Withdrawal is not null)
+        {
+            // What clears the event is another notification than the one that showed it.
+            Append(hash, "clear");
+        }
+
         Span<byte> digest = stackalloc byte[SHA256.HashSizeInBytes];
         hash.GetHashAndReset(digest);
         digest[6] = (byte)((digest[6] & 0x0F) | 0x80);

@@ -72,6 +72,7 @@ internal readonly record struct ApnsExpiration(string? Header)
 internal sealed class ApnsPush
 {
     private readonly LocalizedBodies<ApnsBody> _bodies = new();
+    private readonly ApnsBody? _only;
 
     private ApnsPush(ApnsPushType type, Event accepted)
     {
@@ -79,6 +80,14 @@ internal sealed class ApnsPush
         Priority = type.PriorityFor(accepted.Class);
         Expiration = ApnsExpiration.Of(accepted);
         CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? null : AsHeader(accepted.CollapseKey);
+    }
+
+    private ApnsPush(ApnsBody body, ApnsExpiration expiration)
+    {
+        Type = ApnsPushType.Background;
+        Priority = "5";
+        Expiration = expiration;
+        _only = body;
     }
 
     public ApnsPushType Type { get; }
@@ -97,8 +106,14 @@ internal sealed class ApnsPush
         return accepted.Encodings.GetOrAdd(type.Shape, (type, accepted), static state => new ApnsPush(state.type, state.accepted));
     }
 
-    /// <summary>The body in a device's language.</summary>
-    public ApnsBody BodyFor(Event accepted, string? locale) => _bodies.For(accepted, locale, Type.Encode);
+    /// <summary>
+    /// The push that clears an event. No collapse id: a background push replaces nothing on the screen, and with the event's own it could replace a newer event that
+    /// still waits at APNs.
+    /// </summary>
+    public static ApnsPush ForClear(ApnsBody body, ApnsExpiration expiration) => new(body, expiration);
+
+    /// <summary>The body in a device's language; a clear has one for all.</summary>
+    public ApnsBody BodyFor(Event accepted, string? locale) => _only ?? _bodies.For(accepted, locale, Type.Encode);
 
     /// <summary>A header carries printable ASCII only; any other key is hashed, which tells keys apart just as well.</summary>
     private static string AsHeader(string key) =>

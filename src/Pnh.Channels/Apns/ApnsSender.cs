@@ -1,6 +1,7 @@
 using System.Net;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 
 namespace Pnh.Channels.Apns;
 
@@ -39,6 +40,11 @@ internal sealed class ApnsSender : ProviderSender
 
     protected override DeliveryResult? Refuse(Delivery delivery)
     {
+        if (delivery.Withdrawal is not null)
+        {
+            return ApnsClear.AddressOf(delivery) is null ? DeliveryResult.Of(DeliveryStatus.Rejected, ApnsClear.NotClearable) : null;
+        }
+
         var refusal = ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal;
         return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
     }
@@ -72,7 +78,8 @@ internal sealed class ApnsSender : ProviderSender
     private async ValueTask<DeliveryResult> ExchangeAsync(
         Delivery delivery, string id, string authorization, CancellationToken cancellationToken)
     {
-        using var request = CreateRequest(delivery, id, authorization);
+        var address = delivery.Withdrawal is null ? delivery.Address! : ApnsClear.AddressOf(delivery)!;
+        using var request = CreateRequest(delivery, address, id, authorization);
         using var response = await Connection.SendAsync(request, cancellationToken);
         if (response.StatusCode == HttpStatusCode.OK)
         {
@@ -80,13 +87,17 @@ internal sealed class ApnsSender : ProviderSender
         }
 
         using var body = await BoundedBody.ReadAsync(response, cancellationToken);
-        return ApnsResponse.Map((int)response.StatusCode, body.Bytes.Span, RetryAfter.Read(response, Time), id);
+        var result = ApnsResponse.Map((int)response.StatusCode, body.Bytes.Span, RetryAfter.Read(response, Time), id);
+
+        // Only the address that was used may die, and the delivery's was not: the app's token stood in for a VoIP token.
+        return result.Status == DeliveryStatus.AddressDead && !ReferenceEquals(address, delivery.Address)
+            ? result with { Status = DeliveryStatus.Rejected, DeadSince = null }
+            : result;
     }
 
-    private HttpRequestMessage CreateRequest(Delivery delivery, string id, string authorization)
+    private HttpRequestMessage CreateRequest(Delivery delivery, PushAddress address, string id, string authorization)
     {
-        var address = delivery.Address!;
-        var push = ApnsPush.For(delivery.Event, address.Kind);
+        var push = delivery.Withdrawal is { } withdrawal ? ApnsClear.For(withdrawal, Time) : ApnsPush.For(delivery.Event, address.Kind);
         var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_path + address.Value))
         {
             Content = new ReadOnlyMemoryContent(push.BodyFor(delivery.Event, delivery.Device.Locale).Bytes),

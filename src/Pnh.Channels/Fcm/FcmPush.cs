@@ -25,6 +25,17 @@ internal sealed class FcmPush
             .For(accepted, locale, isFid ? EncodeFid : EncodeToken);
     }
 
+    /// <summary>The body that clears a withdrawn event of this class at an address of this kind; it has no gap for a TTL.</summary>
+    public static FcmBody ClearFor(Withdrawal withdrawal, EventClass @class, string addressKind, TimeProvider time)
+    {
+        var isFid = addressKind == FcmAddress.Fid;
+        return withdrawal.Encodings.GetOrAdd(
+            isFid ? "fcm/clear/fid" : "fcm/clear/token",
+            (withdrawal, @class, time, isFid),
+            static state => Split(
+                FcmClear.Compose(state.withdrawal, state.@class, state.time.GetUtcNow()), state.isFid ? FcmAddress.Fid : FcmAddress.Token));
+    }
+
     /// <summary>What is left of the event's TTL, as digits for the gap; empty when the body has no such gap.</summary>
     public static string TtlFor(Event accepted, FcmBody body, DateTimeOffset now)
     {

@@ -40,7 +40,7 @@ internal sealed class FcmSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address");
         }
 
-        var refusal = FcmPush.BodyFor(delivery.Event, address.Kind, delivery.Device.Locale).Refusal;
+        var refusal = BodyOf(delivery).Refusal;
         return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
     }
 
@@ -80,14 +80,19 @@ internal sealed class FcmSender : ProviderSender
         Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
     };
 
+    private FcmBody BodyOf(Delivery delivery) =>
+        delivery.Withdrawal is { } withdrawal
+            ? FcmPush.ClearFor(withdrawal, delivery.Event.Class, delivery.Address!.Kind, Time)
+            : FcmPush.BodyFor(delivery.Event, delivery.Address!.Kind, delivery.Device.Locale);
+
     /// <summary>Unauthorized: a 401 that speaks of the access token, not of a third party's credential.</summary>
     private async ValueTask<(DeliveryResult Result, bool Unauthorized)> ExchangeAsync(
         Delivery delivery, string authorization, CancellationToken cancellationToken)
     {
-        var body = FcmPush.BodyFor(delivery.Event, delivery.Address!.Kind, delivery.Device.Locale);
+        var body = BodyOf(delivery);
         using var request = new HttpRequestMessage(HttpMethod.Post, _sendAddress)
         {
-            Content = new SplicedContent(body.Parts, delivery.Address.Value, FcmPush.TtlFor(delivery.Event, body, Time.GetUtcNow())),
+            Content = new SplicedContent(body.Parts, delivery.Address!.Value, FcmPush.TtlFor(delivery.Event, body, Time.GetUtcNow())),
         };
         request.Headers.TryAddWithoutValidation("authorization", authorization);
         using var response = await Connection.SendAsync(request, cancellationToken);

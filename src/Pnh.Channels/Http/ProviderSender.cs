@@ -129,11 +129,11 @@ internal abstract partial class ProviderSender : IPushSender
         throw exception;
     }
 
-    /// <summary>A TTL of 0 means now or never: it never waited, so it is not expired here.</summary>
+    /// <summary>A TTL of 0 means now or never: it never waited, so it is not expired here. What clears an event is sent after the event's end too.</summary>
     private bool IsExpired(Delivery delivery)
     {
         var accepted = delivery.Event;
-        return accepted.ExpiresAt > accepted.AcceptedAt && accepted.ExpiresAt <= Time.GetUtcNow();
+        return delivery.Withdrawal is null && accepted.ExpiresAt > accepted.AcceptedAt && accepted.ExpiresAt <= Time.GetUtcNow();
     }
 
     /// <summary>The provider judged the message, so it had accepted the credential.</summary>

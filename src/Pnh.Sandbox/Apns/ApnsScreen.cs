@@ -13,7 +13,7 @@ internal static class ApnsScreen
         PhonePlatform.Ios,
         request,
         Show(push, payload, request),
-        push.Type.Name == "background" ? EventKeys.Withdrawn(payload) : null);
+        push.Type.Name == "background" ? EventKeys.Cleared(payload) : null);
 
     private static ShownNotification? Show(ApnsPush push, JsonElement payload, ReceivedPush request)
     {

@@ -115,10 +115,28 @@ internal sealed class ControlEndpoints
             }
 
             json.WriteEndArray();
+            json.WriteStartArray("cleared");
+            foreach (ClearedNotification cleared in phone.Cleared)
+            {
+                Write(json, cleared);
+            }
+
+            json.WriteEndArray();
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
+    }
+
+    private static void Write(Utf8JsonWriter json, ClearedNotification cleared)
+    {
+        json.WriteStartObject();
+        json.WriteString("eventId", cleared.Shown.EventId);
+        json.WriteString("title", cleared.Shown.Title);
+        json.WriteString("body", cleared.Shown.Body);
+        json.WriteString("reason", cleared.Reason);
+        json.WriteString("at", cleared.At);
+        json.WriteEndObject();
     }
 
     private static void Write(Utf8JsonWriter json, ShownNotification shown)

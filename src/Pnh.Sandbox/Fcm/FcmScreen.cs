@@ -22,6 +22,6 @@ internal static class FcmScreen
                 EventKeys.EventId(data),
                 data.ValueKind == JsonValueKind.Object ? data.GetRawText() : "{}")
             : null;
-        return new ArrivedPush(message.Target, PhonePlatform.Android, request, shown, shows ? null : EventKeys.Withdrawn(data));
+        return new ArrivedPush(message.Target, PhonePlatform.Android, request, shown, shows ? null : EventKeys.Cleared(data));
     }
 }

@@ -8,10 +8,12 @@ internal static class EventKeys
     private const string Id = "pnh-id";
     private const string Withdraw = "pnh-withdraw";
     private const string PlainWithdraw = "withdraw";
+    private const string Reason = "pnh-reason";
 
     public static string? EventId(JsonElement payload) => Find(payload, Id);
 
-    public static string? Withdrawn(JsonElement payload) => Find(payload, Withdraw) ?? Find(payload, PlainWithdraw);
+    public static Clearing? Cleared(JsonElement payload) =>
+        (Find(payload, Withdraw) ?? Find(payload, PlainWithdraw)) is { } id ? new Clearing(id, Find(payload, Reason)) : null;
 
     private static string? Find(JsonElement payload, string key) =>
         Text(payload, key) ?? (payload.ValueKind == JsonValueKind.Object && payload.TryGetProperty("data", out JsonElement data)

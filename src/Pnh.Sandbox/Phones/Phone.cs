@@ -22,6 +22,12 @@ public enum PhonePlatform
 public sealed record ShownNotification(
     string Title, string Body, DateTimeOffset At, string PushType, string Priority, string? CollapseId, string? EventId, string Payload);
 
+/// <summary>A notification that a later push took from the lock screen.</summary>
+/// <param name="Shown">What was to be seen.</param>
+/// <param name="At">When it went.</param>
+/// <param name="Reason">The <c>pnh-reason</c> of the push that cleared it; null for none.</param>
+public sealed record ClearedNotification(ShownNotification Shown, DateTimeOffset At, string? Reason);
+
 /// <summary>An accepted request as it came in.</summary>
 /// <param name="At">When it arrived.</param>
 /// <param name="Headers">Names in lower case, in the order received; credentials included, so never print them.</param>
@@ -38,6 +44,7 @@ public sealed record ReceivedPush(DateTimeOffset At, IReadOnlyList<KeyValuePair<
 /// <param name="Name">What <see cref="SandboxPhones.Name"/> called it; null for no name.</param>
 /// <param name="Received">Pushes accepted for it since the start, shown or not.</param>
 /// <param name="LockScreen">Newest first.</param>
+/// <param name="Cleared">What was on it and was withdrawn, newest first; as many as the lock screen keeps.</param>
 /// <param name="Requests">The last requests, newest first.</param>
 public sealed record Phone(
     string Address,
@@ -45,4 +52,5 @@ public sealed record Phone(
     string? Name,
     long Received,
     IReadOnlyList<ShownNotification> LockScreen,
+    IReadOnlyList<ClearedNotification> Cleared,
     IReadOnlyList<ReceivedPush> Requests);

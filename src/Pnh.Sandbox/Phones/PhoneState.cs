@@ -5,10 +5,11 @@ internal sealed class PhoneState
 {
     private readonly Lock _lock = new();
     private readonly List<ShownNotification> _lockScreen = [];
+    private readonly List<ClearedNotification> _cleared = [];
     private readonly List<ReceivedPush> _requests = [];
     private readonly string _address;
     private readonly PhonePlatform _platform;
-    private string? _name;
+    private volatile string? _name;
     private long _received;
 
     public PhoneState(string address, PhonePlatform platform)
@@ -17,11 +18,14 @@ internal sealed class PhoneState
         _platform = platform;
     }
 
+    /// <summary>What it was called; null for no name.</summary>
+    public string? Name => _name;
+
     public Phone Snapshot()
     {
         lock (_lock)
         {
-            return new Phone(_address, _platform, _name, _received, [.. _lockScreen], [.. _requests]);
+            return new Phone(_address, _platform, _name, _received, [.. _lockScreen], [.. _cleared], [.. _requests]);
         }
     }
 
@@ -39,17 +43,28 @@ internal sealed class PhoneState
         {
             _received++;
             Prepend(_requests, push.Request, requestsKept);
-            if (push.Withdraws is { } id)
-            {
-                _lockScreen.RemoveAll(shown => shown.EventId == id || shown.CollapseId == id);
-            }
-
             if (push.Shown is { } notification)
             {
                 // A phone puts the replacement on top, where the eye is, rather than in the old place.
                 _lockScreen.RemoveAll(shown => shown.CollapseId is not null && shown.CollapseId == notification.CollapseId);
                 Prepend(_lockScreen, notification, notificationsKept);
             }
+        }
+    }
+
+    /// <summary>Removes what carries the event's id, whoever told the app so; false when nothing did.</summary>
+    public bool Clear(Clearing clearing, DateTimeOffset at, int kept)
+    {
+        lock (_lock)
+        {
+            List<ShownNotification> gone = _lockScreen.FindAll(shown => shown.EventId == clearing.Event || shown.CollapseId == clearing.Event);
+            foreach (ShownNotification shown in gone)
+            {
+                _lockScreen.Remove(shown);
+                Prepend(_cleared, new ClearedNotification(shown, at, clearing.Reason), kept);
+            }
+
+            return gone.Count > 0;
         }
     }
 

@@ -29,7 +29,7 @@ public sealed class SandboxPhones
     public Phone? Find(string address) =>
         _phones.TryGetValue(address, out PhoneState? phone) || _phones.TryGetValue(AsToken(address), out phone) ? phone.Snapshot() : null;
 
-    /// <summary>Gives an address a name, such as "Ada's iPhone"; the phone appears at once if it was unknown.</summary>
+    /// <summary>Gives an address a name, such as "Ada's iPhone"; addresses of one name are one phone's, so that a push to one clears what the other shows. The phone appears at once if it was unknown.</summary>
     /// <param name="address">APNs token, FCM token or FID.</param>
     /// <param name="name">Shown in place of the address.</param>
     /// <param name="platform">Whose phone; null guesses: only hexadecimal digits is an iPhone.</param>
@@ -54,7 +54,33 @@ public sealed class SandboxPhones
         }
 
         phone.Arrive(push, _options.NotificationsKept, _options.RequestsKept);
+        if (push.Clears is { } clearing)
+        {
+            phone.Clear(clearing, push.Request.At, _options.NotificationsKept);
+            ClearNamesakes(phone, clearing, push.Request.At);
+        }
+
         Changed?.Invoke(push.Address);
+    }
+
+    /// <summary>
+    /// One name = one phone with several addresses: the call that rang by its VoIP token is cleared through its device token, since no background push can go to
+    /// the former.
+    /// </summary>
+    private void ClearNamesakes(PhoneState phone, Clearing clearing, DateTimeOffset at)
+    {
+        if (phone.Name is not { } name)
+        {
+            return;
+        }
+
+        foreach ((string address, PhoneState other) in _phones)
+        {
+            if (!ReferenceEquals(other, phone) && other.Name == name && other.Clear(clearing, at, _options.NotificationsKept))
+            {
+                Changed?.Invoke(address);
+            }
+        }
     }
 
     /// <summary>A device token in the one form we keep: hexadecimal digits in lower case.</summary>

@@ -65,6 +65,8 @@ internal sealed class ApnsFixture : IAsyncDisposable
     public Task<DeliveryResult> SendAsync(Event accepted, string kind = "token", string? locale = null, string device = "phone-1") =>
         Sender.SendAsync(Sample.Delivery(accepted, Address(kind), locale, device), CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
 
+    public Task<DeliveryResult> SendAsync(Delivery delivery) => Sender.SendAsync(delivery, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
     public async ValueTask DisposeAsync()
     {
         await Sender.DisposeAsync();

@@ -58,6 +58,8 @@ internal sealed class FcmFixture : IAsyncDisposable
     public Task<DeliveryResult> SendAsync(Event accepted, PushAddress? address = null, string? locale = null) =>
         Sender.SendAsync(Sample.Delivery(accepted, address ?? Address(), locale), CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
 
+    public Task<DeliveryResult> SendAsync(Delivery delivery) => Sender.SendAsync(delivery, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
     public async ValueTask DisposeAsync()
     {
         await Sender.DisposeAsync();

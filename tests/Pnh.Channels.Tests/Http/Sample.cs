@@ -44,4 +44,14 @@ internal static class Sample
         Device = new Device { Id = device, Platform = Platform.Ios, Addresses = [address], Locale = locale, RegisteredAt = accepted.AcceptedAt },
         Address = address,
     };
+
+    /// <summary>What clears the event from a device with these addresses, the first of which showed it.</summary>
+    public static Delivery Clear(Event accepted, Withdrawal withdrawal, params PushAddress[] addresses) => new()
+    {
+        Event = accepted,
+        Withdrawal = withdrawal,
+        User = new UserKey("demo", "ada"),
+        Device = new Device { Id = "phone-1", Platform = Platform.Ios, Addresses = addresses, RegisteredAt = accepted.AcceptedAt },
+        Address = addresses[0],
+    };
 }

@@ -81,6 +81,52 @@ public sealed class PhoneTests(SandboxFixture fixture) : IClassFixture<SandboxFi
     }
 
     [Fact]
+    public async Task IPhone_WithdrawWithReason_KeptAmongTheCleared()
+    {
+        string address = ApnsCaller.NewAddress();
+        await new ApnsCaller(_sandbox) { Address = address }.SendAsync();
+
+        await BackgroundAsync(address, """{"aps":{"content-available":1},"pnh-withdraw":"e-1","pnh-reason":"answered"}""");
+        await BackgroundAsync(address, """{"aps":{"content-available":1},"pnh-withdraw":"e-1","pnh-reason":"seen"}""");
+
+        Phone phone = Phones.Find(address)!;
+        ClearedNotification cleared = Assert.Single(phone.Cleared);
+        Assert.Equal(("e-1", "Hello", "answered", _sandbox.Now), (cleared.Shown.EventId, cleared.Shown.Body, cleared.Reason, cleared.At));
+        Assert.Empty(phone.LockScreen);
+        Assert.Equal(3, phone.Received);
+    }
+
+    [Fact]
+    public async Task IPhone_AlertThatNamesAWithdrawal_ClearsNothing()
+    {
+        string address = ApnsCaller.NewAddress();
+        await new ApnsCaller(_sandbox) { Address = address }.SendAsync();
+
+        await new ApnsCaller(_sandbox) { Address = address, Body = """{"aps":{"alert":"two"},"pnh-withdraw":"e-1"}""" }.SendAsync();
+
+        Assert.Equal(2, Phones.Find(address)!.LockScreen.Count);
+        Assert.Empty(Phones.Find(address)!.Cleared);
+    }
+
+    [Theory]
+    [InlineData("Ada's iPhone 1", "Ada's iPhone 1", true)]
+    [InlineData("Ada's iPhone 2", "Grace's iPhone", false)]
+    public async Task IPhone_WithdrawToItsOtherAddress_EndsTheCallOfTheSamePhoneOnly(string ringing, string told, bool clears)
+    {
+        ApnsCaller call = new(_sandbox) { Body = """{"pnh-id":"call-1"}""" };
+        string alertAddress = ApnsCaller.NewAddress();
+        Phones.Name(call.Address, ringing);
+        Phones.Name(alertAddress, told);
+        await call.As("voip", "com.example.demo.voip", "10").SendAsync();
+
+        await BackgroundAsync(alertAddress, """{"aps":{"content-available":1},"pnh-withdraw":"call-1","pnh-reason":"answered"}""");
+
+        Assert.Equal(clears ? 0 : 1, Phones.Find(call.Address)!.LockScreen.Count);
+        Assert.Equal(clears ? ["answered"] : [], Phones.Find(call.Address)!.Cleared.Select(cleared => cleared.Reason));
+        Assert.Equal(1, Phones.Find(call.Address)!.Received);
+    }
+
+    [Fact]
     public async Task IPhone_Voip_ShowsACall()
     {
         ApnsCaller push = new(_sandbox) { Body = """{"caller":"Ada"}""" };
@@ -123,9 +169,10 @@ public sealed class PhoneTests(SandboxFixture fixture) : IClassFixture<SandboxFi
         string address = FcmCaller.NewAddress();
         await _fcm.SendToAsync(address, """ "notification":{"body":"one"},"data":{"pnh-id":"e-3"} """);
 
-        await _fcm.SendToAsync(address, """ "data":{"pnh-withdraw":"e-3"} """);
+        await _fcm.SendToAsync(address, """ "data":{"pnh-id":"e-3","pnh-withdraw":"e-3","pnh-reason":"seen"} """);
 
         Assert.Empty(Phones.Find(address)!.LockScreen);
+        Assert.Equal("seen", Assert.Single(Phones.Find(address)!.Cleared).Reason);
         Assert.Equal(2, Phones.Find(address)!.Received);
     }
 

@@ -87,6 +87,22 @@ public sealed class ControlTests(SandboxFixture fixture) : IClassFixture<Sandbox
     }
 
     [Fact]
+    public async Task Phones_AsJson_ClearedWithReason()
+    {
+        ApnsCaller push = new(_sandbox);
+        await push.SendAsync();
+        ApnsCaller clear = new(_sandbox) { Address = push.Address, Body = """{"aps":{"content-available":1},"pnh-withdraw":"e-1","pnh-reason":"answered"}""" };
+        await clear.As("background", "com.example.demo", "5").SendAsync();
+
+        Answer answer = await CallAsync(HttpMethod.Get, "/sandbox/phones");
+
+        JsonElement phone = answer.Json.EnumerateArray().Single(one => one.GetProperty("address").GetString() == push.Address);
+        Assert.Equal(0, phone.GetProperty("lockScreen").GetArrayLength());
+        JsonElement cleared = Assert.Single(phone.GetProperty("cleared").EnumerateArray());
+        Assert.Equal(("e-1", "answered"), (cleared.GetProperty("eventId").GetString(), cleared.GetProperty("reason").GetString()));
+    }
+
+    [Fact]
     public async Task Violations_AsJson_AllKinds()
     {
         Answer answer = await CallAsync(HttpMethod.Get, "/sandbox/violations");

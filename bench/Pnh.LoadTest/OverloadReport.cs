@@ -1,0 +1,60 @@
+using System.Globalization;
+using System.Text;
+
+namespace Pnh.LoadTest;
+
+/// <summary>The phases as two tables.</summary>
+internal static class OverloadReport
+{
+    public static string Write(LoadOptions options, Facts facts, IReadOnlyList<Phase> phases)
+    {
+        var text = new StringBuilder();
+        text.AppendLine("# The hub below, at and above its capacity").AppendLine();
+        Line(text, $"{options.Title}");
+        Line(text, $"{options.Sessions} sessions that acknowledge, {options.Connections} keep-alive connections, 10 % call, 60 % message, 30 % bulk, every event to one random session, {options.Padding} bytes of filling.");
+        Line(text, $"Open loop, Poisson; every latency counts from when the event was due (clock steps of 1 ms). {options.PhaseSeconds:F0} s measured per phase after {options.WarmSeconds:F0} s. Capacity: {facts.Capacity:F0} events/s. Sessions closed by the hub: {facts.Closed}.");
+        Line(text, $"One write of 4 kB and its fsync on the hub's disk, without the hub: p50 {Ms(facts.SyncBefore.Median)} ms, p99 {Ms(facts.SyncBefore.P99)} ms before; p50 {Ms(facts.SyncAfter.Median)} ms, p99 {Ms(facts.SyncAfter.P99)} ms after.");
+        text.AppendLine();
+        text.AppendLine("| phase | offered/s | accepted/s | refused | held back | no answer | call POST to frame p50 / p99 / max, ms | calls taken, not arrived | call 202 p50 / p99, ms | message POST to frame p99, ms | bulk p99, ms |");
+        text.AppendLine("|---|---|---|---|---|---|---|---|---|---|---|");
+        foreach (var phase in phases)
+        {
+            var seen = phase.Seen;
+            var call = seen.Delivery(Mix.Call);
+            Line(
+                text,
+                $"| {phase.Name} | {seen.Scheduled / phase.Seconds:F0} | {seen.Accepted / phase.Seconds:F0} | {Share(seen.Refused, seen.Scheduled)} | {Share(seen.HeldBack, seen.Scheduled)} | {seen.Other} | {Ms(call.Median)} / {Ms(call.P99)} / {Ms(call.Max)} | {Math.Max(0, seen.AcceptedOf(Mix.Call) - seen.DeliveredOf(Mix.Call))} | {Ms(seen.Acceptance(Mix.Call).Median)} / {Ms(seen.Acceptance(Mix.Call).P99)} | {Ms(seen.Delivery(1).P99)} | {Ms(seen.Delivery(2).P99)} |");
+        }
+
+        text.AppendLine();
+        text.AppendLine("| phase | refused call / message / bulk | refusal p50 / p99 from sending, ms | p99 from due, ms | without Retry-After | hub CPU | generator CPU | accepted per hub CPU second | of the peak | waited for a connection, most | never sent | generator late p99, ms |");
+        text.AppendLine("|---|---|---|---|---|---|---|---|---|---|---|---|");
+        var peak = phases.Max(static phase => phase.Goodput);
+        foreach (var phase in phases)
+        {
+            var seen = phase.Seen;
+            var refused = string.Join(" / ", Enumerable.Range(0, Mix.Classes.Length).Select(seen.RefusedOf));
+            Line(
+                text,
+                $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {100 * phase.Goodput / peak:F0} % | {phase.MostWaiting} | {phase.NeverSent} | {Ms(seen.Lateness().P99)} |");
+        }
+
+        text.AppendLine();
+        text.AppendLine("\"No answer\": broken connections and other statuses. \"Never sent\": due, and no connection was idle until the phase ended. A generator near 100 %, or late by more than a few ms, is the limit itself. \"Held back\": not sent because a refusal's Retry-After of the same publisher and class had not passed.");
+        return text.ToString();
+    }
+
+    /// <summary>What is no phase's.</summary>
+    /// <param name="Capacity">Events/s that the shares are of.</param>
+    /// <param name="SyncBefore">The disk before the phases.</param>
+    /// <param name="SyncAfter">And after them.</param>
+    /// <param name="Closed">Sessions that the hub closed.</param>
+    internal readonly record struct Facts(double Capacity, Quantiles SyncBefore, Quantiles SyncAfter, int Closed);
+
+    private static void Line(StringBuilder text, FormattableString line) => text.AppendLine(line.ToString(CultureInfo.InvariantCulture));
+
+    private static string Ms(double value) => double.IsNaN(value) ? "–" : value.ToString(value < 10 ? "F1" : "F0", CultureInfo.InvariantCulture);
+
+    private static string Share(long part, long whole) =>
+        whole == 0 ? "–" : (100.0 * part / whole).ToString("F1", CultureInfo.InvariantCulture) + " %";
+}

@@ -1,0 +1,52 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Pnh.LoadTest;
+
+/// <summary>What must be there before load: a registered web device per user, and a client token for each.</summary>
+internal static class Setup
+{
+    /// <summary>Imports one device per user; throws when the hub did not take them all.</summary>
+    public static async Task RegisterAsync(LoadOptions options)
+    {
+        var lines = new StringBuilder();
+        for (var i = 0; i < options.Sessions; i++)
+        {
+            var user = EventRequest.UserName(i);
+            lines.Append(CultureInfo.InvariantCulture, $$"""{"user":"{{user}}","device":"{{user}}","platform":"web"}""").Append('\n');
+        }
+
+        var body = lines.ToString();
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        await socket.ConnectAsync(options.Host, options.Port);
+        await socket.SendAsync(Encoding.ASCII.GetBytes(string.Create(
+            CultureInfo.InvariantCulture,
+            $"POST /v1/devices:import HTTP/1.1\r\nHost: {options.Host}\r\nAuthorization: Bearer {options.Key}\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\nContent-Length: {body.Length}\r\n\r\n{body}")));
+        var answer = new StringBuilder();
+        var buffer = new byte[4096];
+        for (int read; (read = await socket.ReceiveAsync(buffer)) > 0;)
+        {
+            answer.Append(Encoding.UTF8.GetString(buffer.AsSpan(0, read)));
+        }
+
+        if (!answer.ToString().Contains(string.Create(CultureInfo.InvariantCulture, $"\"imported\":{options.Sessions}"), StringComparison.Ordinal))
+        {
+            throw new InvalidOperationException($"the devices were not imported: {answer}");
+        }
+    }
+
+    /// <summary>A client token (RFC 7519, HS256) that lives for an hour.</summary>
+    public static string Token(LoadOptions options, string user)
+    {
+        // The app's secret is the base64url text of the file's bytes.
+        var secret = Encoding.ASCII.GetBytes(Text(File.ReadAllBytes(options.SecretFile)));
+        var expires = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds() + 3600;
+        var signed = Text("""{"alg":"HS256","typ":"JWT"}"""u8) + "."
+            + Text(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $$"""{"sub":"{{user}}","aud":"{{options.App}}","exp":{{expires}}}""")));
+        return signed + "." + Text(HMACSHA256.HashData(secret, Encoding.ASCII.GetBytes(signed)));
+    }
+
+    private static string Text(ReadOnlySpan<byte> bytes) => System.Buffers.Text.Base64Url.EncodeToString(bytes);
+}

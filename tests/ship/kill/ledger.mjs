@@ -1,0 +1,97 @@
+// The books kept outside the hub: what was posted, what was promised by a 202, what arrived where. Knows nothing of how the hub works.
+
+/** One entry per posted event, by a key that travels in its data. `id` is null until the publisher knows it. */
+export class Ledger {
+  constructor() {
+    this.entries = new Map();
+    this.violations = [];
+    this.counts = { posted: 0, accepted: 0, acceptedTwice: 0, arrived: 0, duplicates: 0, acceptedAnew: 0, outOfOrder: 0, bySocket: 0, byPush: 0 };
+    this.waiting = 0;
+    this.newest = new Map();
+  }
+
+  violate(text) {
+    this.violations.push(text);
+    if (this.violations.length <= 10) {
+      console.log(`   violation: ${text}`);
+    }
+  }
+
+  post(key, user, body) {
+    this.counts.posted++;
+    const entry = { key, user, id: body.id ?? null, given: body.id !== undefined, class: body.class, n: this.counts.posted, accepted: false, arrivals: 0 };
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  /** A 202 was read. `again`: it was posted before and the answer got lost. */
+  accept(entry, answer, again) {
+    if (entry.id !== null && entry.id !== answer.id) {
+      this.violate(`${entry.key} is known as ${entry.id} and was accepted as ${answer.id}`);
+    }
+
+    if (answer.durable !== true) {
+      this.violate(`${entry.key} was accepted as not durable`);
+    }
+
+    if (again) {
+      answer.duplicate ? this.counts.acceptedTwice++ : this.counts.acceptedAnew++;
+    }
+
+    entry.id = answer.id;
+    if (!entry.accepted) {
+      entry.accepted = true;
+      this.counts.accepted++;
+      this.waiting += entry.arrivals === 0 ? 1 : 0;
+    }
+  }
+
+  /** A frame or a push reached a client. */
+  arrive(user, id, key, channel) {
+    const entry = this.entries.get(key);
+    if (!entry || id === undefined || id === null) {
+      this.violate(`${user} got ${id} with key ${key} by ${channel}, which nobody posted`);
+      return;
+    }
+
+    if (entry.user !== user) {
+      this.violate(`${user} got ${id}, which is for ${entry.user}`);
+    }
+
+    if (entry.id !== null && entry.id !== id) {
+      this.violate(`${key} arrived as ${id} and is known as ${entry.id}`);
+    }
+
+    entry.id ??= id;
+    if (entry.arrivals++ > 0) {
+      this.counts.duplicates++;
+      return;
+    }
+
+    this.counts.arrived++;
+    channel === "socket" ? this.counts.bySocket++ : this.counts.byPush++;
+    this.waiting -= entry.accepted ? 1 : 0;
+    this.#order(entry, channel);
+  }
+
+  /** First arrivals of one user, class and channel in the order in which they were posted, one after the other's 202. A figure, since a lost answer frees the order. */
+  #order(entry, channel) {
+    const line = `${entry.user} ${entry.class} ${channel}`;
+    if (entry.n < (this.newest.get(line) ?? 0)) {
+      this.counts.outOfOrder++;
+    } else {
+      this.newest.set(line, entry.n);
+    }
+  }
+
+  /** Promised and not arrived. */
+  missing() {
+    return [...this.entries.values()].filter((entry) => entry.accepted && entry.arrivals === 0);
+  }
+
+  /** A few accepted events with ids of their publisher, for asking again. */
+  sample(random, count) {
+    const known = [...this.entries.values()].slice(-2000).filter((entry) => entry.accepted && entry.given);
+    return Array.from({ length: Math.min(count, known.length) }, () => known[Math.floor(random() * known.length)]);
+  }
+}

@@ -1,0 +1,41 @@
+// Asks the hub's own timeline about what did not arrive, and whether it knows what did.
+import { send } from "./publishers.mjs";
+
+const ends = new Set(["acked", "accepted", "expired", "withdrawn", "suppressed", "failed"]);
+const sampled = 200;
+
+/**
+ * `lost`: promised, not arrived and without an end in the timeline. `ended`: not arrived, with one. `forgotten`: arrived under an id that the hub does not know. `asked`:
+ * timelines that were read; 0 when this hub has none.
+ */
+export async function settle(stage, ledger, missing) {
+  const lost = [];
+  let [ended, asked] = [0, 0];
+  for (const entry of missing) {
+    const answer = await read(stage, entry.id);
+    asked += answer.status === 200 ? 1 : 0;
+    hasEnd(answer.json) ? ended++ : lost.push(entry);
+  }
+
+  const forgotten = [];
+  // Those whose id the hub gave come first: nobody could post them again, so only the journal can know them.
+  const arrived = [...ledger.entries.values()].filter((entry) => entry.arrivals > 0).sort((a, b) => a.given - b.given || b.n - a.n).slice(0, sampled);
+  for (const entry of arrived) {
+    const answer = await read(stage, entry.id);
+    asked += answer.status === 200 ? 1 : 0;
+    if (answer.status === 404) {
+      forgotten.push(entry.id);
+    }
+  }
+
+  return { lost, ended, asked, forgotten };
+}
+
+async function read(stage, id) {
+  return (await send(stage, "GET", `/v1/events/${encodeURIComponent(id)}`)) ?? { status: 0, json: null };
+}
+
+function hasEnd(timeline) {
+  const deliveries = timeline?.deliveries ?? [];
+  return deliveries.length > 0 && deliveries.every((delivery) => ends.has(delivery.state));
+}
