@@ -95,11 +95,16 @@ internal static class HubServices
 
     private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
         .AddSingleton<DeviceJson>()
+        .AddSingleton<DeviceRegistrations>()
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()
         .AddSingleton<DeviceEndpoints>()
         .AddSingleton<DeviceTransfer>()
         .AddSingleton<UserEndpoints>()
         .AddSingleton<TopicEndpoints>()
-        .AddSingleton<SocketEndpoint>();
+        .AddSingleton<SocketEndpoint>()
+        .AddSingleton<TimelineEndpoint>()
+        .AddSingleton<WithdrawEndpoint>()
+        .AddSingleton<InboxEndpoints>()
+        .AddSingleton<FeedEndpoint>();
 }
