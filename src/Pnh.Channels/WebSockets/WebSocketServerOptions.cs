@@ -38,6 +38,18 @@ public sealed class WebSocketServerOptions
     /// <summary>Connections at once, those before hello included; more are closed as overloaded. Default 50,000.</summary>
     public int MaxConnections { get; set; } = 50_000;
 
+    /// <summary>How long a session waits for its client after the connection was lost; zero = it ends with its connection. Default 60 s.</summary>
+    public TimeSpan Linger { get; set; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>
+    /// Bytes of frames that all sessions without a connection may keep together, a shared frame counted for each; beyond, the oldest of them end
+    /// early. There are never more of them than <see cref="MaxConnections"/>. Default 64 MB.
+    /// </summary>
+    public int LingerBytes { get; set; } = 64 * 1024 * 1024;
+
+    /// <summary>Topics that a session may be in. Default 100.</summary>
+    public int MaxTopics { get; set; } = 100;
+
     /// <summary>How often the one timer looks at all connections for what is overdue: the precision of every time above. Default 1 s.</summary>
     public TimeSpan SweepInterval { get; set; } = TimeSpan.FromSeconds(1);
 
@@ -56,6 +68,13 @@ public sealed class WebSocketServerOptions
         RequireAtLeast(errors, nameof(MessagesPerSecond), MessagesPerSecond, 1);
         RequireAtLeast(errors, nameof(MessageBurst), MessageBurst, 1);
         RequireAtLeast(errors, nameof(MaxConnections), MaxConnections, 1);
+        RequireAtLeast(errors, nameof(LingerBytes), LingerBytes, 1024);
+        RequireAtLeast(errors, nameof(MaxTopics), MaxTopics, 0);
+        if (Linger < TimeSpan.Zero || Linger > TimeSpan.FromHours(1))
+        {
+            errors.Add($"{nameof(Linger)} must not be negative and at most an hour.");
+        }
+
         if (KeepAliveInterval < TimeSpan.Zero)
         {
             errors.Add($"{nameof(KeepAliveInterval)} must not be negative.");

@@ -1,11 +1,30 @@
 namespace Pnh.Core.Journal;
 
+/// <summary>What opening does when bytes that were on stable storage are damaged.</summary>
+public enum DamagePolicy
+{
+    /// <summary>The journal does not open: somebody has to look. The default.</summary>
+    Refuse,
+
+    /// <summary>The damaged stretch is copied aside, counted, and everything else is served.</summary>
+    Quarantine,
+}
+
 /// <summary>Settings of the embedded journal.</summary>
 public sealed record JournalOptions
 {
-    /// <summary>How long an id is recognised after acceptance; an event with a longer TTL is kept until that ends. Default 24 h.</summary>
+    /// <summary>How long an id is recognised, and an outcome stays in the feed, after acceptance; an unfinished event with a longer TTL is kept until that ends. Default 24 h.</summary>
     public TimeSpan Retention { get; init; } = TimeSpan.FromHours(24);
 
-    /// <summary>Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
+    /// <summary>Told the duration of every commit (sync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
     public Action<TimeSpan>? OnSync { get; init; }
+
+    /// <summary>Size of one segment, preallocated: 256 KiB to 1 GiB. Default 64 MiB. Segments of another size are read all the same.</summary>
+    public int SegmentBytes { get; init; } = 64 * 1024 * 1024;
+
+    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. Null = no bound but time.</summary>
+    public long? MaxBytes { get; init; }
+
+    /// <summary>What to do about damage.</summary>
+    public DamagePolicy OnDamage { get; init; }
 }
