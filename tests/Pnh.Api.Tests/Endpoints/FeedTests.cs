@@ -64,6 +64,7 @@ public sealed class FeedTests : IAsyncLifetime
             """,
             await answer.Content.ReadAsStringAsync(),
             ignoreLineEndingDifferences: true);
+        Assert.All(await LinesAsync("?follow=false"), static line => ApiSchema.HoldsAnswer("get", "/v1/feed", line));
     }
 
     [Fact]
@@ -78,6 +79,7 @@ public sealed class FeedTests : IAsyncLifetime
         Assert.Empty(await IdsAsync("?follow=false&after=5"));
         _journal.Removed = 4;
         var lines = await LinesAsync("?follow=false&after=2");
+        ApiSchema.HoldsAnswer("get", "/v1/feed", lines[0]);
         Assert.Equal("gap", lines[0].GetProperty("type").GetString());
         Assert.Equal("e-5", lines[1].GetProperty("id").GetString());
     }
@@ -114,6 +116,7 @@ public sealed class FeedTests : IAsyncLifetime
 
         var line = await NextAsync(lines);
 
+        ApiSchema.HoldsAnswer("get", "/v1/feed", line);
         Assert.Equal(("idle", "1"), (line.GetProperty("type").GetString(), line.GetProperty("cursor").GetString()));
         Assert.True(_time.GetUtcNow() - _time.Start >= TimeSpan.FromSeconds(15));
     }

@@ -210,6 +210,8 @@ public sealed class TimelineTests : IAsyncLifetime
     {
         using var http = new HttpClient();
         http.DefaultRequestHeaders.Authorization = new("Bearer", _read.Secret);
-        return JsonSerializer.Deserialize<JsonElement>(await http.GetStringAsync(new Uri($"http://127.0.0.1:{_host.Public}/v1/events/{path}")));
+        var json = JsonSerializer.Deserialize<JsonElement>(await http.GetStringAsync(new Uri($"http://127.0.0.1:{_host.Public}/v1/events/{path}")));
+        ApiSchema.HoldsAnswer("get", "/v1/events/{id}", json);
+        return json;
     }
 }
