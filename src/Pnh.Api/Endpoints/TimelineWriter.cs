@@ -43,7 +43,7 @@ internal static class TimelineWriter
     {
         var stored = timeline.History.Event;
         json.WriteString("id", stored.Id);
-        json.WriteString("class", ClassOf(timeline.History));
+        json.WriteString("class", ClassOf(stored));
         json.WriteString("state", timeline.State);
         json.WriteString("acceptedAt", stored.AcceptedAt);
         json.WriteString("expiresAt", stored.ExpiresAt);
@@ -155,15 +155,10 @@ internal static class TimelineWriter
         json.WriteEndObject();
     }
 
-    // The body was read once, so it is an object and its class, where it says one, is a class.
-    private static string ClassOf(EventHistory history)
+    // The body was read when it was accepted: an object, and its class, where it says one, is a class.
+    private static string ClassOf(StoredEvent stored)
     {
-        if (history.Milestones.Count > 0)
-        {
-            return history.Milestones[0].Class.Label();
-        }
-
-        using var body = JsonDocument.Parse(history.Event.Body);
+        using var body = JsonDocument.Parse(stored.Body);
         return body.RootElement.TryGetProperty("class", out var name) ? name.GetString()! : EventClass.Message.Label();
     }
 

@@ -27,7 +27,7 @@ public sealed class TimelineTests : IAsyncLifetime
     public async Task Get_EverythingThatCanHappen_IsToldInOrderPerDelivery()
     {
         _journal.Put(
-            MemoryJournal.Event("e-1", Noon) with { TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+            MemoryJournal.Event("e-1", Noon, """{"to":{"user":"ada"},"class":"call"}""") with { TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
             Of(MilestoneKind.Planned, 0, "ada", "phone") with { Reason = "no-session", IsKept = true },
             Of(MilestoneKind.Planned, 1, "ada", "tab") with { Reason = "active-session", IsKept = true },
             Of(MilestoneKind.Framed, 2, "ada", "tab") with { Channel = "websocket" },
