@@ -80,6 +80,7 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetRequiredService<ClientTokens>(),
+            provider.GetRequiredService<TimelineEndpoint>(),
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
         .AddSingleton(provider => new ConsoleAccessOptions
