@@ -61,6 +61,7 @@ async function clickThrough(page, failures) {
   await send(page, 'Grace', marker, 'message');
   await until('the hub accepted it', () => text(page, '#answer-status'), (value) => value === '202');
   await until('the plan gives reasons', () => text(page, '#plan'), (value) => value.includes('because'));
+  await until('its timeline tells of a push', () => page.click('#show-timeline').then(() => text(page, '#timeline')), (value) => value.includes('over apns'));
   await until('this tab shows it', () => page.locator('#received').textContent(), (value) => value.includes(marker));
   await until('this tab acked it', () => text(page, '#received li .ack'), (value) => value.includes('acked'));
   await until('a phone shows it', () => page.locator('#phones .card').allTextContents(), (cards) => cards.some((card) => card.includes(marker)));

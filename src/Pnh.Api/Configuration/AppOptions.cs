@@ -8,6 +8,9 @@ namespace Pnh.Api.Configuration;
 /// <param name="Tokens">How client tokens are checked; null = the app takes none.</param>
 internal sealed record AppOptions(string Name, IReadOnlyList<KeyOptions> Keys, TokenOptions? Tokens)
 {
+    /// <summary>Whether clients may publish with the socket's <c>send</c>. Default false.</summary>
+    public bool ClientSend { get; init; }
+
     /// <summary>Without secrets.</summary>
     public override string ToString() => $"{Name} ({Keys.Count} keys)";
 }

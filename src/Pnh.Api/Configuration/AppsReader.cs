@@ -25,7 +25,8 @@ internal static class AppsReader
                 continue;
             }
 
-            apps.Add(app.Key, new(app.Key, ReadKeys(app.GetSection("Keys"), errors), ReadTokens(app.GetSection("Tokens"), errors, workingFolder)));
+            var options = new AppOptions(app.Key, ReadKeys(app.GetSection("Keys"), errors), ReadTokens(app.GetSection("Tokens"), errors, workingFolder));
+            apps.Add(app.Key, options with { ClientSend = new SectionReader(app, errors).Flag("ClientSend") ?? false });
         }
 
         CheckKeys(apps.Values, errors);

@@ -14,8 +14,12 @@ internal sealed class KnownKeys
     public static KnownKeys Hub() => new KnownKeys().Add(
         "Data", "Urls", "Urls:*", "OperationsUrls", "OperationsUrls:*", "Store", "Postgres", "Sandbox", "SandboxPorts:Apns", "SandboxPorts:Fcm",
         "Apps:*:Keys:*:Secret", "Apps:*:Keys:*:SecretHash", "Apps:*:Keys:*:Scopes",
-        "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience",
-        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Sockets:Transport", "Lanes:Transport");
+        "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience", "Apps:*:ClientSend",
+        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Lanes:Transport",
+        "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Mailbox:Items", "Sockets:Transport",
+        "Sockets:HelloTimeout", "Sockets:MaxMessageBytes", "Sockets:QueueItems", "Sockets:QueueBytes", "Sockets:WriteTimeout", "Sockets:CloseTimeout",
+        "Sockets:KeepAliveInterval", "Sockets:KeepAliveTimeout", "Sockets:MessagesPerSecond", "Sockets:MessageBurst", "Sockets:MaxConnections",
+        "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics");
 
     /// <summary>Allows more keys; returns itself.</summary>
     public KnownKeys Add(params IEnumerable<string> patterns)

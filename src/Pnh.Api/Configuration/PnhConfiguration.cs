@@ -11,6 +11,9 @@ internal static class PnhConfiguration
     /// <summary>Longest wait that a class may ask for.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 
+    // A mailbox is one device's; 10,000 events of 300 B to each of 100,000 devices would be 300 GB of journal already.
+    private const int MostMailboxItems = 10_000;
+
     /// <summary>
     /// Reads everything. Relative file names are looked up from <paramref name="workingFolder"/>. What several parts want to say of the same
     /// configuration goes into the same <see cref="ConfigurationErrors"/>: channels add theirs after this call, before the program decides.
@@ -32,6 +35,9 @@ internal static class PnhConfiguration
             SandboxPorts = ReadSandboxPorts(new SectionReader(section.GetSection("SandboxPorts"), errors), defaults.SandboxPorts),
             Apps = AppsReader.Read(section.GetSection("Apps"), errors, workingFolder),
             Classes = ReadClasses(section.GetSection("Classes"), errors),
+            Journal = JournalReader.Read(section.GetSection("Journal"), errors),
+            MailboxItems = new SectionReader(section.GetSection("Mailbox"), errors).Number("Items", 1, MostMailboxItems, defaults.MailboxItems),
+            Sockets = SocketsReader.Read(section.GetSection("Sockets"), errors),
             SocketsTransport = ReadTransport(section.GetSection("Sockets"), errors),
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors),
         };

@@ -1,5 +1,8 @@
 using System.Globalization;
+using Pnh.Channels.WebSockets;
 using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Shards;
 
 namespace Pnh.Api.Configuration;
 
@@ -36,6 +39,15 @@ internal sealed record PnhOptions
     /// <summary>Only classes that the configuration mentions.</summary>
     public IReadOnlyDictionary<EventClass, ClassOptions> Classes { get; init; } = new Dictionary<EventClass, ClassOptions>();
 
+    /// <summary>Settings of the embedded journal.</summary>
+    public JournalOptions Journal { get; init; } = new();
+
+    /// <summary>Events that one device's mailbox holds at most, 1 to 10,000; over it the oldest bulk goes first. Default 500.</summary>
+    public int MailboxItems { get; init; } = new HubOptions().MailboxItems;
+
+    /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
+    public WebSocketServerOptions Sockets { get; init; } = new();
+
     /// <summary>How frames reach sockets.</summary>
     public TransportOption SocketsTransport { get; init; } = TransportOption.Framework;
 
@@ -51,6 +63,13 @@ internal sealed record PnhOptions
     /// <summary>The times of all classes: the configured ones over the defaults.</summary>
     public ClassPolicies ToPolicies() => new(
         ToPolicy(EventClass.Call), ToPolicy(EventClass.Message), ToPolicy(EventClass.Bulk), ToPolicy(EventClass.Transient));
+
+    /// <summary>What the hub itself is told.</summary>
+    public HubOptions ToHubOptions() => new()
+    {
+        MailboxItems = MailboxItems,
+        SendingApps = Apps.Values.Where(static app => app.ClientSend).Select(static app => app.Name).ToHashSet(StringComparer.Ordinal),
+    };
 
     private ClassPolicy ToPolicy(EventClass @class)
     {

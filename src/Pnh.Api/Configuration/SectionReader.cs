@@ -58,6 +58,26 @@ internal readonly struct SectionReader
         return absent;
     }
 
+    /// <summary>A whole number within the bounds; null when absent.</summary>
+    public long? Number(string key, long least, long most)
+    {
+        if (Text(key) is not { } text)
+        {
+            return null;
+        }
+
+        if (long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most)
+        {
+            return number;
+        }
+
+        Error(key, string.Create(CultureInfo.InvariantCulture, $"must be a whole number, {least} to {most}"));
+        return null;
+    }
+
+    /// <summary>The same as an <see cref="int"/>; <paramref name="absent"/> when absent.</summary>
+    public int Number(string key, int least, int most, int absent) => (int)(Number(key, least, most) ?? absent);
+
     /// <summary>A duration <c>hh:mm:ss</c> or <c>d.hh:mm:ss</c> of at most <paramref name="most"/>; null when absent.</summary>
     public TimeSpan? Duration(string key, TimeSpan most)
     {

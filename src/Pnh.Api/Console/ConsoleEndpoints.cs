@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.Endpoints;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
 using Pnh.Core.Events;
@@ -45,6 +46,7 @@ internal static class ConsoleEndpoints
         console.MapPost("/signin", Open(context => SignInAsync(context, access, files)));
         console.MapGet("/stream", SignedIn(stream.RunAsync));
         console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
+        console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
         console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
@@ -106,6 +108,12 @@ internal static class ConsoleEndpoints
         context.Response.ContentLength = answer.Body.Length;
         context.Response.Headers.CacheControl = "no-store";
         await context.Response.Body.WriteAsync(answer.Body, context.RequestAborted);
+    }
+
+    private static Task ShowTimelineAsync(HttpContext context, IConsoleSource source)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        return PathEvent.TryRead(context, out var id, out var problem) ? source.WriteTimelineAsync(context, id) : problem!.ExecuteAsync(context);
     }
 
     private static async Task CreateTokenAsync(HttpContext context, IConsoleSource source)

@@ -26,12 +26,13 @@ internal sealed class HubConsole : IConsoleSource
     private readonly HubMetrics _metrics;
     private readonly WebSocketServer _sockets;
     private readonly ClientTokens _tokens;
+    private readonly TimelineEndpoint _timeline;
     private readonly TimeProvider _time;
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
         PnhOptions options, SandboxServer? sandbox, Hub hub, IDeviceStore devices, EventReader reader, HubMetrics metrics, WebSocketServer sockets,
-        ClientTokens tokens, TimeProvider time)
+        ClientTokens tokens, TimelineEndpoint timeline, TimeProvider time)
     {
         _options = options;
         _sandbox = sandbox;
@@ -41,12 +42,15 @@ internal sealed class HubConsole : IConsoleSource
         _metrics = metrics;
         _sockets = sockets;
         _tokens = tokens;
+        _timeline = timeline;
         _time = time;
         _startedAt = time.GetUtcNow();
     }
 
     /// <summary>The public listener as a browser on this machine reaches it; set when the port is known.</summary>
     public Uri? PublicAddress { get; set; }
+
+    private string? App => _options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault();
 
     public ConsoleSnapshot Snapshot()
     {
@@ -83,6 +87,9 @@ internal sealed class HubConsole : IConsoleSource
         return Answer(StatusCodes.Status200OK, plan.ToArray());
     }
 
+    public Task WriteTimelineAsync(HttpContext context, string id) =>
+        App is { } app ? _timeline.WriteAsync(context, app, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
+
     public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken)
     {
         if (!_options.Apps.ContainsKey(DemoApp.Name) || PublicAddress is null)
@@ -97,7 +104,7 @@ internal sealed class HubConsole : IConsoleSource
 
     private Event? Read(ReadOnlyMemory<byte> body, out Problem? problem)
     {
-        if (_options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault() is not { } app)
+        if (App is not { } app)
         {
             problem = new Problem(ProblemCatalogue.NoSuchItem, "No app is configured.");
             return null;

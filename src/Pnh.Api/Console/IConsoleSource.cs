@@ -16,6 +16,9 @@ internal interface IConsoleSource
     /// <summary>The plan of the same body without sending it: <c>POST /v1/events:explain</c>.</summary>
     ValueTask<ConsoleAnswer> ExplainAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken);
 
+    /// <summary>Answers with the timeline of an event of the console's app: <c>GET /v1/events/{id}</c>.</summary>
+    Task WriteTimelineAsync(HttpContext context, string id);
+
     /// <summary>A client token for the tab that shows the page; null when there is no user for it (no demo app).</summary>
     ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken);
 }

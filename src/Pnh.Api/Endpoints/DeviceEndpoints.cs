@@ -13,12 +13,14 @@ internal sealed class DeviceEndpoints
     // A device's JSON is a few addresses; the largest (several tokens) stays far below.
     internal const int BodyBytes = 16 * 1024;
     private readonly IDeviceStore _devices;
+    private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
     private readonly TimeProvider _time;
 
-    public DeviceEndpoints(IDeviceStore devices, DeviceJson json, TimeProvider time)
+    public DeviceEndpoints(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time)
     {
         _devices = devices;
+        _registrations = registrations;
         _json = json;
         _time = time;
     }
@@ -50,7 +52,7 @@ internal sealed class DeviceEndpoints
         }
         else
         {
-            await AnswerAsync(context, await _devices.PutDeviceAsync(key, read.Device, context.RequestAborted), read.Device);
+            await AnswerAsync(context, await _registrations.PutAsync(key, read.Device, context.RequestAborted), read.Device);
         }
     }
 

@@ -16,12 +16,14 @@ internal sealed class DeviceTransfer
     // Writes under way at once share one flush of the registry.
     private const int Window = 64;
     private readonly IDeviceStore _devices;
+    private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
     private readonly TimeProvider _time;
 
-    public DeviceTransfer(IDeviceStore devices, DeviceJson json, TimeProvider time)
+    public DeviceTransfer(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time)
     {
         _devices = devices;
+        _registrations = registrations;
         _json = json;
         _time = time;
     }
@@ -107,7 +109,7 @@ internal sealed class DeviceTransfer
             return EventAnswers.Invalid(errors);
         }
 
-        var result = await _devices.PutDeviceAsync(new UserKey(app, owned.User), owned.Device, CancellationToken.None);
+        var result = await _registrations.PutAsync(new UserKey(app, owned.User), owned.Device, CancellationToken.None);
         return result == PutDeviceResult.TooManyDevices ? new Problem(ProblemCatalogue.TooManyDevices) : null;
     }
 

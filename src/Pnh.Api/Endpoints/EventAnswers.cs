@@ -64,11 +64,3 @@ internal static class EventAnswers
         }
     }
 }
-
-/// <summary>Endpoints whose result another version brings.</summary>
-internal static class NotYet
-{
-    private static readonly Problem NotImplemented = new(ProblemCatalogue.NotImplemented);
-
-    internal static Task Answer(HttpContext context) => NotImplemented.ExecuteAsync(context);
-}

@@ -150,7 +150,10 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<UserEndpoints>().Map(_app);
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app);
-        _app.MapFuture();
+        Services.GetRequiredService<TimelineEndpoint>().Map(_app);
+        Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
+        Services.GetRequiredService<InboxEndpoints>().Map(_app);
+        Services.GetRequiredService<FeedEndpoint>().Map(_app);
         _app.MapConsole();
         _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());

@@ -22,9 +22,9 @@ internal static class HubServices
     public static IServiceCollection AddHub(this IServiceCollection services, HubStart start) => services
         .AddSingleton(start.Options)
         .AddMetrics(start.Options)
-        .AddStores(start.Folder.FolderPath)
+        .AddStores(start)
         .AddDecisions(start.Options)
-        .AddSockets()
+        .AddSockets(start.Options)
         .AddAccess(start.Options)
         .AddEndpoints()
         .AddOperatorConsole(start)
@@ -38,29 +38,30 @@ internal static class HubServices
         .AddSingleton(provider => new HubMetrics(
             provider.GetRequiredService<MetricRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
 
-    private static IServiceCollection AddStores(this IServiceCollection services, string folder) => services
-        .AddSingleton(provider => SqliteDeviceStore.Open(folder, provider.GetRequiredService<TimeProvider>()))
+    private static IServiceCollection AddStores(this IServiceCollection services, HubStart start) => services
+        .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
         .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
         .AddSingleton<IEventJournal>(provider => SegmentJournal.Open(
-            folder,
+            start.Folder.FolderPath,
             provider.GetRequiredService<TimeProvider>(),
-            new JournalOptions { OnSync = provider.GetRequiredService<HubMetrics>().JournalSynced }));
+            start.Options.Journal with { OnSync = provider.GetRequiredService<HubMetrics>().JournalSynced }));
 
     private static IServiceCollection AddDecisions(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(options.ToPolicies())
+        .AddSingleton(options.ToHubOptions())
         .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
         .AddSingleton(provider => new EventReader(
             provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => channel.Name)))
         .AddSingleton<Hub>()
         .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
 
-    private static IServiceCollection AddSockets(this IServiceCollection services) => services
+    private static IServiceCollection AddSockets(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(provider => new WebSocketServer(
             provider.GetRequiredService<ISessionEvents>(),
             provider.GetRequiredService<IClientAuthenticator>(),
             provider.GetRequiredService<TimeProvider>(),
-            new WebSocketServerOptions(),
+            options.Sockets,
             provider.GetRequiredService<ILogger<WebSocketServer>>(),
             provider.GetRequiredService<HubMetrics>().AcceptToFrame));
 
@@ -79,6 +80,7 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetRequiredService<ClientTokens>(),
+            provider.GetRequiredService<TimelineEndpoint>(),
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
         .AddSingleton(provider => new ConsoleAccessOptions
@@ -95,11 +97,16 @@ internal static class HubServices
 
     private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
         .AddSingleton<DeviceJson>()
+        .AddSingleton<DeviceRegistrations>()
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()
         .AddSingleton<DeviceEndpoints>()
         .AddSingleton<DeviceTransfer>()
         .AddSingleton<UserEndpoints>()
         .AddSingleton<TopicEndpoints>()
-        .AddSingleton<SocketEndpoint>();
+        .AddSingleton<SocketEndpoint>()
+        .AddSingleton<TimelineEndpoint>()
+        .AddSingleton<WithdrawEndpoint>()
+        .AddSingleton<InboxEndpoints>()
+        .AddSingleton<FeedEndpoint>();
 }

@@ -69,9 +69,6 @@ internal static class ProblemCatalogue
     /// <summary>A bug of ours.</summary>
     public static ProblemKind InternalError { get; } = new("internal-error", 500, "The hub failed", "Send it again with the same event id; tell the operator when it stays.");
 
-    /// <summary>Not there yet.</summary>
-    public static ProblemKind NotImplemented { get; } = new("not-implemented", 501, "This is not available yet", "Use a version of the hub that has it.");
-
     /// <summary>Queues are full.</summary>
     public static ProblemKind Overloaded { get; } = new("overloaded", 503, "The hub is at its limit", "Wait for the time in Retry-After, then send it again with the same event id.");
 
@@ -86,7 +83,7 @@ internal static class ProblemCatalogue
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
         MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
-        IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, NotImplemented, Overloaded, StoreUnavailable, ShuttingDown,
+        IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, StoreUnavailable, ShuttingDown,
     ];
 
     /// <summary>A Markdown table of all codes, for the documents; a test compares them.</summary>

@@ -16,7 +16,7 @@ public interface IDeviceStore
     /// Writes a whole registration. An address that another device of the app holds moves to this one (the other keeps its record).
     /// Registering a FID takes away FCM tokens that start with it and a colon, and the other way round.
     /// </summary>
-    Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken);
+    Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken);
 
     /// <summary>Removes a registration; false when there was none.</summary>
     Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken);
@@ -42,6 +42,17 @@ public interface IDeviceStore
     /// <summary>Every device of an app, ordered by user and device, streamed with constant memory.</summary>
     IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken);
 }
+
+/// <summary>What a registration did, and to whom.</summary>
+/// <param name="Result">What it did.</param>
+/// <param name="Moved">Whose address it took over, once per device and channel; empty = nobody's.</param>
+public readonly record struct Registration(PutDeviceResult Result, IReadOnlyList<MovedAddress> Moved);
+
+/// <summary>A device that lost an address to another one.</summary>
+/// <param name="User">Whose it is.</param>
+/// <param name="Device">Which.</param>
+/// <param name="Channel">The address's channel.</param>
+public readonly record struct MovedAddress(string User, string Device, string Channel);
 
 /// <summary>What a registration did.</summary>
 public enum PutDeviceResult

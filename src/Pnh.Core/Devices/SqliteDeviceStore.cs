@@ -47,10 +47,12 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         _cache.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
 
     /// <inheritdoc/>
-    public Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
+    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
     {
         var touched = new HashSet<UserKey>();
-        return WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, touched), cancellationToken);
+        var moved = new HashSet<MovedAddress>();
+        var result = await WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, touched, moved), cancellationToken).ConfigureAwait(false);
+        return new Registration(result, moved.Count == 0 ? [] : [.. moved]);
     }
 
     /// <inheritdoc/>

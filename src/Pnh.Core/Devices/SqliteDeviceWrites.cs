@@ -16,7 +16,7 @@ internal static class SqliteDeviceWrites
         "INSERT OR REPLACE INTO addresses(app, channel, kind, value, device, position, scope, registered) VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
 
     private const string FindHolders = """
-        SELECT d.user FROM addresses a JOIN devices d ON d.row = a.device
+        SELECT d.user, d.device FROM addresses a JOIN devices d ON d.row = a.device
         WHERE a.app = ? AND a.channel = ? AND a.kind = ? AND a.value >= ? AND a.value < ?
         """;
 
@@ -27,9 +27,12 @@ internal static class SqliteDeviceWrites
         AND device = (SELECT row FROM devices WHERE app = ? AND user = ? AND device = ?)
         """;
 
-    /// <summary>Writes the registration; <paramref name="touched"/> gets its user and everyone who lost an address to it.</summary>
-    public static PutDeviceResult Put(SqliteDatabase database, UserKey user, Device device, HashSet<UserKey> touched)
+    /// <summary>
+    /// Writes the registration; <paramref name="touched"/> gets its user and everyone who lost an address to it, <paramref name="moved"/> the devices that did.
+    /// </summary>
+    public static PutDeviceResult Put(SqliteDatabase database, UserKey user, Device device, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
     {
+        moved.Clear();
         touched.Clear();
         touched.Add(user);
         var known = Row(database, user, device.Id);
@@ -43,7 +46,12 @@ internal static class SqliteDeviceWrites
         // All that is taken away goes first, so that two addresses of one registration never take each other away.
         foreach (var address in device.Addresses)
         {
-            TakeOver(database, user.App, address, touched);
+            TakeOver(database, user.App, address, moved);
+        }
+
+        foreach (var holder in moved)
+        {
+            touched.Add(new UserKey(user.App, holder.User));
         }
 
         for (var i = 0; i < device.Addresses.Count; i++)
@@ -105,10 +113,10 @@ internal static class SqliteDeviceWrites
     }
 
     /// <summary>Removes the address wherever it stands, and the other form of the same FCM installation (a token starts with its FID and a colon).</summary>
-    private static void TakeOver(SqliteDatabase database, string app, PushAddress address, HashSet<UserKey> touched)
+    private static void TakeOver(SqliteDatabase database, string app, PushAddress address, HashSet<MovedAddress> moved)
     {
         var (channel, value) = (address.Channel, address.Value);
-        Remove(database, app, channel, address.Kind, value, value + '\0', touched);
+        Remove(database, app, channel, address.Kind, value, value + '\0', moved);
         if (channel != "fcm")
         {
             return;
@@ -117,23 +125,23 @@ internal static class SqliteDeviceWrites
         if (address.Kind == "fid")
         {
             // Everything from "fid:" up to, not including, "fid;", the next character.
-            Remove(database, app, channel, "token", value + ':', value + ';', touched);
+            Remove(database, app, channel, "token", value + ':', value + ';', moved);
         }
         else if (address.Kind == "token" && value.IndexOf(':', StringComparison.Ordinal) is > 0 and var colon)
         {
             var fid = value[..colon];
-            Remove(database, app, channel, "fid", fid, fid + '\0', touched);
+            Remove(database, app, channel, "fid", fid, fid + '\0', moved);
         }
     }
 
-    private static void Remove(SqliteDatabase database, string app, string channel, string kind, string from, string before, HashSet<UserKey> touched)
+    private static void Remove(SqliteDatabase database, string app, string channel, string kind, string from, string before, HashSet<MovedAddress> moved)
     {
         var holders = database.Statement(FindHolders).Bind(1, app).Bind(2, channel).Bind(3, kind).Bind(4, from).Bind(5, before);
         var held = false;
         while (holders.Read())
         {
             held = true;
-            touched.Add(new UserKey(app, holders.Text(0)));
+            moved.Add(new MovedAddress(holders.Text(0), holders.Text(1), channel));
         }
 
         if (held)

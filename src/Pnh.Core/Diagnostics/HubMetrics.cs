@@ -32,6 +32,8 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _queueAge;
     private readonly CallbackFamily _providerConnections;
     private readonly CallbackFamily _providerInFlight;
+    private readonly CallbackFamily _journalDropped;
+    private readonly CallbackFamily _journalDamaged;
     private readonly Lock _sampling = new();
     private readonly RecentQuantile _recentSync;
     private readonly RecentQuantile _recentFrame;
@@ -73,6 +75,8 @@ public sealed class HubMetrics : IDisposable
         _queueAge = registry.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
         _providerConnections = registry.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
         _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
+        _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
+        _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
         registry.Gauges("pnh_build_info", "1, with the version as a label.", Fold.Max, "version").Add(static () => 1, Version);
 
@@ -135,6 +139,10 @@ public sealed class HubMetrics : IDisposable
     public IDisposable RegisterProvider(string channel, Func<string, long> connectionsByState, Func<long> inFlight) => new Registrations(
         [.. ProviderStates.Select(state => _providerConnections.Add(() => connectionsByState(state), channel, state)),
             _providerInFlight.Add(() => inFlight(), channel)]);
+
+    /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
+        _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
 
     /// <summary>The counters now. Cheap enough for once a second; allocates.</summary>
     public HubTotals Snapshot()

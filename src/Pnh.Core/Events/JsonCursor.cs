@@ -151,8 +151,13 @@ public ref struct JsonCursor
         return value;
     }
 
-    /// <summary>An array of at most <paramref name="maxEntries"/> ids; empty when it was wrong.</summary>
-    public List<string> ReadNames(string pointer, int maxEntries)
+    /// <summary>An array of at most <paramref name="maxEntries"/> user, device or topic ids; empty when it was wrong.</summary>
+    public List<string> ReadNames(string pointer, int maxEntries) => ReadEntries(pointer, maxEntries, areEventIds: false);
+
+    /// <summary>An array of at most <paramref name="maxEntries"/> event ids; empty when it was wrong.</summary>
+    public List<string> ReadEventIds(string pointer, int maxEntries) => ReadEntries(pointer, maxEntries, areEventIds: true);
+
+    private List<string> ReadEntries(string pointer, int maxEntries, bool areEventIds)
     {
         var values = new List<string>();
         if (_reader.TokenType != JsonTokenType.StartArray)
@@ -166,7 +171,7 @@ public ref struct JsonCursor
         {
             if (index < maxEntries)
             {
-                if (ReadEntry(pointer, index) is { } value)
+                if ((areEventIds ? ReadEventId(pointer, index) : ReadEntry(pointer, index)) is { } value)
                 {
                     values.Add(value);
                 }
@@ -245,6 +250,18 @@ public ref struct JsonCursor
     // The pointer is built only for what is wrong: a list may hold a thousand ids.
     private string? ReadEntry(string list, int index) =>
         _reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsName(value) ? value : ReadName($"{list}/{index}");
+
+    private string? ReadEventId(string list, int index)
+    {
+        var id = ReadString($"{list}/{index}", 4 * Limits.EventIdCharacters);
+        if (id is not null && !Ids.IsEventId(id))
+        {
+            Fail($"{list}/{index}", "invalid-id", $"1 to {Limits.EventIdCharacters} characters of A-Z a-z 0-9 . _ : ~ @ -");
+            return null;
+        }
+
+        return id;
+    }
 
     private readonly string? Text() => JsonText.Read(in _reader);
 

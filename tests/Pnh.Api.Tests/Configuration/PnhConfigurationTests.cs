@@ -1,7 +1,9 @@
 using Microsoft.Extensions.Configuration;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Channels.WebSockets;
 using Pnh.Core.Events;
+using Pnh.Core.Journal;
 
 namespace Pnh.Api.Tests.Configuration;
 
@@ -68,6 +70,62 @@ public sealed class PnhConfigurationTests
             ],
             errors.All.Select(static error => error.Path["Pnh:".Length..]).Order(StringComparer.Ordinal));
         Assert.All(errors.All, static error => Assert.NotEmpty(error.Message));
+    }
+
+    [Fact]
+    public void Read_EnginesNotSet_GivesTheirOwnDefaults()
+    {
+        var options = Read().Options;
+
+        Assert.Equal(new JournalOptions(), options.Journal);
+        Assert.Equal((500, 500), (options.MailboxItems, options.ToHubOptions().MailboxItems));
+        Assert.Empty(options.ToHubOptions().SendingApps);
+        Assert.All(typeof(WebSocketServerOptions).GetProperties(), property =>
+            Assert.Equal(property.GetValue(new WebSocketServerOptions()), property.GetValue(options.Sockets)));
+    }
+
+    [Fact]
+    public void Read_EnginesSet_GivesItAll()
+    {
+        var (options, errors) = Read(
+            ("Journal:Retention", "48:00:00"), ("Journal:SegmentBytes", "1048576"), ("Journal:MaxBytes", "10737418240"), ("Journal:OnDamage", "Quarantine"),
+            ("Mailbox:Items", "10000"), ("Apps:a:ClientSend", "true"), ("Apps:b:ClientSend", "false"), ("Apps:c:Keys:0:Secret", Secret), ("Apps:c:Keys:0:Scopes", "send"));
+
+        Assert.Empty(errors.All);
+        Assert.Equal(
+            new JournalOptions { Retention = TimeSpan.FromDays(2), SegmentBytes = 1 << 20, MaxBytes = 10L << 30, OnDamage = DamagePolicy.Quarantine }, options.Journal);
+        Assert.Equal(10_000, options.ToHubOptions().MailboxItems);
+        Assert.Equal(["a"], options.ToHubOptions().SendingApps);
+    }
+
+    [Fact]
+    public void Read_EverySocketOption_ReachesTheOptionOfItsName()
+    {
+        // Found by name, so that an option that comes later is not forgotten. The sweep is the others' precision, not a setting.
+        var members = typeof(WebSocketServerOptions).GetProperties().Where(static property => property.Name != "SweepInterval").ToList();
+
+        var (options, errors) = Read([.. members.Select(static (member, n) => (
+            $"Sockets:{member.Name}", member.PropertyType == typeof(TimeSpan) ? $"00:00:{n + 10}" : $"{4_000 + n}"))]);
+
+        Assert.Empty(errors.All);
+        Assert.All(members.Index(), pair => Assert.Equal(
+            pair.Item.PropertyType == typeof(TimeSpan) ? TimeSpan.FromSeconds(pair.Index + 10) : (object)(4_000 + pair.Index), pair.Item.GetValue(options.Sockets)));
+    }
+
+    [Fact]
+    public void Read_EngineMistakes_ReportsAllAtOnceWithTheirPaths()
+    {
+        var (_, errors) = Read(
+            ("Journal:Retention", "00:00:00"), ("Journal:SegmentBytes", "1000"), ("Journal:MaxBytes", "1000000"), ("Journal:OnDamage", "ignore"), ("Journal:Engine", "x"),
+            ("Mailbox:Items", "10001"), ("Mailbox:Bytes", "1"), ("Apps:a:ClientSend", "yes"),
+            ("Sockets:Linger", "02:00:00"), ("Sockets:QueueItems", "1"), ("Sockets:MaxTopics", "-1"), ("Sockets:HelloTimeout", "00:00:00"), ("Sockets:SweepInterval", "00:00:01"));
+
+        Assert.Equal(
+            [
+                "Apps:a:ClientSend", "Journal:Engine", "Journal:MaxBytes", "Journal:OnDamage", "Journal:Retention", "Journal:SegmentBytes", "Mailbox:Bytes", "Mailbox:Items",
+                "Sockets:HelloTimeout", "Sockets:Linger", "Sockets:MaxTopics", "Sockets:QueueItems", "Sockets:SweepInterval",
+            ],
+            errors.All.Select(static error => error.Path["Pnh:".Length..]).Order(StringComparer.Ordinal));
     }
 
     [Theory]

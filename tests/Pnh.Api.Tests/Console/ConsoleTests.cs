@@ -27,6 +27,7 @@ public sealed class ConsoleTests : ConsoleTestBase
     [Theory]
     [InlineData("GET", "/console/stream")]
     [InlineData("POST", "/console/events")]
+    [InlineData("GET", "/console/events/e-1")]
     [InlineData("POST", "/console/explain")]
     [InlineData("POST", "/console/token")]
     public async Task Anything_WithoutSession_Is401(string method, string path)
@@ -146,6 +147,17 @@ public sealed class ConsoleTests : ConsoleTestBase
             Assert.InRange(text.Split('\n').Length, 10, 300);
             Assert.DoesNotMatch("(?:src|href|url\\()\\s*=?[\"']?https?://|style=\"|<script>|innerHTML", text);
         }
+    }
+
+    [Fact]
+    public async Task Timeline_SignedIn_IsTheEventsOwn()
+    {
+        using var answer = await SendAsync(HttpMethod.Get, "/console/events/e-1", await SignInAsync());
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.True(answer.Headers.CacheControl!.NoStore);
+        Assert.Contains("\"id\":\"e-1\"", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        using var wrong = await SendAsync(HttpMethod.Get, "/console/events/e%201", await SignInAsync());
+        Assert.Equal(HttpStatusCode.BadRequest, wrong.StatusCode);
     }
 
     [Fact]

@@ -107,6 +107,18 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
         {"device":"pixel","platform":"android","reason":"no-session","suppressed":false,"steps":[],"mailbox":true,"pushHeld":"quiet-hours"}]}]}
         """u8.ToArray()));
 
+    public Task WriteTimelineAsync(HttpContext context, string id)
+    {
+        context.Response.ContentType = "application/json";
+        return context.Response.WriteAsync($$"""
+            {"id":"{{id}}","class":"message","state":"open","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
+            {"user":"demo","device":"iphone","state":"accepted","channel":"apns","providerId":"A-1","mailbox":true,"milestones":[
+            {"at":"2026-01-01T12:00:00+00:00","kind":"planned","reason":"no-session"},
+            {"at":"2026-01-01T12:00:01+00:00","kind":"retry","reason":"TooManyRequests","channel":"apns","attempts":1,"nextAttemptAt":"2026-01-01T12:00:03+00:00"},
+            {"at":"2026-01-01T12:00:03+00:00","kind":"settled","state":"accepted","channel":"apns","providerId":"A-1"}]}]}
+            """);
+    }
+
     public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken) =>
         new(HasTabUser ? new TabToken("a-token", User, null, SocketUrl) : null);
 

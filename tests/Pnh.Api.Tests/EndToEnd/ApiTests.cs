@@ -205,13 +205,4 @@ public sealed class ApiTests : IAsyncLifetime
         Assert.Equal(202, (await _hub.SendAsync("POST", "/v1/events", """{"to":{"user":"nobody"}}""")).Status);
         Assert.Equal("no-devices", plan.Json.GetProperty("users")[0].GetProperty("outcome").GetString());
     }
-
-    [Fact]
-    public async Task FuturePaths_Answer501()
-    {
-        Assert.Equal(501, (await _hub.SendAsync("GET", "/v1/events/x")).Status);
-        Assert.Equal(501, (await _hub.SendAsync("POST", "/v1/events/x/withdraw", "{}")).Status);
-        Assert.Equal(501, (await _hub.SendAsync("GET", "/v1/feed")).Status);
-        Assert.Equal(501, (await _hub.SendAsync("GET", "/v1/inbox?device=d", credential: _hub.ClientToken("ada"))).Status);
-    }
 }

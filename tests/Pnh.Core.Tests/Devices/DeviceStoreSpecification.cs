@@ -83,6 +83,21 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task PutDeviceAsync_AddressesOfOtherDevices_TellsWhoseTheyWere()
+    {
+        await PutAsync(Ada, Phone("phone-1", Noon, Apns("aa11"), Apns("bb22"), Fcm("token", "fid1:APA91")));
+        await PutAsync(Bob, Phone("phone-2", Noon, Apns("cc33")));
+
+        var again = await RegisterAsync(Ada, Phone("phone-1", Noon, Apns("aa11"), Apns("bb22"), Fcm("token", "fid1:APA91")));
+        var taken = await RegisterAsync(Bob, Phone("phone-9", Noon, Apns("aa11"), Apns("bb22"), Apns("cc33"), Fcm("fid", "fid1"), Apns("new")));
+
+        Assert.Empty(again.Moved);
+        Assert.Equal(
+            [("ada", "phone-1", "apns"), ("ada", "phone-1", "fcm"), ("bob", "phone-2", "apns")],
+            taken.Moved.Select(static moved => (moved.User, moved.Device, moved.Channel)).Order());
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task PutDeviceAsync_SameValueInAnotherAppChannelOrKind_DoesNotMove()
     {
         var elsewhere = new UserKey(_app + "-b", "ada");
@@ -329,7 +344,9 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
 
     private async Task<UserSnapshot> GetAsync(UserKey user) => await Store.GetUserAsync(user, CancellationToken.None);
 
-    private Task<PutDeviceResult> PutAsync(UserKey user, Device device) => Store.PutDeviceAsync(user, device, CancellationToken.None);
+    private async Task<PutDeviceResult> PutAsync(UserKey user, Device device) => (await RegisterAsync(user, device)).Result;
+
+    private Task<Registration> RegisterAsync(UserKey user, Device device) => Store.PutDeviceAsync(user, device, CancellationToken.None);
 
     private Task<bool> RemoveAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince) =>
         Store.RemoveAddressAsync(user, device, address, deadSince, CancellationToken.None);

@@ -49,7 +49,7 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
         Assert.Null(kept.AppVersion);
         Assert.Equal("1", Assert.Single(kept.Addresses).Value);
         await Sqlite.Engine.Writer.WriteAsync(database => database.Scalar("PRAGMA max_page_count=1000000"));
-        Assert.Equal(PutDeviceResult.Updated, await Sqlite.PutDeviceAsync(Ada, many, CancellationToken.None));
+        Assert.Equal(PutDeviceResult.Updated, (await Sqlite.PutDeviceAsync(Ada, many, CancellationToken.None)).Result);
         Assert.Equal(2_000, Assert.Single((await Sqlite.GetUserAsync(Ada, CancellationToken.None)).Devices).Addresses.Count);
     }
 

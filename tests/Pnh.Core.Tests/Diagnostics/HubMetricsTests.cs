@@ -32,6 +32,8 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_provider_connections{channel=\"apns\",state=\"draining\"}", 3)]
     [InlineData("pnh_provider_in_flight{channel=\"apns\"}", 9)]
     [InlineData("pnh_journal_sync_seconds_count", 1)]
+    [InlineData("pnh_journal_dropped_notes_total", 6)]
+    [InlineData("pnh_journal_damaged_records_total", 7)]
     [InlineData("pnh_deadline_missed_total{class=\"call\"}", 1)]
     [InlineData("pnh_threadpool_delay_seconds_count", 1)]
     [InlineData("pnh_requests_served_total", 2)]
@@ -142,6 +144,7 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.AcceptToProvider("apns", EventClass.Call, TimeSpan.FromMilliseconds(61));
         _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
+        _metrics.RegisterJournal(static () => 6, static () => 7);
         _metrics.DeadlineMissed(EventClass.Call);
         _metrics.RequestServed(2);
         _metrics.SessionsChanged(SessionState.Active, 3);

@@ -46,7 +46,7 @@ internal sealed class FakeStore : IDeviceStore
         return Task.FromResult(true);
     }
 
-    public Task<PutDeviceResult> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
 

@@ -79,6 +79,13 @@ export class Sparkline {
   }
 }
 
+/** GETs JSON from the console: the answer's status and its JSON (null when there is none). */
+export async function get(path) {
+  const response = await fetch(path);
+  const json = await response.json().catch(() => null);
+  return { status: response.status, json };
+}
+
 /** POSTs JSON to the console; the answer's status, its JSON (null when there is none) and the time it took. */
 export async function post(path, body) {
   const started = performance.now();

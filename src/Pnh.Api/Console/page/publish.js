@@ -1,5 +1,6 @@
 // The form: sends an event, shows the hub's answer and the plan with its reasons.
 import { byId, make, post } from '/console/dom.js';
+import { clearTimeline, timelineButton } from '/console/timeline.js';
 
 function readEvent() {
   const error = byId('data-error');
@@ -22,6 +23,7 @@ function readEvent() {
 }
 
 function showAnswer({ status, json, milliseconds }) {
+  clearTimeline();
   const good = status >= 200 && status < 300;
   const details = [];
   if (json?.id) details.push(json.id);
@@ -32,7 +34,9 @@ function showAnswer({ status, json, milliseconds }) {
   for (const error of json?.errors ?? []) details.push(`${error.pointer}: ${error.detail}`);
   byId('answer').replaceChildren(
     make('span', { class: `pill ${good ? 'accepted' : 'refused'}`, id: 'answer-status' }, status || 'no answer'),
-    make('span', {}, `${milliseconds.toFixed(0)} ms`), make('code', {}, details.join(' · ')));
+    make('span', {}, `${milliseconds.toFixed(0)} ms`), make('code', {}, details.join(' · ')),
+    // Only what was sent and is kept has one.
+    status === 202 && json?.durable ? timelineButton(json.id) : '');
 }
 
 const when = { 'now': 'now', 'unless-acked': 'unless acked here', 'unless-acked-elsewhere': 'unless acked elsewhere' };

@@ -1,0 +1,94 @@
+using Pnh.Api.Access;
+using Pnh.Api.Problems;
+using Pnh.Core.Journal;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>
+/// Outcomes and address health as lines, oldest first, from a cursor on. The answer stays open and follows, until its reader goes or the hub
+/// stops; the reader goes on from the last cursor it has.
+/// </summary>
+internal sealed class FeedEndpoint
+{
+    // 256 lines are some 60 kB: all that is held of a feed, however far behind its reader is.
+    private const int PageEntries = 256;
+    private static readonly TimeSpan LookAgain = TimeSpan.FromMilliseconds(250);
+
+    // Under the 30 to 60 s after which load balancers close what stands still.
+    private static readonly TimeSpan KeepAlive = TimeSpan.FromSeconds(15);
+    private readonly IEventJournal _journal;
+    private readonly TimeProvider _time;
+    private readonly IHostApplicationLifetime _lifetime;
+
+    public FeedEndpoint(IEventJournal journal, TimeProvider time, IHostApplicationLifetime lifetime)
+    {
+        _journal = journal;
+        _time = time;
+        _lifetime = lifetime;
+    }
+
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/feed", ReadAsync).RequireScope(Scope.Read);
+
+    private async Task ReadAsync(HttpContext context)
+    {
+        var query = new QueryReader(context);
+        var (after, isFollowing) = (query.Text("after"), query.Flag("follow", absent: true));
+        if (query.Problem is { } problem)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _lifetime.ApplicationStopping);
+        try
+        {
+            var page = await _journal.ReadFeedAsync(Caller.Of(context).App, after, PageEntries, end.Token);
+            context.Response.ContentType = RequestBody.Ndjson;
+            context.Response.Headers.CacheControl = "no-store";
+            await SendAsync(context, page, isFollowing, end.Token);
+        }
+        catch (FormatException) when (!context.Response.HasStarted)
+        {
+            await QueryReader.NoCursor("after").ExecuteAsync(context);
+        }
+        catch (OperationCanceledException) when (end.IsCancellationRequested)
+        {
+            // The reader has gone, or the hub stops: what was sent is whole lines, each with its cursor.
+        }
+    }
+
+    private async Task SendAsync(HttpContext context, FeedPage page, bool isFollowing, CancellationToken end)
+    {
+        await using var lines = new FeedLines(context.Response.BodyWriter);
+        var lastLine = _time.GetTimestamp();
+
+        // Before the first line: who follows a quiet app learns that it is connected.
+        await context.Response.StartAsync(end);
+        while (true)
+        {
+            lines.WritePage(page);
+            if (page.Entries.Count > 0 || page.IsGap)
+            {
+                lastLine = _time.GetTimestamp();
+            }
+            else if (_time.GetElapsedTime(lastLine) >= KeepAlive)
+            {
+                lines.WriteIdle(page.Next);
+                lastLine = _time.GetTimestamp();
+            }
+
+            await lines.FlushAsync(end);
+            if (page.IsEnd)
+            {
+                if (!isFollowing)
+                {
+                    return;
+                }
+
+                await Task.Delay(LookAgain, _time, end);
+            }
+
+            page = await _journal.ReadFeedAsync(Caller.Of(context).App, page.Next, PageEntries, end);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+using System.IO.Pipelines;
+using System.Text.Json;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>Writes a timeline: the event, what concerns all of it, then one entry per planned delivery. Streamed.</summary>
+internal static class TimelineWriter
+{
+    /// <param name="output">The answer's body.</param>
+    /// <param name="timeline">What to write.</param>
+    /// <param name="user">Only this user's share; null = everybody's.</param>
+    /// <param name="now">Past the TTL no mailbox holds the event, whether that was noted yet or not.</param>
+    /// <param name="cancellationToken">The reader has gone.</param>
+    internal static async Task WriteAsync(PipeWriter output, Timeline timeline, string? user, DateTimeOffset now, CancellationToken cancellationToken)
+    {
+        await using (var json = new Utf8JsonWriter(output))
+        {
+            var pieces = new JsonPieces(json, output);
+            json.WriteStartObject();
+            WriteEvent(json, timeline);
+            WriteWithdrawals(json, timeline.History.Milestones, user);
+            WriteOfEvent(json, timeline.History.Milestones, user);
+            json.WriteStartArray("deliveries");
+            foreach (var delivery in timeline.Deliveries)
+            {
+                if (user is null || string.Equals(user, delivery.User, StringComparison.Ordinal))
+                {
+                    WriteDelivery(json, timeline, delivery, isAlive: now < timeline.History.Event.ExpiresAt);
+                    await pieces.FlushWhenDueAsync(cancellationToken);
+                }
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        await output.FlushAsync(cancellationToken);
+    }
+
+    private static void WriteEvent(Utf8JsonWriter json, Timeline timeline)
+    {
+        var stored = timeline.History.Event;
+        json.WriteString("id", stored.Id);
+        json.WriteString("class", ClassOf(stored));
+        json.WriteString("state", timeline.State);
+        json.WriteString("acceptedAt", stored.AcceptedAt);
+        json.WriteString("expiresAt", stored.ExpiresAt);
+        WriteOptional(json, "traceparent", stored.TraceParent);
+        WriteOptional(json, "outcome", timeline.Outcome);
+    }
+
+    private static void WriteWithdrawals(Utf8JsonWriter json, IReadOnlyList<Milestone> milestones, string? user)
+    {
+        var any = false;
+        foreach (var milestone in milestones)
+        {
+            if (milestone.Kind == MilestoneKind.Withdrawn && Concerns(milestone, user))
+            {
+                if (!any)
+                {
+                    json.WriteStartArray("withdrawn");
+                    any = true;
+                }
+
+                json.WriteStartObject();
+                json.WriteString("at", milestone.At);
+                WriteOptional(json, "reason", milestone.Reason);
+                WriteOptional(json, "user", milestone.User);
+                json.WriteEndObject();
+            }
+        }
+
+        if (any)
+        {
+            json.WriteEndArray();
+        }
+    }
+
+    private static void WriteOfEvent(Utf8JsonWriter json, IReadOnlyList<Milestone> milestones, string? user)
+    {
+        json.WriteStartArray("milestones");
+        foreach (var milestone in milestones)
+        {
+            if (Timeline.IsOfEvent(milestone) && milestone.Kind != MilestoneKind.Withdrawn && Concerns(milestone, user))
+            {
+                WriteMilestone(json, milestone, isOfEvent: true);
+            }
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteDelivery(Utf8JsonWriter json, Timeline timeline, Timeline.Chain delivery, bool isAlive)
+    {
+        var milestones = timeline.History.Milestones;
+        json.WriteStartObject();
+        json.WriteString("user", delivery.User);
+        json.WriteString("device", delivery.Device);
+        if (delivery.Settled < 0)
+        {
+            json.WriteString("state", "pending");
+        }
+        else
+        {
+            WriteOutcome(json, milestones[delivery.Settled]);
+        }
+
+        if (delivery.IsKept && isAlive)
+        {
+            json.WriteBoolean("mailbox", true);
+        }
+
+        json.WriteStartArray("milestones");
+        for (var i = delivery.First; i >= 0; i = timeline.After(i))
+        {
+            WriteMilestone(json, milestones[i], isOfEvent: false);
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    /// <summary>State, and what there is of reason, channel and provider id.</summary>
+    internal static void WriteOutcome(Utf8JsonWriter json, in Milestone milestone)
+    {
+        WriteOptional(json, "state", milestone.State);
+        WriteOptional(json, "reason", milestone.Reason);
+        WriteOptional(json, "channel", milestone.Channel);
+        WriteOptional(json, "providerId", milestone.ProviderId);
+    }
+
+    private static void WriteMilestone(Utf8JsonWriter json, in Milestone milestone, bool isOfEvent)
+    {
+        json.WriteStartObject();
+        json.WriteString("at", milestone.At);
+        json.WriteString("kind", milestone.Kind.Label());
+        if (isOfEvent)
+        {
+            WriteOptional(json, "user", milestone.User);
+        }
+
+        WriteOutcome(json, milestone);
+        if (milestone.Kind == MilestoneKind.Retry)
+        {
+            json.WriteNumber("attempts", milestone.Attempts);
+        }
+
+        if (milestone.NextAttemptAt is { } next)
+        {
+            json.WriteString("nextAttemptAt", next);
+        }
+
+        json.WriteEndObject();
+    }
+
+    // The body was read when it was accepted: an object, and its class, where it says one, is a class.
+    private static string ClassOf(StoredEvent stored)
+    {
+        using var body = JsonDocument.Parse(stored.Body);
+        return body.RootElement.TryGetProperty("class", out var name) ? name.GetString()! : EventClass.Message.Label();
+    }
+
+    private static bool Concerns(in Milestone milestone, string? user) =>
+        user is null || milestone.User is null || string.Equals(user, milestone.User, StringComparison.Ordinal);
+
+    internal static void WriteOptional(Utf8JsonWriter json, string name, string? value)
+    {
+        if (value is not null)
+        {
+            json.WriteString(name, value);
+        }
+    }
+}
