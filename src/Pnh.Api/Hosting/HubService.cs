@@ -53,7 +53,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
         await LoadKeysAsync(cancellationToken);
-        await _hub.StartAsync(_reader, cancellationToken);
+        await _hub.StartAsync(cancellationToken);
         _watchdog.Start();
     }
 

@@ -151,7 +151,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
                     continue;
                 }
 
-                var result = delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
+                var result = delivery.Withdrawal is null && delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
                     ? DeliveryResult.Of(DeliveryStatus.Expired)
                     : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
                 _owner.Completed(this, delivery, result);

@@ -14,12 +14,14 @@ internal enum DeliveryState
 
 internal static class DeliveryStateNames
 {
+    internal const string AcceptedLabel = "accepted";
+
     /// <summary>The label in journal and timeline; throws on a value outside the enum.</summary>
     internal static string Label(this DeliveryState state) => state switch
     {
         DeliveryState.Pending => "pending",
         DeliveryState.Acked => "acked",
-        DeliveryState.Accepted => "accepted",
+        DeliveryState.Accepted => AcceptedLabel,
         DeliveryState.Expired => "expired",
         DeliveryState.Withdrawn => "withdrawn",
         DeliveryState.Suppressed => "suppressed",

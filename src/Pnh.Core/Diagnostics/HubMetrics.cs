@@ -51,6 +51,7 @@ public sealed class HubMetrics : IDisposable
         _time = time;
         _started = time.GetTimestamp();
         _events = new EventCounters(registry, apps ?? []);
+        Ledger = new Ledger(registry, apps ?? []);
         _channels = new ChannelTable(registry);
         _acceptToFrame = PerClass(registry.Histograms(
             "pnh_accept_to_frame_seconds", "From accepting the event to its frame in a session's queue.", Buckets.Delivery, "class"));
@@ -90,6 +91,9 @@ public sealed class HubMetrics : IDisposable
     /// <summary>The version that <c>pnh_build_info</c> names.</summary>
     public static string Version { get; } =
         typeof(HubMetrics).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "unknown";
+
+    /// <summary>The books of planned deliveries.</summary>
+    internal Ledger Ledger { get; }
 
     /// <summary>Counts the answer to one event of a publisher.</summary>
     public void EventCounted(string app, EventClass c, EventResult result) => _events.Count(app, c, result);

@@ -31,8 +31,7 @@ public readonly record struct DevicePlan(Device Device, string Reason)
     public bool IsRegistered { get; init; }
 
     /// <summary>
-    /// True when it waits for the device's next session until its TTL ends, also after its push was held back or refused. A push that the
-    /// provider accepts ends the delivery in this version: a later session does not get it.
+    /// True when it waits for the device's next session until its TTL ends, also after a push was accepted, held back or refused.
     /// </summary>
     public bool Mailbox { get; init; }
 
@@ -64,7 +63,11 @@ public enum PushTiming
 /// <param name="State">In front or in the background.</param>
 /// <param name="Link">The way to it.</param>
 /// <param name="Since">When it opened.</param>
-public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset Since);
+public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset Since)
+{
+    /// <summary>True while it has no connection and may be resumed: it counts as offline, and what comes meanwhile waits for it.</summary>
+    public bool IsDetached { get; init; }
+}
 
 /// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>
 public static class PlanReasons
@@ -86,6 +89,12 @@ public static class PlanReasons
 
     /// <summary>A push would be due, but no provider is configured for the address.</summary>
     public const string NoProvider = "no-provider";
+
+    /// <summary>The session lost its connection and may come back: waits for that.</summary>
+    public const string DetachedSession = "detached-session";
+
+    /// <summary>The session joined the event's topic.</summary>
+    public const string JoinedTopic = "joined-topic";
 
     /// <summary>Transient events go to live sessions only.</summary>
     public const string TransientNoSession = "transient-no-session";

@@ -59,6 +59,41 @@ public sealed class Planner
         }
     }
 
+    /// <summary>The plan for a session that joined the event's topic: its socket, no push, no mailbox beyond the session.</summary>
+    public static DevicePlan PlanJoined(Event accepted, LiveSession session)
+    {
+        var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
+        var reason = Contains(accepted.Except?.Users, session.Key.User) ? PlanReasons.ExceptUser : FindExclusion(accepted, device, session);
+        if (reason is not null || !Allows(accepted, ChannelNames.WebSocket))
+        {
+            return new DevicePlan(device, reason ?? PlanReasons.ChannelNotAllowed);
+        }
+
+        return new DevicePlan(device, PlanReasons.JoinedTopic)
+        {
+            Socket = session.IsDetached ? null : session,
+            Mailbox = session.IsDetached && accepted.IsDurable,
+        };
+    }
+
+    /// <summary>
+    /// Where a push that clears the event on the device goes, on the given channel; null when there is no such address or account. A ring cannot
+    /// be cleared where it came in (a VoIP push must ring), so the address is that of a plain message.
+    /// </summary>
+    public (IPushChannel Channel, PushAddress Address, string Account)? FindClear(Event accepted, Device device, string channel)
+    {
+        var plain = new Event { App = accepted.App, Id = accepted.Id, To = accepted.To, AcceptedAt = accepted.AcceptedAt, ExpiresAt = accepted.ExpiresAt };
+        foreach (var each in _channels)
+        {
+            if (each.Name == channel && each.SelectAddress(device, plain) is { } address && each.FindAccount(accepted.App, address) is { } account)
+            {
+                return (each, address, account);
+            }
+        }
+
+        return null;
+    }
+
     private DevicePlan PlanDevice(Event accepted, Device device, LiveSession? session, in UserFacts facts, bool registered)
     {
         if (facts.Suppression is { } reason)
@@ -71,22 +106,23 @@ public sealed class Planner
             return new DevicePlan(device, exclusion) { IsRegistered = registered };
         }
 
-        var socket = session is not null && Allows(accepted, ChannelNames.WebSocket) ? session : null;
+        var socket = session is { IsDetached: false } && Allows(accepted, ChannelNames.WebSocket) ? session : null;
         if (accepted.Class == EventClass.Transient)
         {
             return socket is not null
                 ? new DevicePlan(device, ReasonOf(socket)) { Socket = socket, IsRegistered = registered }
-                : new DevicePlan(device, session is null ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed)
+                : new DevicePlan(device, session is null or { IsDetached: true } ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed)
                 {
                     IsRegistered = registered,
                 };
         }
 
-        var plan = new DevicePlan(device, socket is null ? PlanReasons.NoAddress : ReasonOf(socket))
+        var waiting = session is { IsDetached: true } && !registered ? PlanReasons.DetachedSession : PlanReasons.NoAddress;
+        var plan = new DevicePlan(device, socket is null ? waiting : ReasonOf(socket))
         {
             Socket = socket,
             IsRegistered = registered,
-            Mailbox = registered && Allows(accepted, ChannelNames.WebSocket),
+            Mailbox = (registered || session is { IsDetached: true }) && Allows(accepted, ChannelNames.WebSocket),
         };
         return PlanPush(accepted, plan, socket, facts);
     }
@@ -219,7 +255,7 @@ public sealed class Planner
         for (var i = 0; i < sessions.Count && Allows(accepted, ChannelNames.WebSocket); i++)
         {
             var key = sessions[i].Key;
-            if (sessions[i].State == SessionState.Active
+            if (sessions[i] is { State: SessionState.Active, IsDetached: false }
                 && IsTargeted(accepted, key.Device)
                 && !Contains(accepted.Except?.Devices, key.Device)
                 && !Contains(accepted.Except?.Sessions, key.Session))

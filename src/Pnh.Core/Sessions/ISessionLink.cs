@@ -109,7 +109,24 @@ public sealed record SessionOpened(SessionKey Key, SessionState State, ISessionL
 /// <param name="Device">The only device it may use; null = any of the user's.</param>
 /// <param name="Topics">Topics its sessions may join; empty = none.</param>
 /// <param name="ExpiresAt"><c>exp</c>; a session is closed then.</param>
-public sealed record ClientIdentity(string App, string User, string? Device, IReadOnlyList<string> Topics, DateTimeOffset ExpiresAt);
+public sealed record ClientIdentity(string App, string User, string? Device, IReadOnlyList<string> Topics, DateTimeOffset ExpiresAt)
+{
+    /// <summary>True when the token allows the topic: by name, or by a trailing <c>*</c> that stands for any rest.</summary>
+    public bool MayJoin(string topic)
+    {
+        foreach (var allowed in Topics)
+        {
+            if (allowed.EndsWith('*')
+                ? topic.AsSpan().StartsWith(allowed.AsSpan(0, allowed.Length - 1), StringComparison.Ordinal)
+                : string.Equals(allowed, topic, StringComparison.Ordinal))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}
 
 /// <summary>Checks client tokens. Thread-safe, does not wait.</summary>
 public interface IClientAuthenticator

@@ -32,5 +32,11 @@ public sealed partial class Hub
 
         [LoggerMessage(7, LogLevel.Warning, "A dead {Channel} address could not be removed yet: {Fault}", EventName = "AddressStays")]
         internal static partial void AddressStays(ILogger logger, string channel, string fault);
+
+        [LoggerMessage(10, LogLevel.Error, "An answer to event {Id} could not be handled; this is a bug.", EventName = "AnswerBroke")]
+        internal static partial void AnswerBroke(ILogger logger, string id, Exception bug);
+
+        [LoggerMessage(11, LogLevel.Warning, "Stored events could not be read for a session: {Fault} Tried again soon.", EventName = "LoadFailed")]
+        internal static partial void LoadFailed(ILogger logger, string fault, Exception? bug);
     }
 }

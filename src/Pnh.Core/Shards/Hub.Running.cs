@@ -10,19 +10,17 @@ public sealed partial class Hub
     /// Takes up what a former run left unfinished, then lets time pass. Events whose stored body cannot be read any more, or whose
     /// dispatch breaks, are reported and left alone. Call once, before the first event.
     /// </summary>
-    public async Task StartAsync(EventReader reader, CancellationToken cancellationToken)
+    public async Task StartAsync(CancellationToken cancellationToken)
     {
         var recovered = 0;
         var errors = new List<FieldError>();
         await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
         {
             errors.Clear();
-            var stored = unfinished.Event;
-            var origin = new EventOrigin(stored.App, stored.AcceptedAt, _time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt);
-            if (reader.Read(stored.Body, origin, errors) is { } accepted)
+            if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
-                var settled = unfinished.Deliveries.Where(d => d.IsSettled).Select(d => (d.User, d.Device)).ToHashSet();
-                recovered += await DispatchAsync(accepted, settled).ConfigureAwait(false) ? 1 : 0;
+                await DispatchAsync(accepted, new EventProgress(accepted), new PastDispatch(unfinished)).ConfigureAwait(false);
+                recovered++;
             }
             else
             {
@@ -73,14 +71,14 @@ public sealed partial class Hub
             _context.Metrics.DeliveryCounted(lane.Channel, @class, result.Status);
         }
 
-        if (result.Status == DeliveryStatus.Accepted)
+        if (result.Status == DeliveryStatus.Accepted && delivery.Withdrawal is null)
         {
             _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
         }
 
         if (result.Status == DeliveryStatus.AddressDead)
         {
-            _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt);
+            _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt, result.Reason);
         }
 
         if (result.Status is DeliveryStatus.Rejected or DeliveryStatus.Misconfigured)
@@ -98,11 +96,13 @@ public sealed partial class Hub
         ShardOf(delivery.User).Complete(delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
     }
 
-    private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince)
+    private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince, string? reason)
     {
         try
         {
             await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false);
+            _context.Journal.NoteAddress(new(
+                delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));
         }
         catch (Exception fault)
         {

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -18,14 +19,16 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     // Far more than cores, so that two busy users rarely meet; few enough that ticking them all costs nothing.
     private const int ShardCount = 64;
 
-    // A fan-out gives way to others after so many users: 2,000 sends take some 8 ms of one core.
-    private const int YieldEvery = 128;
     private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
     private readonly Shard[] _shards = new Shard[ShardCount];
     private readonly ShardContext _context;
+    private readonly ConcurrentDictionary<(string App, string Id), EventProgress> _dispatching = new();
     private readonly IDeviceStore _devices;
+    private readonly EventLoader _loader;
+    private readonly TopicTable _topics = new();
+    private readonly ClientSends _sends;
     private readonly Admission _admission = new();
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
@@ -34,14 +37,19 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private bool _disposed;
     private Task _ticking = Task.CompletedTask;
     private long _storeFaultAt;
+    private int _loading;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
-    public Hub(Planner planner, IEventJournal journal, IDeviceStore devices, HubMetrics metrics, TimeProvider time, ILogger<Hub> log)
+    public Hub(
+        Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
+        HubOptions options)
     {
+        _loader = new EventLoader(journal, reader, time);
+        _sends = new ClientSends(this, reader, options, time);
         _devices = devices;
         _time = time;
         _log = log;
-        _context = new ShardContext { Planner = planner, Journal = journal, Metrics = metrics, Time = time };
+        _context = new ShardContext { Planner = planner, Journal = journal, Metrics = metrics, Time = time, MailboxItems = options.MailboxItems, Load = Load };
         _context.Lanes = new LaneTable(this, metrics, time);
         for (var i = 0; i < ShardCount; i++)
         {
@@ -57,8 +65,17 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
 
-    /// <summary>True when no lane has anything to do.</summary>
-    internal bool AreLanesIdle => _context.Lanes.IsIdle;
+    /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
+    internal int Users => _shards.Sum(s => s.Users);
+
+    /// <summary>Deliveries without a terminal state, counted one by one.</summary>
+    internal int InFlight => _shards.Sum(s => s.CountInFlight());
+
+    /// <summary>Topics that a session is in.</summary>
+    internal int Topics => _topics.Count;
+
+    /// <summary>True when no lane has anything to do and no body is being read back.</summary>
+    internal bool IsIdle => _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;
 
     /// <summary>
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
@@ -78,67 +95,6 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             yield return new UserPlan(user, plans);
         }
     }
-
-    /// <summary>The user's live sessions.</summary>
-    public IReadOnlyList<LiveSession> Sessions(UserKey user) => ShardOf(user).Sessions(user);
-
-    /// <summary>Closes the user's sessions for good; returns how many there were.</summary>
-    public int Kick(UserKey user)
-    {
-        var sessions = ShardOf(user).Sessions(user);
-        foreach (var session in sessions)
-        {
-            session.Link.Close(session.Key.Session, SessionClose.Kicked);
-        }
-
-        return sessions.Length;
-    }
-
-    /// <inheritdoc/>
-    public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
-    {
-        ShardOf(opened.Key).Open(opened);
-        return ValueTask.CompletedTask;
-    }
-
-    /// <inheritdoc/>
-    public void Closed(SessionKey session) => ShardOf(session).Close(session);
-
-    /// <inheritdoc/>
-    public void Detached(SessionKey session) => Closed(session);
-
-    /// <inheritdoc/>
-    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => ValueTask.FromResult(false);
-
-    /// <inheritdoc/>
-    public void Refused(SessionKey session, string eventId)
-    {
-    }
-
-    /// <inheritdoc/>
-    public void Answered(SessionKey session, string eventId, string reason, string? answer)
-    {
-    }
-
-    /// <inheritdoc/>
-    public void Joined(SessionKey session, IReadOnlyList<string> topics)
-    {
-    }
-
-    /// <inheritdoc/>
-    public void Left(SessionKey session, IReadOnlyList<string> topics)
-    {
-    }
-
-    /// <inheritdoc/>
-    public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
-        ValueTask.FromResult<SendRefusal?>(new("not-allowed", "The app does not let clients publish."));
-
-    /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state) => ShardOf(session).ChangeState(session, state);
-
-    /// <inheritdoc/>
-    public void Acked(SessionKey session, string eventId) => ShardOf(session).Ack(session, eventId);
 
     /// <summary>
     /// Takes several events as <see cref="AcceptAsync"/> takes one, with one flush of the journal for all that arrived together. They are
@@ -176,9 +132,15 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
         }
 
-        return new Entry(accepted.IsDurable
-            ? _context.Journal.AppendAsync(accepted, CancellationToken.None)
-            : ValueTask.FromResult(AppendResult.Appended));
+        var progress = new EventProgress(accepted);
+        if (!accepted.IsDurable)
+        {
+            return new Entry(null, progress, ValueTask.FromResult(AppendResult.Appended));
+        }
+
+        // Known before it is stored, so that whoever takes it back waits for its deliveries to begin. Of two with one id only one is new.
+        _dispatching.TryAdd((accepted.App, accepted.Id), progress);
+        return new Entry(null, progress, _context.Journal.AppendAsync(accepted, CancellationToken.None));
     }
 
     /// <summary>Answers whatever happens: a batch has other events in it, which have their places and their appends.</summary>
@@ -189,6 +151,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return refused;
         }
 
+        var isNew = false;
         try
         {
             switch (await entry.Append.ConfigureAwait(false))
@@ -203,7 +166,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
-            await DispatchAsync(accepted, null).ConfigureAwait(false);
+            isNew = true;
+            await DispatchAsync(accepted, entry.Progress!, past: null).ConfigureAwait(false);
             return new AcceptResult(AcceptStatus.Accepted);
         }
         catch (StoreUnavailableException fault)
@@ -221,57 +185,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
         finally
         {
+            if (!isNew)
+            {
+                DispatchEnded(entry.Progress!);
+            }
+
             _admission.Leave(accepted.Class);
-        }
-    }
-
-    /// <summary>Plans the event and starts its deliveries; false when something broke on the way, which is logged.</summary>
-    private async ValueTask<bool> DispatchAsync(Event accepted, IReadOnlySet<(string User, string Device)>? settled)
-    {
-        var progress = new EventProgress(accepted);
-        var users = 0;
-        try
-        {
-            if (accepted.To.Topic is null)
-            {
-                foreach (var user in accepted.To.Users)
-                {
-                    await DispatchAsync(progress, user, settled).ConfigureAwait(false);
-                    await YieldAsync(++users).ConfigureAwait(false);
-                }
-            }
-            else
-            {
-                await foreach (var user in TargetsAsync(accepted, CancellationToken.None).ConfigureAwait(false))
-                {
-                    await DispatchAsync(progress, user, settled).ConfigureAwait(false);
-                    await YieldAsync(++users).ConfigureAwait(false);
-                }
-            }
-
-            _context.Close(progress);
-            return true;
-        }
-        catch (Exception fault)
-        {
-            // Journaled, so accepted: what could not be planned now is taken up again at the next start, because the event stays open.
-            Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
-            return false;
-        }
-    }
-
-    private async ValueTask DispatchAsync(EventProgress progress, string user, IReadOnlySet<(string User, string Device)>? settled)
-    {
-        var key = new UserKey(progress.Event.App, user);
-        var snapshot = await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
-        ShardOf(key).Dispatch(progress, key, snapshot, settled);
-    }
-
-    private static async ValueTask YieldAsync(int users)
-    {
-        if (users % YieldEvery == 0)
-        {
-            await Task.Yield();
         }
     }
 
@@ -294,15 +213,10 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     }
 
     /// <summary>An event at the door: refused, or on its way to the journal.</summary>
-    private readonly record struct Entry(AcceptResult? Refused, ValueTask<AppendResult> Append)
+    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, ValueTask<AppendResult> Append)
     {
         public Entry(AcceptResult refused)
-            : this(refused, default)
-        {
-        }
-
-        public Entry(ValueTask<AppendResult> append)
-            : this(null, append)
+            : this(refused, null, default)
         {
         }
     }

@@ -1,6 +1,7 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 
@@ -12,9 +13,6 @@ internal sealed partial class Shard
     // How long the deliveries of a closed, unregistered session wait for it to come back.
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
-    // Replayed frames that may be unacknowledged at once, whatever a session has room for: half of the 256 that ours keep.
-    private const int ReplayWindow = 128;
-
     /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges.</summary>
     internal void Open(SessionOpened opened)
     {
@@ -22,22 +20,24 @@ internal sealed partial class Shard
         LiveSession? older = null;
         lock (_gate)
         {
-            var key = KeyOf(opened.Key);
-            var user = GetOrAddUser(key);
+            var user = GetOrAddUser(KeyOf(opened.Key));
             if (user.FindSession(opened.Key.Device) is >= 0 and var index)
             {
                 older = user.Sessions[index];
                 user.Sessions[index] = session;
-                _hub.Metrics.SessionsChanged(older.State, -1);
+                Count(older, -1);
             }
             else
             {
                 user.Sessions.Add(session);
             }
 
-            _hub.Metrics.SessionsChanged(session.State, +1);
-            EndLinger(user, opened.Key.Device);
-            Replay(user, session);
+            Count(session, +1);
+            if (user.FindMailbox(opened.Key.Device) is { } mailbox)
+            {
+                EndLinger(mailbox);
+                Replay(user, mailbox, session);
+            }
         }
 
         if (older is not null && older.Key != opened.Key)
@@ -46,29 +46,70 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Forgets the session, unless a newer one took its place.</summary>
-    internal void Close(SessionKey closed)
+    /// <summary>The session lost its connection and may be resumed.</summary>
+    internal void Detach(SessionKey detached)
+    {
+        lock (_gate)
+        {
+            if (TryFind(detached, out var user, out var index) && !user.Sessions[index].IsDetached)
+            {
+                Count(user.Sessions[index], -1);
+                user.Sessions[index] = user.Sessions[index] with { IsDetached = true };
+            }
+        }
+    }
+
+    /// <summary>It has a connection again, and gets what came meanwhile; false when it is not known any more.</summary>
+    internal bool Resume(SessionKey resumed, SessionState state)
+    {
+        lock (_gate)
+        {
+            if (!TryFind(resumed, out var user, out var index))
+            {
+                return false;
+            }
+
+            if (!user.Sessions[index].IsDetached)
+            {
+                // Its old connection still hung: taken over without a loss.
+                Count(user.Sessions[index], -1);
+            }
+
+            var session = user.Sessions[index] with { IsDetached = false, State = state };
+            user.Sessions[index] = session;
+            Count(session, +1);
+            if (user.FindMailbox(resumed.Device) is { } mailbox)
+            {
+                Replay(user, mailbox, session);
+            }
+
+            return true;
+        }
+    }
+
+    /// <summary>Forgets the session, unless a newer one took its place. False when it was not known.</summary>
+    internal bool Close(SessionKey closed)
     {
         lock (_gate)
         {
             if (!TryFind(closed, out var user, out var index))
             {
-                return;
+                return false;
             }
 
-            _hub.Metrics.SessionsChanged(user.Sessions[index].State, -1);
+            var session = user.Sessions[index];
+            Count(session, -1);
             user.Sessions.RemoveAt(index);
-            user.SetBehind(closed.Device, false);
-            foreach (var delivery in user.Pending)
+            if (user.FindMailbox(closed.Device) is { } mailbox)
             {
-                // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
-                if (!delivery.IsRegistered && IsFor(delivery, closed.Device))
-                {
-                    Schedule(delivery, WheelAction.End, Shorter(Linger, delivery.Event.ExpiresAt - _hub.Time.GetUtcNow()));
-                }
+                mailbox.IsBehind = false;
+                // One that was not resumed has lingered already.
+                BeginLinger(mailbox, session.IsDetached ? TimeSpan.Zero : Linger);
+                RemoveIfEmpty(mailbox);
             }
 
-            RemoveIfIdle(KeyOf(closed), user);
+            RemoveIfIdle(user.Key);
+            return true;
         }
     }
 
@@ -79,112 +120,125 @@ internal sealed partial class Shard
         {
             if (TryFind(session, out var user, out var index) && user.Sessions[index].State != state)
             {
-                _hub.Metrics.SessionsChanged(user.Sessions[index].State, -1);
-                _hub.Metrics.SessionsChanged(state, +1);
+                Count(user.Sessions[index], -1);
                 user.Sessions[index] = user.Sessions[index] with { State = state };
+                Count(user.Sessions[index], +1);
             }
         }
     }
 
-    /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge.</summary>
-    internal void Ack(SessionKey session, string eventId)
+    /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge. True when it waited.</summary>
+    internal bool Ack(UserKey key, string device, string eventId)
     {
         lock (_gate)
         {
-            if (!_users.TryGetValue(KeyOf(session), out var user))
+            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
             {
-                return;
+                return false;
             }
 
-            if (user.FindPending(session.Device, eventId) is { } acked)
+            var item = mailbox.Find(eventId);
+            if (item is not null)
             {
-                Acknowledge(user, acked);
+                Acknowledge(user, mailbox, item);
             }
 
             // Also after an ack of what has ended already: it made room all the same.
-            ReplayRest(user, session.Device);
+            ReplayRest(user, mailbox);
+            RemoveIfEmpty(mailbox);
+            return item is not null;
         }
     }
 
-    private void Acknowledge(UserState user, Delivery acked)
-    {
-        if (acked.FrameTimestamp is { } framed)
-        {
-            _hub.Metrics.Acked(acked.Event.Class, _hub.Time.GetElapsedTime(framed));
-        }
-
-        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, acked.Event.Class, DeliveryStatus.Acked);
-        if (acked.Push == PushTiming.UnlessAcked && acked.Attempts > 0)
-        {
-            _hub.Metrics.DeadlineMissed(acked.Event.Class);
-        }
-
-        Settle(acked, DeliveryState.Acked, null);
-        for (var i = user.Pending.Count - 1; i >= 0; i--)
-        {
-            var other = user.Pending[i];
-            if (ReferenceEquals(other.Progress, acked.Progress) && other is { Push: PushTiming.UnlessAckedElsewhere, Attempts: 0 })
-            {
-                HoldBack(other);
-            }
-        }
-    }
-
-    // Sends what waits for the session's device, oldest first, until a window is unacknowledged; the rest follows the acks.
-    private void Replay(UserState user, LiveSession session)
-    {
-        var unacked = 0;
-        foreach (var delivery in user.Pending)
-        {
-            if (!delivery.TakesFrames || !IsFor(delivery, session.Key.Device) || IsExpired(delivery))
-            {
-                continue;
-            }
-
-            if (delivery.Session?.Key != session.Key && (unacked == ReplayWindow || !SendFrame(delivery, session, isReplay: true)))
-            {
-                user.SetBehind(session.Key.Device, true);
-                return;
-            }
-
-            unacked++;
-        }
-
-        user.SetBehind(session.Key.Device, false);
-    }
-
-    private void ReplayRest(UserState user, string device)
-    {
-        if (user.IsBehind(device) && user.FindSession(device) is >= 0 and var index)
-        {
-            Replay(user, user.Sessions[index]);
-        }
-    }
-
-    // Older events of the device still wait for their replay: a newer one queues behind them, but for a call.
-    private static bool IsBehind(UserState user, Delivery delivery) =>
-        delivery.Event.Class != EventClass.Call && user.IsBehind(delivery.Device.Id);
-
-    private void EndLinger(UserState user, string device)
-    {
-        foreach (var delivery in user.Pending)
-        {
-            if (!delivery.IsRegistered && IsFor(delivery, device))
-            {
-                ScheduleEnd(delivery);
-            }
-        }
-    }
-
-    private static bool IsFor(Delivery delivery, string device) =>
-        string.Equals(delivery.Device.Id, device, StringComparison.Ordinal);
-
-    /// <summary>The user's sessions now.</summary>
+    /// <summary>The user's sessions with a connection.</summary>
     internal LiveSession[] Sessions(UserKey key)
     {
         lock (_gate)
         {
+            return _users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(static s => !s.IsDetached)] : [];
+        }
+    }
+
+    /// <summary>All of the user's sessions, those that wait for a resume included.</summary>
+    internal LiveSession[] AllSessions(UserKey key)
+    {
+        lock (_gate)
+        {
             return _users.TryGetValue(key, out var user) ? [.. user.Sessions] : [];
+        }
+    }
+
+    private void Acknowledge(UserState user, Mailbox mailbox, MailboxItem item)
+    {
+        if (item.FrameTimestamp != 0)
+        {
+            _hub.Metrics.Acked(item.Class, _hub.Time.GetElapsedTime(item.FrameTimestamp));
+        }
+
+        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, item.Class, DeliveryStatus.Acked);
+        if (item.IsSettled)
+        {
+            _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.AckedLate, user.Key, mailbox.Device));
+            Leave(mailbox, item);
+            return;
+        }
+
+        if (item.Push is { Push: PushTiming.UnlessAcked, Attempts: > 0 })
+        {
+            _hub.Metrics.DeadlineMissed(item.Class);
+        }
+
+        Settle(mailbox, item, DeliveryState.Acked, null);
+        HoldBackElsewhere(user, item.Progress);
+    }
+
+    private void HoldBackElsewhere(UserState user, EventProgress progress)
+    {
+        if (user.WaitElsewhere == 0)
+        {
+            return;
+        }
+
+        foreach (var other in user.Mailboxes)
+        {
+            if (other.Find(progress.Id) is { Push: { WaitsElsewhere: true } push })
+            {
+                HoldBack(push);
+            }
+        }
+    }
+
+    // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
+    private void BeginLinger(Mailbox mailbox, TimeSpan linger)
+    {
+        var end = _hub.Time.GetUtcNow() + linger;
+        for (var item = mailbox.First; item is not null; item = item.Next)
+        {
+            item.Loaded = null;
+            if (!item.IsRegistered && item.EndsAt > end)
+            {
+                item.EndsAt = end;
+                ScheduleEnd(mailbox, item);
+            }
+        }
+    }
+
+    private void EndLinger(Mailbox mailbox)
+    {
+        for (var item = mailbox.First; item is not null; item = item.Next)
+        {
+            if (!item.IsRegistered && item.EndsAt < item.ExpiresAt)
+            {
+                item.EndsAt = item.ExpiresAt;
+            }
+        }
+    }
+
+    private void Count(LiveSession session, int delta)
+    {
+        if (!session.IsDetached)
+        {
+            _hub.Metrics.SessionsChanged(session.State, delta);
         }
     }
 
@@ -195,6 +249,4 @@ internal sealed partial class Shard
     }
 
     private static UserKey KeyOf(SessionKey session) => new(session.App, session.User);
-
-    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 
 namespace Pnh.Core.Shards;
@@ -25,46 +26,7 @@ internal sealed partial class Shard
         _wheel = new TimingWheel(hub.Time);
     }
 
-    /// <summary>
-    /// Plans the event for one user and starts every delivery of the plan. <paramref name="settled"/> holds what ended before a restart.
-    /// Returns how many devices the plan has.
-    /// </summary>
-    internal int Dispatch(EventProgress progress, UserKey key, UserSnapshot snapshot, IReadOnlySet<(string User, string Device)>? settled)
-    {
-        var accepted = progress.Event;
-        lock (_gate)
-        {
-            _users.TryGetValue(key, out var user);
-            _plans.Clear();
-            _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? [], _hub.Time.GetUtcNow(), _plans);
-            foreach (var plan in _plans)
-            {
-                if (settled?.Contains((key.User, plan.Device.Id)) == true)
-                {
-                    continue;
-                }
-
-                if (plan.IsSuppressed)
-                {
-                    Suppress(accepted, key, plan);
-                }
-                else if (!accepted.IsDurable)
-                {
-                    SendTransient(accepted, plan);
-                }
-                else
-                {
-                    user = GetOrAddUser(key);
-                    Begin(progress, key, user, plan);
-                }
-            }
-
-            RemoveIfIdle(key, user);
-            return _plans.Count;
-        }
-    }
-
-    /// <summary>How many deliveries wait for their time.</summary>
+    /// <summary>How many timers are set.</summary>
     internal int Timers
     {
         get
@@ -72,6 +34,63 @@ internal sealed partial class Shard
             lock (_gate)
             {
                 return _wheel.Count;
+            }
+        }
+    }
+
+    /// <summary>How many users it keeps something of.</summary>
+    internal int Users
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _users.Count;
+            }
+        }
+    }
+
+    /// <summary>
+    /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what a former run began; null = a new event.
+    /// Returns how many devices the plan has.
+    /// </summary>
+    internal int Dispatch(EventProgress progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null)
+    {
+        lock (_gate)
+        {
+            _users.TryGetValue(key, out var user);
+            _plans.Clear();
+            _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? [], _hub.Time.GetUtcNow(), _plans);
+            foreach (var plan in _plans)
+            {
+                Start(progress, accepted, key, plan, past);
+            }
+
+            past?.EndLost(key.User, device => Lose(progress, key, device));
+            RemoveIfIdle(key);
+            progress.Planned(_plans.Count);
+            return _plans.Count;
+        }
+    }
+
+    /// <summary>Ends what a former run began for the user and no plan asks for any more.</summary>
+    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past)
+    {
+        lock (_gate)
+        {
+            past.EndLost(key.User, device => Lose(progress, key, device));
+        }
+    }
+
+    /// <summary>Starts the delivery to a session that joined the event's topic; nothing when it is gone.</summary>
+    internal void DispatchJoined(EventProgress progress, Event accepted, Sessions.SessionKey joined)
+    {
+        lock (_gate)
+        {
+            if (TryFind(joined, out var user, out var index))
+            {
+                Start(progress, accepted, user.Key, Planner.PlanJoined(accepted, user.Sessions[index]), past: null);
+                progress.Planned(1);
             }
         }
     }
@@ -95,74 +114,106 @@ internal sealed partial class Shard
             _wheel.Advance(_due);
             foreach (var entry in _due)
             {
-                var delivery = (Delivery)entry;
-                if (delivery.IsSettled)
+                if (entry is Mailbox mailbox)
                 {
-                    continue;
-                }
-
-                if (delivery.OnDue == WheelAction.SendPush)
-                {
-                    SendPush(delivery);
+                    EndDue(mailbox);
                 }
                 else
                 {
-                    End(delivery);
+                    SendPush((Delivery)entry);
                 }
             }
         }
     }
 
-    /// <summary>A lane's answer.</summary>
-    internal void Complete(Delivery delivery, in DeliveryResult result)
+    private void Start(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, PastDispatch? past)
     {
-        lock (_gate)
+        var before = past?.Find(key.User, plan.Device.Id);
+        if (past is not null && past.Skips(key.User, before))
         {
-            if (delivery.IsSettled)
-            {
-                return;
-            }
+            return;
+        }
 
-            switch (result.Status)
+        if (past?.IsWithdrawn(key.User) == true)
+        {
+            if (before is { IsSettled: false })
             {
-                case DeliveryStatus.Accepted:
-                    Settle(delivery, DeliveryState.Accepted, result.ProviderId);
-                    break;
-                case DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected:
-                    RetryLater(delivery, result);
-                    break;
-                case DeliveryStatus.Expired:
-                    End(delivery);
-                    break;
-                default:
-                    Refuse(delivery, result.Reason ?? result.Status.Label());
-                    break;
+                Book(accepted, key, plan.Device.Id, DeliveryState.Withdrawn, null);
             }
+        }
+        else if (before is { IsSettled: true })
+        {
+            Keep(progress, accepted, key, plan, before);
+        }
+        else if (plan.IsSuppressed)
+        {
+            Suppress(accepted, key, plan);
+        }
+        else if (!accepted.IsDurable)
+        {
+            SendTransient(accepted, plan);
+        }
+        else
+        {
+            Begin(progress, accepted, key, plan, before);
         }
     }
 
-    /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
-    internal void AddressGone(Delivery delivery, bool isDeviceGone)
+    private void SendTransient(Event accepted, in DevicePlan plan)
     {
-        lock (_gate)
+        var session = plan.Socket!;
+        if (session.Link.TrySend(session.Key.Session, accepted))
         {
-            if (!delivery.IsSettled)
-            {
-                Refuse(delivery, AddressGoneReason, isDeviceGone);
-            }
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
+            _hub.Metrics.RequestServed();
+        }
+        else
+        {
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
         }
     }
 
-    // Looked up for every device: an earlier delivery that ended at once may have removed an idle user.
+    private void Suppress(Event accepted, UserKey key, in DevicePlan plan)
+    {
+        // No way at all for want of a provider is a failure, not somebody's wish.
+        var state = plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
+        _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
+        if (accepted.IsDurable)
+        {
+            Book(accepted, key, plan.Device.Id, state, plan.Reason);
+        }
+    }
+
+    // A delivery of a former run whose device is gone since: it has to end like any other.
+    private void Lose(EventProgress progress, UserKey key, string device)
+    {
+        _hub.Metrics.Ledger.Planned(progress.App, progress.Class);
+        _hub.Metrics.Ledger.Settled(progress.App, progress.Class, DeliveryState.Failed);
+        _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Settled, key, device) with { State = DeliveryState.Failed.Label(), Reason = "device-gone" });
+    }
+
+    private void Book(Event accepted, UserKey key, string device, DeliveryState state, string? reason)
+    {
+        _hub.Metrics.Ledger.Planned(accepted.App, accepted.Class);
+        _hub.Metrics.Ledger.Settled(accepted.App, accepted.Class, state);
+        _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Settled, _hub.Time.GetUtcNow())
+        {
+            User = key.User,
+            Device = device,
+            State = state.Label(),
+            Reason = reason,
+        });
+    }
+
     private UserState GetOrAddUser(UserKey key)
     {
         ref var user = ref CollectionsMarshal.GetValueRefOrAddDefault(_users, key, out _);
-        return user ??= new UserState();
+        return user ??= new UserState(key);
     }
 
-    private void RemoveIfIdle(UserKey key, UserState? user)
+    private void RemoveIfIdle(UserKey key)
     {
-        if (user?.IsIdle == true)
+        if (_users.TryGetValue(key, out var user) && user.IsIdle)
         {
             _users.Remove(key);
         }

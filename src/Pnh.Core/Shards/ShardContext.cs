@@ -1,3 +1,4 @@
+using Pnh.Core.Devices;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -17,32 +18,17 @@ internal sealed class ShardContext
 
     internal required TimeProvider Time { get; init; }
 
+    /// <summary>Most items of one mailbox.</summary>
+    internal required int MailboxItems { get; init; }
+
     internal LaneTable Lanes { get; set; } = null!;
 
-    /// <summary>Books the end of a delivery: counters, journal, and the event's own end with its last delivery.</summary>
-    internal void Settled(Delivery delivery, DeliveryState state, string? reason)
-    {
-        var accepted = delivery.Event;
-        if (!delivery.IsCounted || state != delivery.Ending)
-        {
-            Counted(state, reason, delivery.Lane?.Channel ?? ChannelNames.None, accepted.Class);
-        }
+    /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
+    internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
 
-        if (state == DeliveryState.Expired && delivery.WaitsForHub)
-        {
-            // Not a call that nobody answered: only what waited in a lane or for another attempt.
-            Metrics.DeadlineMissed(accepted.Class);
-        }
-
-        Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Settled, Time.GetUtcNow())
-        {
-            User = delivery.User.User,
-            Device = delivery.Device.Id,
-            State = state.Label(),
-            Reason = reason,
-        });
-        Close(delivery.Progress);
-    }
+    /// <summary>Starts a milestone of a delivery.</summary>
+    internal Milestone Milestone(EventProgress progress, MilestoneKind kind, UserKey user, string device) =>
+        new(progress.App, progress.Id, progress.Class, kind, Time.GetUtcNow()) { User = user.User, Device = device };
 
     /// <summary>Counts the ends that no channel's answer counts.</summary>
     internal void Counted(DeliveryState state, string? reason, string channel, EventClass @class)
@@ -64,12 +50,12 @@ internal sealed class ShardContext
         }
     }
 
-    /// <summary>Closes one of the event's deliveries, or its dispatch; finishes the event with the last.</summary>
+    /// <summary>Closes one of what is open of the event; finishes the event with the last.</summary>
     internal void Close(EventProgress progress)
     {
-        if (progress.Close() && progress.Event.IsDurable)
+        if (progress.Close() && progress.IsDurable)
         {
-            Journal.Finish(progress.Event.App, progress.Event.Id);
+            Journal.Finish(progress.App, progress.Id);
         }
     }
 }

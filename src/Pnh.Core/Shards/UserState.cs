@@ -1,53 +1,86 @@
-using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 using Pnh.Core.Plans;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>What a shard keeps of a user while there is something to keep: sessions and open deliveries, oldest first.</summary>
-internal sealed class UserState
+/// <summary>What a shard keeps of a user while there is something to keep: sessions, and a mailbox per device that has one.</summary>
+internal sealed class UserState(UserKey key)
 {
-    private HashSet<string>? _behind;
+    // Most users have one device on a socket: a dictionary would be half of what an idle session costs.
+    private Mailbox? _first;
+    private Dictionary<string, Mailbox>? _more;
 
-    /// <summary>Live sessions, at most one per device.</summary>
-    internal List<LiveSession> Sessions { get; } = [];
+    internal UserKey Key { get; } = key;
 
-    /// <summary>Deliveries without an end yet.</summary>
-    internal List<Delivery> Pending { get; } = [];
+    /// <summary>Sessions, live and detached, at most one per device.</summary>
+    internal List<LiveSession> Sessions { get; } = new(1);
 
-    internal bool IsIdle => Sessions.Count == 0 && Pending.Count == 0;
+    /// <summary>Items whose push waits only for somebody to acknowledge elsewhere.</summary>
+    internal int WaitElsewhere { get; set; }
 
-    /// <summary>True while the device's session has not been sent all that waits for it.</summary>
-    internal bool IsBehind(string device) => _behind?.Contains(device) == true;
+    internal bool IsIdle => Sessions.Count == 0 && _first is null && _more is null or { Count: 0 };
 
-    internal void SetBehind(string device, bool isBehind)
+    /// <summary>The mailboxes; changes while it is walked are not seen, and a removed one may still be given.</summary>
+    internal Mailbox[] Mailboxes => _more is null
+        ? _first is null ? [] : [_first]
+        : _first is null ? [.. _more.Values] : [_first, .. _more.Values];
+
+    internal Mailbox? FindMailbox(string device)
     {
-        if (isBehind)
+        if (_first is not null && string.Equals(_first.Device, device, StringComparison.Ordinal))
         {
-            (_behind ??= new HashSet<string>(StringComparer.Ordinal)).Add(device);
+            return _first;
+        }
+
+        return _more?.GetValueOrDefault(device);
+    }
+
+    internal Mailbox GetOrAddMailbox(string device)
+    {
+        if (FindMailbox(device) is { } known)
+        {
+            return known;
+        }
+
+        var made = new Mailbox(this, device);
+        if (_first is null)
+        {
+            _first = made;
         }
         else
         {
-            _behind?.Remove(device);
+            (_more ??= new Dictionary<string, Mailbox>(StringComparer.Ordinal)).Add(device, made);
+        }
+
+        return made;
+    }
+
+    internal void Remove(Mailbox mailbox)
+    {
+        if (ReferenceEquals(_first, mailbox))
+        {
+            _first = null;
+        }
+        else
+        {
+            _more?.Remove(mailbox.Device);
         }
     }
 
-    internal int FindSession(string device) =>
-        Sessions.FindIndex(s => string.Equals(s.Key.Device, device, StringComparison.Ordinal));
-
-    /// <summary>The open delivery of an event to a device; null when it ended or never was. Searched from the newest: acks come soon.</summary>
-    internal Delivery? FindPending(string device, string eventId)
+    internal int FindSession(string device)
     {
-        for (var i = Pending.Count - 1; i >= 0; i--)
+        for (var i = 0; i < Sessions.Count; i++)
         {
-            var delivery = Pending[i];
-            // The device first: one event to many devices is the long list, and its ids differ early.
-            if (string.Equals(delivery.Device.Id, device, StringComparison.Ordinal)
-                && string.Equals(delivery.Event.Id, eventId, StringComparison.Ordinal))
+            if (string.Equals(Sessions[i].Key.Device, device, StringComparison.Ordinal))
             {
-                return delivery;
+                return i;
             }
         }
 
-        return null;
+        return -1;
     }
+
+    /// <summary>The device's session with a connection; null = none.</summary>
+    internal LiveSession? FindLive(string device) =>
+        FindSession(device) is >= 0 and var index && !Sessions[index].IsDetached ? Sessions[index] : null;
 }

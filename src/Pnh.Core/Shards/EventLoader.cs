@@ -1,0 +1,19 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>Makes events again from what the journal keeps of them. Thread-safe.</summary>
+internal sealed class EventLoader(IEventJournal journal, EventReader reader, TimeProvider time)
+{
+    /// <summary>The event; null when the journal does not have it any more or its body cannot be read. Throws <see cref="StoreUnavailableException"/>.</summary>
+    internal async ValueTask<Event?> LoadAsync(string app, string id, CancellationToken cancellationToken) =>
+        await journal.FindAsync(app, id, cancellationToken).ConfigureAwait(false) is { } stored ? Read(stored, []) : null;
+
+    /// <summary>The same from what was read already; null adds the reason to <paramref name="errors"/>.</summary>
+    internal Event? Read(StoredEvent stored, ICollection<FieldError> errors) => reader.Read(
+        stored.Body,
+        new EventOrigin(stored.App, stored.AcceptedAt, time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt),
+        errors);
+}

@@ -1,0 +1,119 @@
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>
+/// What waits for one device, oldest first. One timer for all of it: the earliest end. Finding by event id is O(1) from 32 items on. Belongs to
+/// its shard, touched under its gate only.
+/// </summary>
+internal sealed class Mailbox : WheelEntry
+{
+    // Below it a walk costs less than a dictionary entry: acks come for the oldest or the newest.
+    private const int IndexedFrom = 32;
+    private Dictionary<string, MailboxItem>? _index;
+
+    internal Mailbox(UserState user, string device)
+    {
+        User = user;
+        Device = device;
+    }
+
+    internal UserState User { get; }
+
+    internal string Device { get; }
+
+    internal MailboxItem? First { get; private set; }
+
+    internal MailboxItem? Last { get; private set; }
+
+    internal int Count { get; private set; }
+
+    /// <summary>When its timer fires; <see cref="DateTimeOffset.MaxValue"/> = no timer.</summary>
+    internal DateTimeOffset NextEnd { get; set; } = DateTimeOffset.MaxValue;
+
+    /// <summary>True while the device's session has not been sent all that waits for it.</summary>
+    internal bool IsBehind { get; set; }
+
+    /// <summary>True while bodies are read from the journal for it.</summary>
+    internal bool IsLoading { get; set; }
+
+    internal void Add(MailboxItem item)
+    {
+        item.Previous = Last;
+        if (Last is null)
+        {
+            First = item;
+        }
+        else
+        {
+            Last.Next = item;
+        }
+
+        Last = item;
+        Count++;
+        if (_index is not null)
+        {
+            _index[item.Id] = item;
+        }
+        else if (Count == IndexedFrom)
+        {
+            _index = new Dictionary<string, MailboxItem>(StringComparer.Ordinal);
+            for (var each = First; each is not null; each = each.Next)
+            {
+                _index[each.Id] = each;
+            }
+        }
+    }
+
+    internal void Remove(MailboxItem item)
+    {
+        _ = item.Previous is null ? First = item.Next : item.Previous.Next = item.Next;
+        _ = item.Next is null ? Last = item.Previous : item.Next.Previous = item.Previous;
+        item.Previous = null;
+        item.Next = null;
+        item.Loaded = null;
+        Count--;
+        if (Count == 0)
+        {
+            _index = null;
+        }
+        else
+        {
+            _index?.Remove(item.Id);
+        }
+    }
+
+    /// <summary>The event's place; null when it left or never was.</summary>
+    internal MailboxItem? Find(string eventId)
+    {
+        if (_index is not null)
+        {
+            return _index.GetValueOrDefault(eventId);
+        }
+
+        var item = Last;
+        while (item is not null && !string.Equals(item.Id, eventId, StringComparison.Ordinal))
+        {
+            item = item.Previous;
+        }
+
+        return item;
+    }
+
+    /// <summary>The first to go when there are too many: the oldest bulk, else message, else call. Never null in one that is not empty.</summary>
+    internal MailboxItem FindSuperfluous()
+    {
+        MailboxItem? message = null;
+        for (var item = First; item is not null; item = item.Next)
+        {
+            if (item.Class == EventClass.Bulk)
+            {
+                return item;
+            }
+
+            message ??= item.Class == EventClass.Message ? item : null;
+        }
+
+        return message ?? First!;
+    }
+}

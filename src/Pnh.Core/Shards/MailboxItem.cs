@@ -1,0 +1,75 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>
+/// One event's place in one device's mailbox, and the ledger's state of its delivery: pending until it has its one terminal state. It stays after
+/// that while the device may still come for it. Holds ids, not the event: a body that is needed again is read from the journal. Belongs to its
+/// shard, touched under its gate only.
+/// </summary>
+internal sealed class MailboxItem
+{
+    internal MailboxItem(Event accepted, EventProgress progress)
+    {
+        Progress = progress;
+        Order = accepted.AcceptedAt;
+        ExpiresAt = accepted.ExpiresAt;
+        EndsAt = accepted.ExpiresAt;
+        CollapseKey = accepted.CollapseKey;
+    }
+
+    internal string Id => Progress.Id;
+
+    internal EventClass Class => Progress.Class;
+
+    internal EventProgress Progress { get; }
+
+    /// <summary>When the event was accepted.</summary>
+    internal DateTimeOffset Order { get; }
+
+    /// <summary>From here on nothing of it is sent.</summary>
+    internal DateTimeOffset ExpiresAt { get; }
+
+    /// <summary>When it leaves the mailbox at the latest: past its TTL a frame that left in time may still be acknowledged.</summary>
+    internal DateTimeOffset EndsAt { get; set; }
+
+    internal string? CollapseKey { get; }
+
+    /// <summary>Where the ledger has it.</summary>
+    internal DeliveryState State { get; set; }
+
+    internal bool IsSettled => State != DeliveryState.Pending;
+
+    /// <summary>True for a registered device that may get it by socket: it waits for the device's next session, also once it is settled.</summary>
+    internal bool IsKept { get; init; }
+
+    /// <summary>False for a socket whose device is not registered: nobody waits for it once the session is gone for good.</summary>
+    internal bool IsRegistered { get; init; }
+
+    /// <summary>True when the event's <c>channels</c> let it out on a socket, now or on a later session.</summary>
+    internal bool TakesFrames { get; init; }
+
+    /// <summary>How it ends when nobody acknowledges it in time: expired, unless its push was held back or refused.</summary>
+    internal DeliveryState Ending { get; set; } = DeliveryState.Expired;
+
+    /// <summary>Why it ends so; null = its time is over, no more.</summary>
+    internal string? EndingReason { get; set; }
+
+    /// <summary>The session that was given the frame last; null = none yet.</summary>
+    internal LiveSession? Session { get; set; }
+
+    /// <summary>When the frame was last given to a session, for the ack latency; 0 = never.</summary>
+    internal long FrameTimestamp { get; set; }
+
+    /// <summary>The push that is planned or under way; null = none (any more).</summary>
+    internal Delivery? Push { get; set; }
+
+    /// <summary>The event, read back for a session or an inbox; null = not in memory.</summary>
+    internal Event? Loaded { get; set; }
+
+    internal MailboxItem? Previous { get; set; }
+
+    internal MailboxItem? Next { get; set; }
+}

@@ -1,0 +1,183 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>Frames: to the session at once, or as a replay of what waits, oldest first, as fast as it acknowledges.</summary>
+internal sealed partial class Shard
+{
+    // Replayed frames that may be unacknowledged at once, whatever a session has room for: half of the 256 that ours keep.
+    private const int ReplayWindow = 128;
+
+    // Bodies read back at once: 32 of 64 kB are 2 MB.
+    private const int LoadItems = 32;
+
+    // A frame that left in time may be acknowledged after the TTL: a slow phone answers within seconds.
+    private static readonly TimeSpan AckGrace = TimeSpan.FromSeconds(5);
+
+    /// <summary>Bodies that were read back for the device's session (null = cannot be read any more); the replay goes on.</summary>
+    internal void Loaded(UserKey key, string device, IReadOnlyList<(MailboxItem Item, Event? Event)> loaded)
+    {
+        lock (_gate)
+        {
+            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
+            {
+                return;
+            }
+
+            mailbox.IsLoading = false;
+            foreach (var (item, body) in loaded)
+            {
+                if (!ReferenceEquals(mailbox.Find(item.Id), item))
+                {
+                    continue; // acknowledged or ended meanwhile
+                }
+
+                if (body is null)
+                {
+                    Drop(mailbox, item, DeliveryState.Failed, "unreadable");
+                }
+                else
+                {
+                    item.Loaded = body;
+                }
+            }
+
+            ReplayRest(user, mailbox);
+            RemoveIfEmpty(mailbox);
+        }
+    }
+
+    /// <summary>Bodies could not be read now: the next ack or hello tries again.</summary>
+    internal void LoadFailed(UserKey key, string device)
+    {
+        lock (_gate)
+        {
+            if (_users.TryGetValue(key, out var user) && user.FindMailbox(device) is { } mailbox)
+            {
+                mailbox.IsLoading = false;
+            }
+        }
+    }
+
+    /// <summary>A link could not queue what it took.</summary>
+    internal void Refused(Sessions.SessionKey session, string eventId)
+    {
+        lock (_gate)
+        {
+            if (!TryFind(session, out var user, out _) || user.FindMailbox(session.Device) is not { } mailbox || mailbox.Find(eventId) is not { } item)
+            {
+                return;
+            }
+
+            item.Session = null;
+            mailbox.IsBehind = true;
+            if (item.Push is { Push: PushTiming.UnlessAcked, Attempts: 0 } push)
+            {
+                SendPush(push);
+            }
+        }
+    }
+
+    private bool SendFrame(UserKey key, MailboxItem item, Event accepted, LiveSession session, bool isReplay = false)
+    {
+        var (link, id) = (session.Link, session.Key.Session);
+        if (isReplay)
+        {
+            if (!link.TryReplay(id, accepted))
+            {
+                return false;
+            }
+        }
+        else if (!link.TrySend(id, accepted))
+        {
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
+            return false;
+        }
+
+        item.Session = session;
+        item.FrameTimestamp = _hub.Time.GetTimestamp();
+        var grace = _hub.Time.GetUtcNow() + AckGrace;
+        item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
+        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
+        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
+        return true;
+    }
+
+    // Sends what waits for the session's device, oldest first, until a window is unacknowledged; the rest follows the acks.
+    private void Replay(UserState user, Mailbox mailbox, LiveSession session)
+    {
+        var unacked = 0;
+        var now = _hub.Time.GetUtcNow();
+        for (var item = mailbox.First; item is not null; item = item.Next)
+        {
+            if (!item.TakesFrames || (item.ExpiresAt <= now && !IsOn(item, session)))
+            {
+                continue;
+            }
+
+            if (!IsOn(item, session) && (unacked == ReplayWindow || !TryReplay(user, mailbox, item, session)))
+            {
+                mailbox.IsBehind = true;
+                return;
+            }
+
+            unacked++;
+        }
+
+        mailbox.IsBehind = false;
+    }
+
+    private bool TryReplay(UserState user, Mailbox mailbox, MailboxItem item, LiveSession session)
+    {
+        if ((item.Push?.Event ?? item.Loaded) is not { } accepted)
+        {
+            Load(user, mailbox, item, session);
+            return false;
+        }
+
+        if (!SendFrame(user.Key, item, accepted, session, isReplay: true))
+        {
+            return false;
+        }
+
+        item.Loaded = null;
+        return true;
+    }
+
+    private void Load(UserState user, Mailbox mailbox, MailboxItem first, LiveSession session)
+    {
+        if (mailbox.IsLoading)
+        {
+            return;
+        }
+
+        mailbox.IsLoading = true;
+        var items = new List<MailboxItem>();
+        for (var item = first; item is not null && items.Count < LoadItems; item = item.Next)
+        {
+            if (item is { TakesFrames: true, Loaded: null, Push: null } && !IsOn(item, session))
+            {
+                items.Add(item);
+            }
+        }
+
+        _hub.Load(user.Key, mailbox.Device, items);
+    }
+
+    private void ReplayRest(UserState user, Mailbox? mailbox)
+    {
+        if (mailbox is { IsBehind: true } && user.FindLive(mailbox.Device) is { } session)
+        {
+            Replay(user, mailbox, session);
+        }
+    }
+
+    private static bool IsOn(MailboxItem item, LiveSession session) => item.Session?.Key == session.Key;
+
+    private static bool IsOnLiveSession(UserState user, MailboxItem item, string device) =>
+        user.FindLive(device) is { } live && IsOn(item, live);
+}

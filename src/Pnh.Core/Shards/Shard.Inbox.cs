@@ -1,0 +1,53 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>What an inbox shows of a mailbox.</summary>
+internal sealed partial class Shard
+{
+    /// <summary>Unexpired items of the device's mailbox after a place, oldest first, with their event when it is in memory.</summary>
+    internal List<InboxEntry> ReadMailbox(UserKey key, string device, InboxCursor after, int limit)
+    {
+        var found = new List<InboxEntry>();
+        lock (_gate)
+        {
+            var mailbox = _users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
+            var now = _hub.Time.GetUtcNow();
+            for (var item = mailbox?.First; item is not null && found.Count < limit; item = item.Next)
+            {
+                var place = new InboxCursor(item.Order.UtcTicks, item.Id);
+                if (item.TakesFrames && item.ExpiresAt > now && place.IsAfter(after))
+                {
+                    found.Add(new InboxEntry(place, item.Push?.Event ?? item.Loaded));
+                }
+            }
+        }
+
+        return found;
+    }
+
+    /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>
+    internal int CountInFlight()
+    {
+        var count = 0;
+        lock (_gate)
+        {
+            foreach (var user in _users.Values)
+            {
+                foreach (var mailbox in user.Mailboxes)
+                {
+                    for (var item = mailbox.First; item is not null; item = item.Next)
+                    {
+                        count += item.IsSettled ? 0 : 1;
+                    }
+                }
+            }
+        }
+
+        return count;
+    }
+}
+
+/// <summary>An item and its event; null = to be read from the journal.</summary>
+internal readonly record struct InboxEntry(InboxCursor Place, Event? Event);

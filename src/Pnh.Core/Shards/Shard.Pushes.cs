@@ -1,0 +1,192 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>Pushes: when they go to their lane, and what a provider's answer means.</summary>
+internal sealed partial class Shard
+{
+    private const string AddressGoneReason = "address-gone";
+    private static readonly TimeSpan FullLaneDelay = TimeSpan.FromSeconds(1);
+
+    /// <summary>A lane's answer.</summary>
+    internal void Complete(Delivery delivery, in DeliveryResult result)
+    {
+        lock (_gate)
+        {
+            delivery.IsInLane = false;
+            if (delivery.Withdrawal is not null)
+            {
+                CompleteClear(delivery, result);
+                return;
+            }
+
+            if (delivery.IsSettled)
+            {
+                return;
+            }
+
+            switch (result.Status)
+            {
+                case DeliveryStatus.Accepted:
+                    Settle(delivery, DeliveryState.Accepted, null, result.ProviderId);
+                    break;
+                case DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected:
+                    RetryLater(delivery, result);
+                    break;
+                case DeliveryStatus.Expired:
+                    End(delivery);
+                    break;
+                default:
+                    Refuse(delivery, result.Reason ?? result.Status.Label());
+                    break;
+            }
+        }
+    }
+
+    /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
+    internal void AddressGone(Delivery delivery, bool isDeviceGone)
+    {
+        lock (_gate)
+        {
+            delivery.IsInLane = false;
+            if (delivery is { IsSettled: false, Withdrawal: null })
+            {
+                Refuse(delivery, AddressGoneReason, isDeviceGone);
+            }
+        }
+    }
+
+    private void SendPush(Delivery delivery)
+    {
+        if (delivery.IsSettled)
+        {
+            return;
+        }
+
+        if (delivery.Withdrawal is null && IsExpired(delivery.Event) && !IsNowOrNever(delivery.Event))
+        {
+            End(delivery);
+            return;
+        }
+
+        // A TTL of 0 gets the one attempt that it asks for, so nobody is late with the next.
+        delivery.WaitsForHub = !IsNowOrNever(delivery.Event);
+        if (delivery.Lane!.TryEnqueue(delivery))
+        {
+            delivery.Attempts++;
+            delivery.IsInLane = true;
+            NoLongerWaitsElsewhere(delivery);
+            _wheel.Cancel(delivery);
+        }
+        else
+        {
+            // After a 202 nothing is shed, only delayed.
+            _wheel.Schedule(delivery, FullLaneDelay);
+        }
+    }
+
+    private void RetryLater(Delivery delivery, in DeliveryResult result)
+    {
+        var now = _hub.Time.GetUtcNow();
+        var rest = delivery.Event.ExpiresAt - now;
+        var wait = WaitAfter(delivery, result, rest);
+        if (wait < rest)
+        {
+            _wheel.Schedule(delivery, wait);
+            _hub.Journal.Note(_hub.Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
+            {
+                Channel = delivery.Lane!.Channel,
+                Reason = result.Reason ?? result.Status.Label(),
+                Attempts = delivery.Attempts,
+                NextAttemptAt = now + wait,
+            });
+        }
+        else
+        {
+            delivery.Item!.EndingReason ??= result.Reason ?? result.Status.Label();
+            Rest(delivery);
+        }
+    }
+
+    private static TimeSpan WaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
+    {
+        // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
+        if (result.RetryAfter is not { } given || given <= TimeSpan.Zero)
+        {
+            return Backoff(delivery.Attempts);
+        }
+
+        // The breaker tells everybody the same few seconds, however long the outage lasts.
+        return result is { Status: DeliveryStatus.Unavailable, Reason: DeliveryResult.BreakerOpen } && Backoff(delivery.Attempts) is var own && own > given
+            ? own
+            : Spread(given, rest);
+    }
+
+    // Never earlier than given, up to a quarter later: those who were told the same time do not come back together. Within the TTL if given was.
+    private static TimeSpan Spread(TimeSpan given, TimeSpan rest)
+    {
+        var room = given < rest ? Shorter(given / 4, rest - given) : TimeSpan.Zero;
+        return given + (room * Random.Shared.NextDouble());
+    }
+
+    // 1, 2, 4 … 64 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once.
+    private static TimeSpan Backoff(int attempts) =>
+        TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 6)) * (0.5 + Random.Shared.NextDouble()));
+
+    // Refused for good. A frame on a live session may still be acknowledged; else the ledger has its end, and the mailbox may keep the event.
+    private void Refuse(Delivery delivery, string reason, bool isDeviceGone = false)
+    {
+        var item = delivery.Item!;
+        item.Ending = DeliveryState.Failed;
+        item.EndingReason = reason;
+        if (IsOnLiveSession(delivery))
+        {
+            Rest(delivery);
+        }
+        else
+        {
+            Settle(delivery, DeliveryState.Failed, reason, isDeviceGone: isDeviceGone);
+        }
+    }
+
+    // Seen on another device: not pushed any more, but this one still gets it with its next session.
+    private void HoldBack(Delivery delivery) => Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+
+    // No push to come: from here on only an ack or its time ends it.
+    private void Rest(Delivery delivery)
+    {
+        var item = delivery.Item!;
+        StopPush(item);
+        if (FindMailbox(delivery) is { } mailbox)
+        {
+            ScheduleEnd(mailbox, item);
+        }
+    }
+
+    private void End(Delivery delivery) => Settle(delivery, delivery.Item!.Ending, delivery.Item.EndingReason);
+
+    private void Settle(Delivery delivery, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
+    {
+        if (FindMailbox(delivery) is { } mailbox)
+        {
+            Settle(mailbox, delivery.Item!, state, reason, providerId, isDeviceGone);
+            RemoveIfEmpty(mailbox);
+        }
+    }
+
+    private Mailbox? FindMailbox(Delivery delivery) =>
+        _users.TryGetValue(delivery.User, out var user) ? user.FindMailbox(delivery.Device.Id) : null;
+
+    private bool IsOnLiveSession(Delivery delivery) =>
+        _users.TryGetValue(delivery.User, out var user) && IsOnLiveSession(user, delivery.Item!, delivery.Device.Id);
+
+    private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _hub.Time.GetUtcNow();
+
+    private static bool IsNowOrNever(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt;
+
+    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
+}
