@@ -53,7 +53,6 @@ internal static class HubServices
         .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
         .AddSingleton(provider => new EventReader(
             provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => channel.Name)))
-        .AddSingleton(new HubOptions())
         .AddSingleton<Hub>()
         .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
 
