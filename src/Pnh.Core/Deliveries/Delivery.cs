@@ -48,9 +48,6 @@ public sealed class Delivery : WheelEntry
     /// <summary>True while it waits only for somebody to acknowledge on another device.</summary>
     internal bool WaitsElsewhere { get; set; }
 
-    /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
-    internal bool WaitsForHub { get; set; }
-
     /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
     internal int Attempts { get; set; }
 

@@ -57,6 +57,9 @@ internal sealed class MailboxItem
     /// <summary>Why it ends so; null = its time is over, no more.</summary>
     internal string? EndingReason { get; set; }
 
+    /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
+    internal bool WaitsForHub { get; set; }
+
     /// <summary>The session that was given the frame last; null = none yet.</summary>
     internal LiveSession? Session { get; set; }
 

@@ -201,7 +201,7 @@ internal sealed partial class Shard
             IsKept = keeps,
         });
         _hub.Counted(state, reason, push?.Lane?.Channel ?? ChannelNames.None, item.Class);
-        if (state == DeliveryState.Expired && push is { WaitsForHub: true })
+        if (state == DeliveryState.Expired && item.WaitsForHub)
         {
             // Not a call that nobody answered: only what waited in a lane or for another attempt.
             _hub.Metrics.DeadlineMissed(item.Class);

@@ -74,7 +74,11 @@ internal sealed partial class Shard
         }
 
         // A TTL of 0 gets the one attempt that it asks for, so nobody is late with the next.
-        delivery.WaitsForHub = !IsNowOrNever(delivery.Event);
+        if (delivery.Item is { } item)
+        {
+            item.WaitsForHub = !IsNowOrNever(delivery.Event);
+        }
+
         if (delivery.Lane!.TryEnqueue(delivery))
         {
             delivery.Attempts++;
