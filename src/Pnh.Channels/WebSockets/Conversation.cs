@@ -165,9 +165,16 @@ internal sealed class Conversation
         }
 
         _speaker = identity;
-        if (!await TryResumeAsync(hello, identity, cancellationToken))
+        try
         {
-            await OpenNewAsync(hello, identity, cancellationToken);
+            if (!await TryResumeAsync(hello, identity, cancellationToken))
+            {
+                await OpenNewAsync(hello, identity, cancellationToken);
+            }
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            _transport.Close(SessionClose.Drain);
         }
     }
 
@@ -201,13 +208,9 @@ internal sealed class Conversation
         {
             await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            _transport.Close(SessionClose.Drain);
-        }
         finally
         {
-            _opened = session;
+            _opened = session; // also when the hub failed: it may know the session, and must hear of its end
         }
 
         // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.

@@ -9,6 +9,8 @@ internal sealed partial class ByteLink
 {
     private readonly ConcurrentDictionary<string, SessionOpened> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<byte[]>> _calls = new();
+    private readonly Dictionary<string, long> _refusing = []; // session -> number of the refusal that the hub has not heard of; the edge's pump only
+    private long _lastRefusal;
     private long _lastCall;
 
     private Task CallEdge(BinaryReader reader)
@@ -46,24 +48,44 @@ internal sealed partial class ByteLink
             return;
         }
 
-        string name;
-        bool taken;
+        if (call == Call.GoOn)
+        {
+            if (_refusing.GetValueOrDefault(id) == reader.ReadInt64())
+            {
+                _refusing.Remove(id);
+            }
+
+            return;
+        }
+
         if (call == Call.Withdraw)
         {
             var withdrawal = new Withdrawal(reader.ReadString(), reader.ReadString(), reader.ReadString());
-            (name, taken) = (withdrawal.Event, session.Link.TryWithdraw(id, withdrawal));
-        }
-        else
-        {
-            var accepted = ReadEvent(reader);
-            (name, taken) = (accepted.Id, call == Call.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted));
+            if (!session.Link.TryWithdraw(id, withdrawal))
+            {
+                Refuse(session.Key, withdrawal.Event, 0);
+            }
+
+            return;
         }
 
-        if (!taken)
+        var accepted = ReadEvent(reader);
+        if (_refusing.ContainsKey(id))
         {
-            Edge.Refused(session.Key, name);
+            Refuse(session.Key, accepted.Id, 0); // sent before the hub heard that an older one was refused
+        }
+        else if (!(call == Call.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted)))
+        {
+            Refuse(session.Key, accepted.Id, accepted.IsDurable ? _refusing[id] = ++_lastRefusal : 0);
         }
     }
+
+    private void Refuse(SessionKey session, string eventId, long refusal) => Write(_toHub, Call.Refused, w =>
+    {
+        WriteKey(w, session);
+        w.Write(eventId);
+        w.Write(refusal);
+    });
 
     private async Task<BinaryReader> AskHubAsync(Call call, Action<BinaryWriter> members, CancellationToken cancellationToken)
     {
@@ -120,7 +142,7 @@ internal sealed partial class ByteLink
 
         public void Acked(SessionKey session, string eventId) => Tell(Call.Acked, session, w => w.Write(eventId));
 
-        public void Refused(SessionKey session, string eventId) => Tell(Call.Refused, session, w => w.Write(eventId));
+        public void Refused(SessionKey session, string eventId) => link.Refuse(session, eventId, 0);
 
         public void Answered(SessionKey session, string eventId, string reason, string? answer) => Tell(Call.Answered, session, w =>
         {

@@ -51,6 +51,7 @@ internal sealed partial class ByteLink
                 break;
             case Call.Refused:
                 _hub.Refused(session, reader.ReadString());
+                GoOn(session, reader.ReadInt64());
                 break;
             case Call.Answered:
                 _hub.Answered(session, reader.ReadString(), reader.ReadString(), ReadOptional(reader));
@@ -63,6 +64,19 @@ internal sealed partial class ByteLink
                 break;
             default:
                 throw new InvalidDataException($"{call} does not go this way");
+        }
+    }
+
+    // What the hub sends from now on, it sends knowing of the refusal.
+    private void GoOn(SessionKey session, long refusal)
+    {
+        if (refusal > 0)
+        {
+            Write(_toEdge, Call.GoOn, w =>
+            {
+                w.Write(session.Session);
+                w.Write(refusal);
+            });
         }
     }
 

@@ -7,7 +7,7 @@ namespace Pnh.Channels.Tests.WebSockets;
 /// <summary>
 /// Sockets and hub as if they lived on two nodes: every call, in both directions, becomes bytes that another thread turns back into a call.
 /// Nothing else crosses. What the hub sends is on its way at once; what a session does not take comes back as
-/// <see cref="ISessionEvents.Refused"/>.
+/// <see cref="ISessionEvents.Refused"/>, and with it what was on its way behind, or a younger event would overtake.
 /// </summary>
 internal sealed partial class ByteLink : IAsyncDisposable
 {
@@ -42,6 +42,7 @@ internal sealed partial class ByteLink : IAsyncDisposable
         Withdraw,
         Close,
         Answer,
+        GoOn,
         Fence,
     }
 
