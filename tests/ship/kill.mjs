@@ -145,9 +145,9 @@ async function report(done, tabs, phones) {
   console.log(`   seed ${options.seed}, ${done} rounds (${kinds.load} under load, ${kinds.start} during the start, ${kinds.recovery} during recovery), ${((Date.now() - started) / 1000).toFixed(0)} s`);
   console.log(`   ${counts.posted} posted, ${counts.accepted} accepted, ${counts.arrived} arrived (${counts.bySocket} by socket, ${counts.byPush} by push), ${ended} ended otherwise, ${lost.length} lost`);
   console.log(`   ${counts.duplicates} arrived again under the same id; ${counts.acceptedTwice} answers were lost in a kill and given again, ${counts.acceptedAnew} events had not been kept and were taken anew`);
-  console.log(`   ${counts.outOfOrder} first arrivals out of order; ${sum("welcomes")} welcomes, ${sum("resumed")} resumed; ${phones.unseen} pushes not seen on a screen; ${asked} timelines read`);
+  console.log(`   ${counts.outOfOrder} first arrivals out of order${ledger.overtaken.slice(0, 3).map((text) => ` (${text})`)}; ${sum("welcomes")} welcomes, ${sum("resumed")} resumed; ${phones.unseen} pushes not seen on a screen; ${asked} timelines read; ${stage.journalFiles().length} journal files`);
   console.log(`   the stand-ins counted ${JSON.stringify(await phones.violations())}`);
-  check(`${done} kills: everything accepted arrived or has an end`, lost.length === 0 ? null : `${lost.length} lost: ${lost.slice(0, 10).map((e) => `${e.id} for ${e.user} (${e.class})`)}`);
+  check(`${done} kills: everything accepted arrived or has an end`, lost.length === 0 ? null : `${lost.length} lost: ${lost.slice(0, 5).map((e) => `${e.id} for ${e.user} (${e.class}), ${e.timeline.slice(0, 600)}`).join("; ")}`);
   check("no client got what nobody posted, and every answer kept to its promise", ledger.violations.length === 0 ? null : `${ledger.violations.length}: ${ledger.violations.slice(0, 5).join("; ")}`);
   check("every event that arrived is known by its id", forgotten.length === 0 ? null : `${forgotten.length} unknown: ${forgotten.slice(0, 5)}`);
   check("the load was real", counts.accepted > 20 * done && counts.bySocket > 0 && counts.byPush > 0 ? null : JSON.stringify(counts));

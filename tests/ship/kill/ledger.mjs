@@ -8,6 +8,7 @@ export class Ledger {
     this.counts = { posted: 0, accepted: 0, acceptedTwice: 0, arrived: 0, duplicates: 0, acceptedAnew: 0, outOfOrder: 0, bySocket: 0, byPush: 0 };
     this.waiting = 0;
     this.newest = new Map();
+    this.overtaken = [];
   }
 
   violate(text) {
@@ -77,10 +78,11 @@ export class Ledger {
   /** First arrivals of one user, class and channel in the order in which they were posted, one after the other's 202. A figure, since a lost answer frees the order. */
   #order(entry, channel) {
     const line = `${entry.user} ${entry.class} ${channel}`;
-    if (entry.n < (this.newest.get(line) ?? 0)) {
+    if (entry.n < (this.newest.get(line)?.n ?? 0)) {
       this.counts.outOfOrder++;
+      this.overtaken.push(`${entry.id} (${entry.class}, ${entry.user}) came after ${this.newest.get(line).id}`);
     } else {
-      this.newest.set(line, entry.n);
+      this.newest.set(line, entry);
     }
   }
 

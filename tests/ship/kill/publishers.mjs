@@ -51,7 +51,7 @@ export class Publisher {
 
 export function bodyOf(key, user, className, given) {
   const id = given ? { id: key } : {};
-  return { ...id, to: { user }, class: className, ttl: timeToLive, data: { key, padding: "x".repeat(100) }, notification: { title: "Kill", body: key } };
+  return { ...id, to: { user }, class: className, ttl: timeToLive, data: { key, padding: "x".repeat(400) }, notification: { title: "Kill", body: key } };
 }
 
 /** Gives status and body, or null when the connection failed. */

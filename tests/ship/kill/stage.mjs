@@ -61,13 +61,18 @@ export async function openStage(program, { settings = {}, sabotage = false } = {
       throw new Error(`not ready after ${readyLimit / 1000} s: ${hub.output.slice(-2000)}`);
     },
 
+    journalFiles() {
+      const data = join(folder, "data");
+      const entries = existsSync(data) ? readdirSync(data, { recursive: true, withFileTypes: true }) : [];
+      return entries.map((entry) => join(entry.parentPath ?? entry.path, entry.name)).filter((path, i) => entries[i].isFile() && path.startsWith(join(data, "journal")));
+    },
+
     /** SIGKILL, and waits until the process is gone. */
     async kill() {
       stage.hub.child.kill("SIGKILL");
       await stage.hub.ended;
-      const data = join(folder, "data");
-      for (const name of sabotage && existsSync(data) ? readdirSync(data).filter((file) => file.startsWith("journal")) : []) {
-        rmSync(join(data, name), { recursive: true });
+      for (const file of sabotage ? stage.journalFiles() : []) {
+        rmSync(file);
       }
     },
 

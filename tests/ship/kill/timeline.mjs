@@ -1,11 +1,12 @@
 // Asks the hub's own timeline about what did not arrive, and whether it knows what did.
 import { send } from "./publishers.mjs";
 
-const ends = new Set(["acked", "accepted", "expired", "withdrawn", "suppressed", "failed"]);
+// Ends of an event that reached nobody. Not among them: acked and accepted, since the clients and the stand-ins keep what they took, and did not get this one.
+const ends = new Set(["expired", "withdrawn", "suppressed", "failed"]);
 const sampled = 200;
 
 /**
- * `lost`: promised, not arrived and without an end in the timeline. `ended`: not arrived, with one. `forgotten`: arrived under an id that the hub does not know. `asked`:
+ * `lost`: promised, not arrived and without an honest end in the timeline. `ended`: not arrived, with one. `forgotten`: arrived under an id that the hub does not know. `asked`:
  * timelines that were read; 0 when this hub has none.
  */
 export async function settle(stage, ledger, missing) {
@@ -14,7 +15,7 @@ export async function settle(stage, ledger, missing) {
   for (const entry of missing) {
     const answer = await read(stage, entry.id);
     asked += answer.status === 200 ? 1 : 0;
-    hasEnd(answer.json) ? ended++ : lost.push(entry);
+    hasEnd(answer.json) ? ended++ : lost.push({ ...entry, timeline: answer.status === 200 ? answer.text : `${answer.status}` });
   }
 
   const forgotten = [];
