@@ -8,6 +8,7 @@ internal sealed class FakeLink : ISessionLink
 {
     private readonly Lock _gate = new();
     private readonly List<Event> _frames = [];
+    private readonly List<Withdrawal> _withdrawn = [];
     private SessionClose? _closed;
 
     /// <summary>How many frames it takes before it refuses.</summary>
@@ -20,6 +21,18 @@ internal sealed class FakeLink : ISessionLink
             lock (_gate)
             {
                 return [.. _frames];
+            }
+        }
+    }
+
+    /// <summary>What was taken back, as <c>event:reason</c>.</summary>
+    public IReadOnlyList<string> Withdrawn
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return [.. _withdrawn.Select(static w => $"{w.Event}:{w.Reason}")];
             }
         }
     }
@@ -52,6 +65,15 @@ internal sealed class FakeLink : ISessionLink
     }
 
     public bool TryReplay(string session, Event accepted) => TrySend(session, accepted);
+
+    public bool TryWithdraw(string session, Withdrawal withdrawal)
+    {
+        lock (_gate)
+        {
+            _withdrawn.Add(withdrawal);
+            return _closed is null;
+        }
+    }
 
     public void Close(string session, SessionClose reason)
     {

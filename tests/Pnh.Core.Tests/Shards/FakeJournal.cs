@@ -3,61 +3,55 @@ using Pnh.Core.Journal;
 
 namespace Pnh.Core.Tests.Shards;
 
-/// <summary>A journal in memory that checks what it is told: nothing settled twice, nothing finished twice or before its deliveries.</summary>
+/// <summary>
+/// A journal in memory that checks what it is told: nothing settled twice, nothing finished twice or before its deliveries. <see cref="Restart"/>
+/// gives what a hub would find after a crash.
+/// </summary>
 internal sealed class FakeJournal : IEventJournal
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Event> _events = [];
-    private readonly List<SettledDelivery> _settled = [];
+    private readonly List<Milestone> _milestones = [];
+    private readonly List<AddressNote> _addresses = [];
     private readonly List<string> _finished = [];
     private readonly HashSet<(string Event, string User, string Device)> _ended = [];
 
     /// <summary>Thrown by every append while set.</summary>
     public Exception? Fault { get; set; }
 
+    /// <summary>Thrown by every read while set.</summary>
+    public Exception? ReadFault { get; set; }
+
     /// <summary>Appends wait for it.</summary>
     public Task Sync { get; set; } = Task.CompletedTask;
 
     public List<UnfinishedEvent> Unfinished { get; } = [];
 
-    public IReadOnlyList<SettledDelivery> Settled
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return [.. _settled];
-            }
-        }
-    }
+    public IReadOnlyList<Milestone> Milestones => Copy(_milestones);
 
-    public IReadOnlyList<string> Finished
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return [.. _finished];
-            }
-        }
-    }
+    public IReadOnlyList<Milestone> Settled => [.. Milestones.Where(static m => m.Kind == MilestoneKind.Settled)];
+
+    public IReadOnlyList<AddressNote> Addresses => Copy(_addresses);
+
+    public IReadOnlyList<string> Finished => Copy(_finished);
 
     /// <summary>How the delivery ended: <c>state</c> or <c>state:reason</c>; null = not yet.</summary>
     public string? EndOf(string eventId, string device, string? user = null)
     {
-        lock (_gate)
+        foreach (var end in Settled)
         {
-            foreach (var end in _settled)
+            if (end.Event == eventId && end.Device == device && (user is null || end.User == user))
             {
-                if (end.Event.Id == eventId && end.Device == device && (user is null || end.User == user))
-                {
-                    return end.Reason is null ? end.State : $"{end.State}:{end.Reason}";
-                }
+                return end.Reason is null ? end.State : $"{end.State}:{end.Reason}";
             }
-
-            return null;
         }
+
+        return null;
     }
+
+    /// <summary>The kinds of a delivery's milestones, in order.</summary>
+    public IReadOnlyList<MilestoneKind> KindsOf(string eventId, string device) =>
+        [.. Milestones.Where(m => m.Event == eventId && m.Device == device).Select(static m => m.Kind)];
 
     public async ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
     {
@@ -79,24 +73,72 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
-    public void Settle(in SettledDelivery settled)
+    public void Note(in Milestone milestone)
     {
         lock (_gate)
         {
-            Assert.True(_ended.Add((settled.Event.Id, settled.User, settled.Device)), $"{settled.Event.Id} ended twice on {settled.Device}");
-            Assert.DoesNotContain(settled.Event.Id, _finished);
-            _settled.Add(settled);
+            if (milestone.Kind == MilestoneKind.Settled)
+            {
+                Assert.True(
+                    _ended.Add((milestone.Event, milestone.User!, milestone.Device!)), $"{milestone.Event} ended twice on {milestone.Device}");
+                Assert.DoesNotContain(milestone.Event, _finished);
+            }
+
+            _milestones.Add(milestone);
         }
     }
 
-    public void Finish(Event finished)
+    public void NoteAddress(in AddressNote note)
     {
         lock (_gate)
         {
-            Assert.DoesNotContain(finished.Id, _finished);
-            _finished.Add(finished.Id);
+            _addresses.Add(note);
         }
     }
+
+    public void Finish(string app, string id)
+    {
+        lock (_gate)
+        {
+            Assert.DoesNotContain(id, _finished);
+            _finished.Add(id);
+        }
+    }
+
+    public ValueTask<WithdrawResult> WithdrawAsync(
+        string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (!_events.TryGetValue(id, out var accepted))
+            {
+                return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Unknown));
+            }
+
+            if (_milestones.Any(m => m.Event == id && m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
+            {
+                return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Already));
+            }
+
+            var history = HistoryOf(accepted);
+            _milestones.Add(new Milestone(app, id, accepted.Class, MilestoneKind.Withdrawn, at) { User = user, Reason = reason });
+            return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Withdrawn, history));
+        }
+    }
+
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            return ReadFault is not null ? throw ReadFault
+                : ValueTask.FromResult(_events.TryGetValue(id, out var accepted) ? HistoryOf(accepted) : null);
+        }
+    }
+
+    public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
+        (await ReadAsync(app, id, cancellationToken))?.Event;
+
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync(
         [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
@@ -106,6 +148,58 @@ internal sealed class FakeJournal : IEventJournal
             await Task.Yield();
             cancellationToken.ThrowIfCancellationRequested();
             yield return unfinished;
+        }
+    }
+
+    /// <summary>This journal as the next run finds it: every note written, every event that is not finished.</summary>
+    public FakeJournal Restart(DateTimeOffset now)
+    {
+        var next = new FakeJournal();
+        lock (_gate)
+        {
+            next._milestones.AddRange(_milestones);
+            next._ended.UnionWith(_ended);
+            foreach (var (id, accepted) in _events)
+            {
+                next._events.Add(id, accepted);
+                if (!_finished.Contains(id) && accepted.ExpiresAt > now)
+                {
+                    next.Unfinished.Add(UnfinishedOf(accepted));
+                }
+            }
+        }
+
+        return next;
+    }
+
+    private UnfinishedEvent UnfinishedOf(Event accepted)
+    {
+        var own = _milestones.Where(m => m.Event == accepted.Id).ToList();
+        var deliveries = own.Where(static m => m.Device is not null).GroupBy(static m => (m.User, m.Device)).Select(static each => new UnfinishedDelivery(
+            each.Key.User!,
+            each.Key.Device!,
+            each.Any(static m => m.Kind == MilestoneKind.Settled),
+            each.Last(static m => m.Kind is MilestoneKind.Planned or MilestoneKind.Settled).IsKept
+                && !each.Any(static m => m.Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped),
+            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).Attempts,
+            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).NextAttemptAt));
+        return new UnfinishedEvent(
+            Stored(accepted),
+            own.Any(static m => m.Kind == MilestoneKind.Dispatched),
+            [.. own.Where(static m => m.Kind == MilestoneKind.Withdrawn).Select(static m => m.User)],
+            [.. deliveries]);
+    }
+
+    private EventHistory HistoryOf(Event accepted) => new(Stored(accepted), [.. _milestones.Where(m => m.Event == accepted.Id)]);
+
+    private static StoredEvent Stored(Event accepted) => new(
+        accepted.App, accepted.Id, accepted.IdGiven, accepted.AcceptedAt, accepted.ExpiresAt, accepted.TraceParent, accepted.Body);
+
+    private List<T> Copy<T>(List<T> list)
+    {
+        lock (_gate)
+        {
+            return [.. list];
         }
     }
 }

@@ -155,7 +155,7 @@ public sealed class HubAcceptTests
         hub.Store.Broken.Add("eve");
         hub.Journal.Unfinished.Add(Stored("broken", """{"to":{"user":"eve"}}""", hub.Now, hub.Now.AddHours(1)));
         hub.Journal.Unfinished.Add(Stored("whole", """{"to":{"user":"ada"}}""", hub.Now, hub.Now.AddHours(1)));
-        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        await hub.Hub.StartAsync(CancellationToken.None);
         await hub.RestAsync();
         Assert.Equal(["whole"], hub.Pushed);
         hub.AssertAllEnded("whole");
@@ -214,7 +214,7 @@ public sealed class HubAcceptTests
         var accepted = hub.Now.AddHours(-1);
         hub.Journal.Unfinished.Add(Stored("old", """{"to":{"user":"ada"},"ttl":7200}""", accepted, accepted.AddHours(2), ("ada", "phone1")));
         hub.Journal.Unfinished.Add(Stored("bad", """{"to":{"user":"ada"},"channels":["gone"]}""", accepted, accepted.AddHours(2)));
-        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        await hub.Hub.StartAsync(CancellationToken.None);
         await hub.RestAsync();
         Assert.Equal(["old/phone2"], hub.Fcm.Sent.Select(s => $"{s.Event}/{s.Device}"));
         Assert.Equal(("accepted", null, null), (hub.Journal.EndOf("old", "phone2"), hub.Journal.EndOf("old", "phone1"), hub.Journal.EndOf("old", "tablet")));
@@ -235,7 +235,7 @@ public sealed class HubAcceptTests
         hub.Store.Put("ada", hub.Phone("phone"));
         var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
-        await hub.Hub.StartAsync(hub.Reader, CancellationToken.None);
+        await hub.Hub.StartAsync(CancellationToken.None);
         var first = hub.NewEvent();
         await hub.Hub.AcceptAsync(first);
         await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
@@ -268,5 +268,9 @@ public sealed class HubAcceptTests
 
     private static UnfinishedEvent Stored(
         string id, string body, DateTimeOffset accepted, DateTimeOffset expires, params (string User, string Device)[] settled) =>
-        new("demo", id, true, accepted, expires, null, Encoding.UTF8.GetBytes(body), settled.ToHashSet());
+        new(
+            new StoredEvent("demo", id, true, accepted, expires, null, Encoding.UTF8.GetBytes(body)),
+            false,
+            [],
+            [.. settled.Select(static s => new UnfinishedDelivery(s.User, s.Device, true, false, 0, null))]);
 }

@@ -140,8 +140,8 @@ public sealed class HubModelTests
             // No retry goes on after the provider accepted: accepted is an end.
             foreach (var end in hub.Journal.Settled.Where(s => s.State == "accepted"))
             {
-                Assert.True(Pushes(end.Event.Id, end.Device) >= 1);
-                Assert.True(hub.Fcm.Sent.Last(s => s.Event == end.Event.Id && s.Device == end.Device).At <= end.At);
+                Assert.True(Pushes(end.Event, end.Device!) >= 1);
+                Assert.True(hub.Fcm.Sent.Last(s => s.Event == end.Event && s.Device == end.Device!).At <= end.At);
             }
         }
 

@@ -17,17 +17,20 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public const string User = "ada";
     private int _events;
 
-    public HubUnderTest(ILogger<Hub>? log = null)
+    public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, FakeJournal? journal = null, FakeTimeProvider? clock = null)
     {
+        Clock = clock ?? new FakeTimeProvider();
+        Journal = journal ?? new FakeJournal();
         Fcm = new FakeChannel("fcm", Clock);
         Metrics = new HubMetrics(new MetricRegistry(), Clock, ["demo"]);
         Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
-        Hub = new Hub(new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Metrics, Clock, log ?? NullLogger<Hub>.Instance);
+        Hub = new Hub(
+            new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Reader, Metrics, Clock, log ?? NullLogger<Hub>.Instance, options ?? new HubOptions());
     }
 
-    public FakeTimeProvider Clock { get; } = new();
+    public FakeTimeProvider Clock { get; }
 
-    public FakeJournal Journal { get; } = new();
+    public FakeJournal Journal { get; }
 
     public FakeStore Store { get; } = new();
 
@@ -104,7 +107,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
 
     public Task PassAsync(double seconds) => PassAsync(TimeSpan.FromSeconds(seconds));
 
-    public Task RestAsync() => UntilAsync(() => Hub.AreLanesIdle, "the lanes to be idle");
+    public Task RestAsync() => UntilAsync(() => Hub.IsIdle, "the lanes to be idle");
 
     public static async Task UntilAsync(Func<bool> condition, string what)
     {
