@@ -24,7 +24,7 @@ public sealed class MailboxReplayTests
     {
         using var folder = new TemporaryFolder();
         await using var devices = SqliteDeviceStore.Open(folder.FullPath, TimeProvider.System);
-        await using var journal = SqliteEventJournal.Open(folder.FullPath, TimeProvider.System, new JournalOptions());
+        await using var journal = SegmentJournal.Open(folder.FullPath, TimeProvider.System, new JournalOptions());
         using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System, ["demo"]);
         var planner = new Planner(ClassPolicies.Default, []);
         await using var hub = new Hub(planner, journal, devices, metrics, TimeProvider.System, NullLogger<Hub>.Instance);
