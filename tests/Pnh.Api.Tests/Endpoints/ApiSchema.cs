@@ -11,7 +11,7 @@ namespace Pnh.Api.Tests.Endpoints;
 /// </summary>
 internal static class ApiSchema
 {
-    private static readonly string[] Told = ["description", "examples", "default", "maxItems", "minItems", "minLength", "maxLength"];
+    private static readonly string[] Told = ["description", "examples", "default", "maxItems", "minItems", "minLength", "maxLength", "additionalProperties"];
     private static readonly JsonElement Document = Load();
 
     /// <summary>Fails with every place where the value is not what <c>components/schemas</c> says.</summary>
@@ -74,6 +74,7 @@ internal static class ApiSchema
         }
     }
 
+    // What is not described is a fault, whether further members are allowed to a sender or not.
     private static void CheckMembers(JsonElement properties, JsonElement value, string at, List<string> faults)
     {
         foreach (var member in value.EnumerateObject())

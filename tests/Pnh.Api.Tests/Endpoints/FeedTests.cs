@@ -17,10 +17,10 @@ public sealed class FeedTests : IAsyncLifetime
     private static readonly DateTimeOffset Noon = new(2026, 1, 1, 12, 0, 0, TimeSpan.Zero);
     private readonly MemoryJournal _journal = new();
     private readonly FakeTimeProvider _time = new();
-    private readonly HttpClient _http = new() { Timeout = TimeSpan.FromSeconds(30) };
     private readonly (string Secret, PublisherKey Key) _read = PublisherKey.Create("demo", Scope.Read);
     private IHostApplicationLifetime _lifetime = null!;
     private ApiHost _host = null!;
+    private ApiReader _reader = null!;
 
     public async Task InitializeAsync()
     {
@@ -31,12 +31,12 @@ public sealed class FeedTests : IAsyncLifetime
                 new FeedEndpoint(_journal, _time, _lifetime).Map(app);
             },
             keys: new PublisherKeys([_read.Key]));
-        _http.DefaultRequestHeaders.Authorization = new("Bearer", _read.Secret);
+        _reader = ApiReader.Of(_host.Public, _read.Secret);
     }
 
     public async Task DisposeAsync()
     {
-        _http.Dispose();
+        await _reader.DisposeAsync();
         await _host.DisposeAsync();
     }
 
@@ -50,7 +50,7 @@ public sealed class FeedTests : IAsyncLifetime
         _journal.Feed("demo", address: new AddressNote("demo", "ada", "phone", "fcm", "dead", "UNREGISTERED", Noon));
         _journal.Feed("demo", address: new AddressNote("demo", "bob", "phone", "apns", "moved", null, Noon));
 
-        var answer = await _http.GetAsync(Feed("?follow=false"));
+        using var answer = await _reader.GetAsync("/v1/feed?follow=false");
 
         Assert.Equal("application/x-ndjson", answer.Content.Headers.ContentType?.MediaType);
         Assert.Equal(
@@ -148,7 +148,7 @@ public sealed class FeedTests : IAsyncLifetime
     [InlineData("?after=1&after=2", "/after")]
     public async Task Read_BadQuery_Is400(string query, string pointer)
     {
-        var answer = await _http.GetAsync(Feed(query));
+        using var answer = await _reader.GetAsync($"/v1/feed{query}");
 
         var problem = JsonSerializer.Deserialize<JsonElement>(await answer.Content.ReadAsStringAsync());
         Assert.Equal((400, "invalid-query"), ((int)answer.StatusCode, problem.GetProperty("code").GetString()));
@@ -160,7 +160,9 @@ public sealed class FeedTests : IAsyncLifetime
     {
         _journal.IsUnavailable = true;
 
-        Assert.Equal(503, (int)(await _http.GetAsync(Feed(""))).StatusCode);
+        using var answer = await _reader.GetAsync("/v1/feed");
+
+        Assert.Equal(503, (int)answer.StatusCode);
     }
 
     [Fact]
@@ -177,11 +179,9 @@ public sealed class FeedTests : IAsyncLifetime
 
     private static Milestone Of(string id, MilestoneKind kind) => new("demo", id, EventClass.Call, kind, Noon);
 
-    private Uri Feed(string query) => new($"http://127.0.0.1:{_host.Public}/v1/feed{query}");
-
     private async Task<StreamReader> FollowAsync()
     {
-        var answer = await _http.GetAsync(Feed(""), HttpCompletionOption.ResponseHeadersRead);
+        var answer = await _reader.GetAsync("/v1/feed");
         Assert.Equal(200, (int)answer.StatusCode);
         return new StreamReader(await answer.Content.ReadAsStreamAsync());
     }
@@ -200,7 +200,7 @@ public sealed class FeedTests : IAsyncLifetime
     }
 
     private async Task<JsonElement[]> LinesAsync(string query) =>
-        [.. (await _http.GetStringAsync(Feed(query))).Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static l => JsonSerializer.Deserialize<JsonElement>(l))];
+        [.. (await _reader.GetTextAsync($"/v1/feed{query}")).Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static l => JsonSerializer.Deserialize<JsonElement>(l))];
 
     private async Task<string[]> IdsAsync(string query) => [.. (await LinesAsync(query)).Select(static l => l.GetProperty("id").GetString()!)];
 }

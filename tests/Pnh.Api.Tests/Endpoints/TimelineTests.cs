@@ -205,12 +205,10 @@ public sealed class TimelineTests : IAsyncLifetime
 
     private Task<WireAnswer> GetAsync(string path) => Wire.GetAsync(_host.Public, $"/v1/events/{path}", $"Authorization: Bearer {_read.Secret}");
 
-    // By a client that knows chunks: a long answer comes in pieces.
     private async Task<JsonElement> JsonAsync(string path)
     {
-        using var http = new HttpClient();
-        http.DefaultRequestHeaders.Authorization = new("Bearer", _read.Secret);
-        var json = JsonSerializer.Deserialize<JsonElement>(await http.GetStringAsync(new Uri($"http://127.0.0.1:{_host.Public}/v1/events/{path}")));
+        await using var reader = ApiReader.Of(_host.Public, _read.Secret);
+        var json = JsonSerializer.Deserialize<JsonElement>(await reader.GetTextAsync($"/v1/events/{path}"));
         ApiSchema.HoldsAnswer("get", "/v1/events/{id}", json);
         return json;
     }
