@@ -26,7 +26,7 @@ internal sealed partial class Session
     {
         foreach (var topic in topics)
         {
-            if (!Allows(identity, topic))
+            if (!identity.MayJoin(topic))
             {
                 return JoinResult.NotAllowed;
             }
@@ -84,22 +84,6 @@ internal sealed partial class Session
         }
     }
 
-    // Exact, or a prefix: an entry that ends in '*' allows every topic that begins with the rest.
-    private static bool Allows(ClientIdentity identity, string topic)
-    {
-        foreach (var allowed in identity.Topics)
-        {
-            if (allowed.EndsWith('*')
-                ? topic.AsSpan().StartsWith(allowed.AsSpan(0, allowed.Length - 1), StringComparison.Ordinal)
-                : string.Equals(topic, allowed, StringComparison.Ordinal))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
     // A resume may come with a token that allows less than the one before.
     private void LeaveForbidden(ClientIdentity identity)
     {
@@ -108,7 +92,7 @@ internal sealed partial class Session
         {
             foreach (var topic in _topics ?? [])
             {
-                if (!Allows(identity, topic))
+                if (!identity.MayJoin(topic))
                 {
                     (forbidden ??= []).Add(topic);
                 }
