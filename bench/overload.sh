@@ -41,7 +41,7 @@ key=$(sed -n 's/.*Authorization: Bearer \([^ "'"'"'\\]*\).*/\1/p' "$scratch/hub.
 
 mkdir -p bench/results
 version=${PNH_VERSION:-commit $(git rev-parse --short HEAD)}
-ulimit -n 8192 2>/dev/null || true
+ulimit -n 20000 2>/dev/null || true
 DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS=1 DOTNET_TieredCompilation=0 taskset -c 1 "$generator" --port "$port" --key "$key" \
   --secret-file "$scratch/data/demo.hs256" --hub "$hub" --output "${PNH_OUTPUT:-bench/results/overload.md}" \
   --title "\`bench/overload.sh $*\`: published hub on one core, generator on another, loopback, no TLS. $(nproc) cores, .NET $(dotnet --version), $version, $(date -u +%Y-%m-%d)." "$@"

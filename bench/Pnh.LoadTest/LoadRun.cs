@@ -66,14 +66,14 @@ internal sealed class LoadRun : IAsyncDisposable
         var most = await waiting;
 
         // What was taken has two more seconds to arrive; what never got a connection is given up.
-        var dropped = _pool.Drop();
+        _pool.Drop();
         for (var end = Stopwatch.GetTimestamp() + Ticks(30); !_pool.IsQuiet && Stopwatch.GetTimestamp() < end;)
         {
             await Task.Delay(50);
         }
 
         await Task.Delay(2000);
-        return new Phase(name, _options.PhaseSeconds, recorder, hub, own, dropped, most);
+        return new Phase(name, _options.PhaseSeconds, recorder, hub, own, most);
     }
 
     private async Task OfferAsync(Recorder recorder, double rate, bool obey)

@@ -6,9 +6,8 @@ namespace Pnh.LoadTest;
 /// <param name="Seen">Latencies and counts.</param>
 /// <param name="Cpu">CPU seconds of the hub in the measured time.</param>
 /// <param name="GeneratorCpu">CPU seconds of the generator in it: near <paramref name="Seconds"/> the generator itself is the limit.</param>
-/// <param name="NeverSent">Due, but without an idle connection to the end.</param>
 /// <param name="MostWaiting">Most requests that waited for a connection at once.</param>
-internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int NeverSent, int MostWaiting)
+internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting)
 {
     /// <summary>Accepted events per CPU second of the hub.</summary>
     public double Goodput => Seen.Accepted / Cpu;

@@ -7,6 +7,9 @@ namespace Pnh.LoadTest;
 /// </summary>
 internal sealed class PublisherPool : IDisposable
 {
+    /// <summary>A publisher that gets no connection for so long gives up, as a real one would. Far above the 200 ms that a call may take.</summary>
+    private static readonly long Patience = Stopwatch.Frequency;
+
     private readonly Lock _lock = new();
     private readonly Queue<PublisherConnection> _idle = new();
     private readonly Queue<Due> _waiting = new();
@@ -79,7 +82,7 @@ internal sealed class PublisherPool : IDisposable
             if (obey && connection.Holds(@class, now))
             {
                 _idle.Enqueue(connection);
-                recorder.HoldBack(due);
+                recorder.HoldBack();
                 return;
             }
         }
@@ -104,14 +107,12 @@ internal sealed class PublisherPool : IDisposable
         await Task.WhenAll(_all.Take(connections).Select(connection => Task.Run(() => LoopAsync(connection))));
     }
 
-    /// <summary>Forgets what still waits, at the end of a phase that the hub could not follow; gives how many.</summary>
-    public int Drop()
+    /// <summary>Forgets what still waits, at the end of a phase that the hub could not follow.</summary>
+    public void Drop()
     {
         lock (_lock)
         {
-            var dropped = _waiting.Count;
             _waiting.Clear();
-            return dropped;
         }
     }
 
@@ -124,13 +125,29 @@ internal sealed class PublisherPool : IDisposable
             await SendAsync(connection, due);
             lock (_lock)
             {
-                if (!_waiting.TryDequeue(out due))
+                if (!TryTakeWaiting(out due))
                 {
                     _idle.Enqueue(connection);
                     return;
                 }
             }
         }
+    }
+
+    private bool TryTakeWaiting(out Due due)
+    {
+        var now = Stopwatch.GetTimestamp();
+        while (_waiting.TryDequeue(out due))
+        {
+            if (now - due.Time < Patience)
+            {
+                return true;
+            }
+
+            due.Recorder.GiveUp();
+        }
+
+        return false;
     }
 
     private async Task SendAsync(PublisherConnection connection, Due due)

@@ -3,7 +3,8 @@ using System.Diagnostics;
 namespace Pnh.LoadTest;
 
 /// <summary>
-/// What one phase saw. Times are Stopwatch ticks; what was scheduled before <see cref="From"/> or after <see cref="Until"/> is not counted. Thread-safe.
+/// What one phase saw. Times are Stopwatch ticks. What happens from <see cref="From"/> to <see cref="Until"/> is counted, whenever it was due; latencies count from when it was
+/// due. Thread-safe.
 /// </summary>
 internal sealed class Recorder
 {
@@ -14,10 +15,8 @@ internal sealed class Recorder
     private readonly List<long> _refusedOnWire = [];
     private readonly List<long> _late = [];
     private readonly long[] _refusedByClass = new long[Mix.Classes.Length];
-    private long _withoutRetryAfter;
-    private long _scheduled;
-    private long _other;
-    private long _heldBack;
+    private readonly long[] _taken = new long[Mix.Classes.Length];
+    private readonly long[] _arrived = new long[Mix.Classes.Length];
 
     public Recorder(long from, long until)
     {
@@ -29,46 +28,55 @@ internal sealed class Recorder
 
     public long Until { get; }
 
-    public long Scheduled => _scheduled;
+    /// <summary>Due in the time.</summary>
+    public long Scheduled { get; private set; }
 
     /// <summary>Neither 202 nor a refusal: broken connections, other statuses.</summary>
-    public long Other => _other;
+    public long Other { get; private set; }
 
     /// <summary>Not sent because an earlier refusal asked for it.</summary>
-    public long HeldBack => _heldBack;
+    public long HeldBack { get; private set; }
 
-    public long WithoutRetryAfter => _withoutRetryAfter;
+    /// <summary>Not sent because no connection was idle for as long as a publisher has patience.</summary>
+    public long GivenUp { get; private set; }
+
+    public long WithoutRetryAfter { get; private set; }
 
     public long Refused => _refused.Count;
 
-    public long AcceptedOf(int @class) => _accepted[@class].Count;
-
-    public long DeliveredOf(int @class) => _delivered[@class].Count;
+    public long Accepted => _accepted.Sum(static samples => (long)samples.Count);
 
     public long RefusedOf(int @class) => _refusedByClass[@class];
 
-    public long Accepted => _accepted.Sum(static samples => (long)samples.Count);
+    /// <summary>Accepted in the whole phase, and never seen by a session.</summary>
+    public long Missing(int @class) => _taken[@class] - _arrived[@class];
 
     /// <summary>It is due; the generator came to it at <paramref name="now"/>.</summary>
     public void Schedule(long due, long now)
     {
-        if (!IsCounted(due))
-        {
-            return;
-        }
-
         lock (_lock)
         {
-            _scheduled++;
-            _late.Add(now - due);
+            if (IsCounted(due))
+            {
+                Scheduled++;
+                _late.Add(now - due);
+            }
         }
     }
 
-    public void HoldBack(long due)
+    public void HoldBack()
     {
-        if (IsCounted(due))
+        lock (_lock)
         {
-            Interlocked.Increment(ref _heldBack);
+            HeldBack += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
+        }
+    }
+
+    public void GiveUp()
+    {
+        lock (_lock)
+        {
+            GivenUp += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
         }
     }
 
@@ -79,14 +87,15 @@ internal sealed class Recorder
     /// <param name="hasRetryAfter">Whether the answer said when to come back.</param>
     public void Answer(int @class, long due, long written, int status, bool hasRetryAfter)
     {
-        if (!IsCounted(due))
-        {
-            return;
-        }
-
         var now = Stopwatch.GetTimestamp();
         lock (_lock)
         {
+            _taken[@class] += status == 202 ? 1 : 0;
+            if (!IsCounted(now))
+            {
+                return;
+            }
+
             if (status == 202)
             {
                 _accepted[@class].Add(now - due);
@@ -96,26 +105,26 @@ internal sealed class Recorder
                 _refused.Add(now - due);
                 _refusedOnWire.Add(now - written);
                 _refusedByClass[@class]++;
-                _withoutRetryAfter += hasRetryAfter ? 0 : 1;
+                WithoutRetryAfter += hasRetryAfter ? 0 : 1;
             }
             else
             {
-                _other++;
+                Other++;
             }
         }
     }
 
+    /// <summary>A session got it.</summary>
     public void Deliver(int @class, long due)
     {
-        if (!IsCounted(due))
-        {
-            return;
-        }
-
-        var took = Stopwatch.GetTimestamp() - due;
+        var now = Stopwatch.GetTimestamp();
         lock (_lock)
         {
-            _delivered[@class].Add(took);
+            _arrived[@class]++;
+            if (IsCounted(now))
+            {
+                _delivered[@class].Add(now - due);
+            }
         }
     }
 
@@ -138,22 +147,5 @@ internal sealed class Recorder
         }
     }
 
-    private bool IsCounted(long due) => due >= From && due < Until;
-}
-
-/// <summary>Exact quantiles in milliseconds; NaN without samples.</summary>
-internal readonly record struct Quantiles(double Median, double P99, double Max)
-{
-    public static Quantiles Of(List<long> samples)
-    {
-        if (samples.Count == 0)
-        {
-            return new Quantiles(double.NaN, double.NaN, double.NaN);
-        }
-
-        var sorted = samples.ToArray();
-        Array.Sort(sorted);
-        double At(double quantile) => 1000.0 * sorted[(int)Math.Min(sorted.Length - 1, quantile * sorted.Length)] / Stopwatch.Frequency;
-        return new Quantiles(At(0.5), At(0.99), At(1));
-    }
+    private bool IsCounted(long time) => time >= From && time < Until;
 }

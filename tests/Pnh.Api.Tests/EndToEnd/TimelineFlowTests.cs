@@ -60,6 +60,11 @@ public sealed class TimelineFlowTests : IAsyncLifetime
         await TestHub.EventuallyAsync(
             () => _hub.SendAsync("GET", "/v1/events/w-1").AsTaskResult().Json.GetProperty("deliveries")[0].GetProperty("state").GetString(),
             static state => state == "withdrawn");
+        var line = Assert.Single(await TestHub.EventuallyAsync(
+            () => FeedAsync(_hub, "").AsTaskResult().Where(static l => l.GetProperty("type").GetString() == "withdrawn").ToList(), static lines => lines.Count > 0));
+        ApiSchema.HoldsAnswer("get", "/v1/feed", line);
+        Assert.Equal(("w-1", "message", "sent-by-mistake"), (
+            line.GetProperty("id").GetString(), line.GetProperty("class").GetString(), line.GetProperty("reason").GetString()));
     }
 
     [Theory]
