@@ -57,9 +57,14 @@ internal sealed class EventEndpoints
         {
             await _batches.TakeArrayAsync(context);
         }
+        else if (EarlyRefusal.Sheds(_hub.Shedder, body, out var @class))
+        {
+            _metrics.EventCounted(Caller.Of(context).App, @class, EventResult.Overloaded);
+            await EarlyRefusal.WriteAsync(context);
+        }
         else if (Read(context, body, out problem) is { } accepted)
         {
-            var result = await _hub.AcceptAsync(accepted);
+            var result = await _hub.AcceptAsync(accepted, isAdmitted: true);
             await EventAnswers.WriteAsync(context, accepted, result);
         }
         else

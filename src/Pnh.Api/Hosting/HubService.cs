@@ -40,7 +40,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _keys = keys;
         _storedKeys = storedKeys;
         _readiness = readiness;
-        _watchdog = new ThreadPoolWatchdog(metrics, time);
+        _watchdog = new ThreadPoolWatchdog(metrics, time, hub.Shedder.Observe);
         _runtime = new RuntimeMetrics(registry);
         _options = options;
         _log = log;

@@ -28,6 +28,9 @@ internal sealed class StaticProblem
     /// <summary>401; the caller sets WWW-Authenticate.</summary>
     public static StaticProblem Unauthorized { get; } = new(ProblemCatalogue.Unauthorized);
 
+    /// <summary>429; the caller sets Retry-After.</summary>
+    public static StaticProblem TooManyRequests { get; } = new(ProblemCatalogue.TooManyRequests);
+
     /// <summary>Answers the request.</summary>
     public Task WriteAsync(HttpContext context)
     {

@@ -6,26 +6,29 @@ namespace Pnh.Core.Diagnostics;
 /// </summary>
 public sealed class ThreadPoolWatchdog : IDisposable
 {
-    // Ten probes a second cost nothing and see a starvation within 100 ms.
-    private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(100);
+    // A hundred probes a second cost some 0.5 ms of CPU and see overload before a refusal is due (10 ms).
+    private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(10);
 
     private readonly ManualResetEvent _stopping = new(initialState: false);
     private readonly Probe _probe;
     private readonly Action<IThreadPoolWorkItem> _queue;
     private Thread? _thread;
 
-    /// <summary>Measures into <paramref name="metrics"/>; nothing runs before <see cref="Start"/>.</summary>
-    public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time)
-        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false))
+    /// <summary>
+    /// Measures into <paramref name="metrics"/>, and tells <paramref name="observe"/> each wait, also one that still goes on; nothing runs
+    /// before <see cref="Start"/>.
+    /// </summary>
+    public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe = null)
+        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), observe)
     {
     }
 
     /// <summary>With another queue than the pool's, so that a test need not starve the pool it runs on.</summary>
-    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue)
+    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue, Action<TimeSpan>? observe = null)
     {
         ArgumentNullException.ThrowIfNull(metrics);
         ArgumentNullException.ThrowIfNull(time);
-        _probe = new Probe(metrics, time);
+        _probe = new Probe(metrics, time, observe);
         _queue = queue;
     }
 
@@ -59,6 +62,10 @@ public sealed class ThreadPoolWatchdog : IDisposable
             {
                 _queue(_probe);
             }
+            else
+            {
+                _probe.StillWaits();
+            }
         }
     }
 
@@ -66,14 +73,18 @@ public sealed class ThreadPoolWatchdog : IDisposable
     {
         private readonly HubMetrics _metrics;
         private readonly TimeProvider _time;
+        private readonly Action<TimeSpan>? _observe;
         private long _queuedAt;
         private int _waiting;
 
-        public Probe(HubMetrics metrics, TimeProvider time)
+        public Probe(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe)
         {
             _metrics = metrics;
             _time = time;
+            _observe = observe;
         }
+
+        public void StillWaits() => _observe?.Invoke(_time.GetElapsedTime(_queuedAt));
 
         public bool TryArm()
         {
@@ -89,7 +100,9 @@ public sealed class ThreadPoolWatchdog : IDisposable
 
         public void Execute()
         {
-            _metrics.ThreadPoolDelay(_time.GetElapsedTime(_queuedAt));
+            var wait = _time.GetElapsedTime(_queuedAt);
+            _metrics.ThreadPoolDelay(wait);
+            _observe?.Invoke(wait);
             Volatile.Write(ref _waiting, 0);
         }
     }

@@ -1,32 +1,40 @@
+using System.Collections.Concurrent;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Shards;
 
 /// <summary>
 /// Bounds how many events of a class may be inside the door (parsed, not yet answered) at once, so that overload is answered in
-/// microseconds instead of becoming a queue. Each class has a bound of its own: a flood of messages takes no place of a call. Thread-safe.
+/// microseconds instead of becoming a queue. Each class has a bound of its own: a flood of messages takes no place of a call; and no app takes
+/// more than three quarters of a class's places, so that the others find one. Thread-safe.
 /// </summary>
 internal sealed class Admission
 {
     // A journal flush takes what waits, at most a few ms: these are some 100 ms of work at 50k events/s, less for what matters less.
     private static readonly int[] Bounds = [4_096, 4_096, 2_048, 1_024];
     private readonly int[] _inside = new int[Bounds.Length];
+    private readonly ConcurrentDictionary<string, int[]> _apps = new(StringComparer.Ordinal);
 
     /// <summary>How many events of the class are inside.</summary>
     internal int Inside(EventClass @class) => Volatile.Read(ref _inside[(int)@class]);
 
     /// <summary>True when there is a place; then <see cref="Leave"/> must follow.</summary>
-    internal bool TryEnter(EventClass @class)
+    internal bool TryEnter(string app, EventClass @class)
     {
-        ref var inside = ref _inside[(int)@class];
-        if (Interlocked.Increment(ref inside) <= Bounds[(int)@class])
+        var own = _apps.GetOrAdd(app, static _ => new int[Bounds.Length]);
+        if (Interlocked.Increment(ref _inside[(int)@class]) <= Bounds[(int)@class]
+            & Interlocked.Increment(ref own[(int)@class]) <= Bounds[(int)@class] / 4 * 3)
         {
             return true;
         }
 
-        Interlocked.Decrement(ref inside);
+        Leave(app, @class);
         return false;
     }
 
-    internal void Leave(EventClass @class) => Interlocked.Decrement(ref _inside[(int)@class]);
+    internal void Leave(string app, EventClass @class)
+    {
+        Interlocked.Decrement(ref _inside[(int)@class]);
+        Interlocked.Decrement(ref _apps[app][(int)@class]);
+    }
 }

@@ -119,7 +119,7 @@ public sealed partial class Hub
     {
         var key = new UserKey(accepted.App, user);
         var read = _devices.GetUserAsync(key, CancellationToken.None);
-        var snapshot = read.IsCompletedSuccessfully ? read.Result : await ReadUserAsync(read, key, accepted, stuck).ConfigureAwait(false);
+        var snapshot = read.IsCompletedSuccessfully ? await read.ConfigureAwait(false) : await ReadUserAsync(read, key, accepted, stuck).ConfigureAwait(false);
         ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
     }
 

@@ -58,12 +58,15 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
         foreach (var @class in EventClassNames.All.ToArray())
         {
-            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _admission.Inside(@class), () => 0));
+            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _admission.Inside(@class), () => Shedder.Wait.TotalSeconds));
         }
     }
 
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
+
+    /// <summary>Says which classes are refused while the cores are too busy.</summary>
+    public LoadShedder Shedder { get; } = new();
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
@@ -81,7 +84,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
     /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.
     /// </summary>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted) => FinishAsync(accepted, Enter(accepted));
+    /// <param name="accepted">The event.</param>
+    /// <param name="isAdmitted">True when <see cref="Shedder"/> was asked already, before the body was read.</param>
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted));
 
     /// <summary>What would happen, per user and device, without anything happening.</summary>
     public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
@@ -118,7 +123,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     }
 
     /// <summary>Through the door and on the way to the journal, or refused at once.</summary>
-    private Entry Enter(Event accepted)
+    private Entry Enter(Event accepted, bool isAdmitted = false)
     {
         if (_stopping.IsCancellationRequested)
         {
@@ -126,7 +131,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return new Entry(new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
-        if (!_admission.TryEnter(accepted.Class))
+        if ((!isAdmitted && Shedder.Sheds(accepted.Class)) || !_admission.TryEnter(accepted.App, accepted.Class))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
@@ -190,7 +195,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
                 DispatchEnded(entry.Progress!);
             }
 
-            _admission.Leave(accepted.Class);
+            _admission.Leave(accepted.App, accepted.Class);
         }
     }
 

@@ -223,7 +223,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void EndLinger(Mailbox mailbox)
+    private static void EndLinger(Mailbox mailbox)
     {
         for (var item = mailbox.First; item is not null; item = item.Next)
         {

@@ -1,0 +1,49 @@
+using Pnh.Api.Problems;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>
+/// Refuses an event of an overloaded hub before it is parsed: what is refused must cost next to nothing, or refusing becomes the load. Its class is
+/// guessed from its bytes; a wrong guess only takes the next class's chance of being refused.
+/// </summary>
+internal static class EarlyRefusal
+{
+    private const string RetryAfterSeconds = "1";
+
+    /// <summary>True when the event shall be refused now; <paramref name="class"/> is the guess.</summary>
+    internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, out EventClass @class)
+    {
+        @class = EventClass.Message;
+        if (!shedder.IsShedding)
+        {
+            return false;
+        }
+
+        @class = Guess(body);
+        return shedder.Sheds(@class);
+    }
+
+    internal static Task WriteAsync(HttpContext context)
+    {
+        context.Response.Headers.RetryAfter = RetryAfterSeconds;
+        return StaticProblem.TooManyRequests.WriteAsync(context);
+    }
+
+    // The word as a value of its own; an event that only quotes it in its data counts as more urgent, never as less.
+    private static EventClass Guess(ReadOnlySpan<byte> body)
+    {
+        if (body.IndexOf("\"call\""u8) >= 0)
+        {
+            return EventClass.Call;
+        }
+
+        if (body.IndexOf("\"transient\""u8) >= 0)
+        {
+            return EventClass.Transient;
+        }
+
+        return body.IndexOf("\"bulk\""u8) >= 0 ? EventClass.Bulk : EventClass.Message;
+    }
+}
