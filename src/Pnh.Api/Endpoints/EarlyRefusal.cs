@@ -22,7 +22,13 @@ internal static class EarlyRefusal
         }
 
         @class = Guess(body);
-        return shedder.Sheds(@class);
+        if (!shedder.Sheds(@class))
+        {
+            return false;
+        }
+
+        shedder.Count();
+        return true;
     }
 
     internal static Task WriteAsync(HttpContext context)

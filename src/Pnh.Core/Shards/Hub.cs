@@ -44,6 +44,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
         HubOptions options)
     {
+        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime);
         _loader = new EventLoader(journal, reader, time);
         _sends = new ClientSends(this, reader, options, time);
         _devices = devices;
@@ -66,7 +67,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     internal int Timers => _shards.Sum(s => s.Timers);
 
     /// <summary>Says which classes are refused while the cores are too busy.</summary>
-    public LoadShedder Shedder { get; } = new();
+    public LoadShedder Shedder { get; }
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
@@ -131,6 +132,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return new Entry(new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
+        Shedder.Count();
         if ((!isAdmitted && Shedder.Sheds(accepted.Class)) || !_admission.TryEnter(accepted.App, accepted.Class))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);

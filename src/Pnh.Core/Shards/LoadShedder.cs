@@ -3,22 +3,33 @@ using Pnh.Core.Events;
 namespace Pnh.Core.Shards;
 
 /// <summary>
-/// Refuses the less urgent classes while work waits for a core longer than <see cref="Target"/>: <c>transient</c> and <c>bulk</c> first, then
-/// <c>message</c>; a <c>call</c> never. The share that is refused grows by steps while the wait is too long and falls slowly when it is not, so
-/// that it settles where the cores are just busy. Thread-safe, does not wait.
+/// Refuses the less urgent classes while the hub has more work than cores: <c>transient</c> and <c>bulk</c> first, then <c>message</c>; a
+/// <c>call</c> never. Overload is a wait for a core that stands over <see cref="Target"/> for a whole window, while the process itself uses the
+/// cores and events come in: a busy neighbour or a start does not look like it. The share that is refused grows in quick steps and falls in
+/// slow ones, so that it settles where the cores are just busy. Thread-safe, does not wait.
 /// </summary>
-public sealed class LoadShedder
+public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 {
     /// <summary>Longest wait for a core that is not overload: half of the 10 ms in which a refusal must be answered.</summary>
     internal static readonly TimeSpan Target = TimeSpan.FromMilliseconds(5);
 
-    // In thousandths; 1,000 = all bulk and transient, 2,000 = all messages too. From nothing to all in 20 probes (0.2 s), back in 4 s: a
-    // burst is over by then, and an overload that lasts would only swing with quicker steps.
+    /// <summary>How long a wait must stand.</summary>
+    internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
+
+    // In thousandths; 1,000 = all bulk and transient, 2,000 = all messages too. From nothing to all in 0.4 s, back in 4 s: a burst is over by
+    // then, and with quicker steps down an overload that lasts would only swing.
     private const int Most = 2_000;
-    private const int StepUp = 100;
-    private const int StepDown = 5;
+    private const int StepUp = 500;
+    private const int StepDown = 50;
+
+    // 500 events a second: below that no core is full of them, whatever else it waits for.
+    private const int FewEvents = 50;
     private int _level;
+    private int _events;
     private long _waitTicks;
+    private long _windowStart = time.GetTimestamp();
+    private TimeSpan _windowCpu = cpuTime();
+    private TimeSpan _shortest = TimeSpan.MaxValue;
 
     /// <summary>How long work waited for a core at the last look.</summary>
     public TimeSpan Wait => new(Volatile.Read(ref _waitTicks));
@@ -26,13 +37,28 @@ public sealed class LoadShedder
     /// <summary>True while any class is refused in part.</summary>
     public bool IsShedding => Volatile.Read(ref _level) > 0;
 
-    /// <summary>Takes a measurement; called some 100 times a second by one thread.</summary>
+    /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
     public void Observe(TimeSpan wait)
     {
         Volatile.Write(ref _waitTicks, wait.Ticks);
-        var level = Volatile.Read(ref _level);
-        Volatile.Write(ref _level, Math.Clamp(wait > Target ? level + StepUp : level - StepDown, 0, Most));
+        _shortest = wait < _shortest ? wait : _shortest;
+        var elapsed = time.GetElapsedTime(_windowStart);
+        if (elapsed < Window)
+        {
+            return;
+        }
+
+        var cpu = cpuTime();
+        var isBusy = (cpu - _windowCpu) * 2 >= elapsed * Environment.ProcessorCount;
+        var isOverloaded = _shortest > Target && isBusy && Interlocked.Exchange(ref _events, 0) >= FewEvents;
+        Volatile.Write(ref _level, Math.Clamp(isOverloaded ? _level + StepUp : _level - StepDown, 0, Most));
+        _windowStart = time.GetTimestamp();
+        _windowCpu = cpu;
+        _shortest = TimeSpan.MaxValue;
     }
+
+    /// <summary>An event came to the door.</summary>
+    public void Count() => Interlocked.Increment(ref _events);
 
     /// <summary>True when an event of the class shall be refused now.</summary>
     public bool Sheds(EventClass @class)

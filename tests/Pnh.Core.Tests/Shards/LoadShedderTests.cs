@@ -1,0 +1,79 @@
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+using Pnh.TestKit;
+
+namespace Pnh.Core.Tests.Shards;
+
+public sealed class LoadShedderTests
+{
+    private static readonly TimeSpan Long = TimeSpan.FromMilliseconds(20);
+    private readonly FakeTimeProvider _clock = new();
+    private readonly LoadShedder _shedder;
+    private TimeSpan _cpu;
+
+    public LoadShedderTests() => _shedder = new LoadShedder(_clock, () => _cpu);
+
+    [Fact]
+    public void Sheds_WaitStandsWhileBusy_BulkGoesFirstThenMessageNeverCall()
+    {
+        Pass(windows: 2, Long);
+        Assert.Equal(100, Refused(EventClass.Bulk));
+        Assert.Equal(100, Refused(EventClass.Transient));
+        Assert.Equal(0, Refused(EventClass.Message));
+        Pass(windows: 2, Long);
+        Assert.Equal(100, Refused(EventClass.Message));
+        Assert.Equal(0, Refused(EventClass.Call));
+    }
+
+    [Fact]
+    public void Sheds_WaitIsShortOnce_IsNoOverload()
+    {
+        for (var i = 0; i < 50; i++)
+        {
+            Pass(windows: 1, i % 2 == 0 ? Long : TimeSpan.Zero, lastIsShort: true);
+        }
+
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
+    public void Sheds_CoresUsedByOthers_IsNoOverload()
+    {
+        Pass(windows: 10, Long, cpuShare: 0.1);
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
+    public void Sheds_FewEvents_IsNoOverload()
+    {
+        Pass(windows: 10, Long, events: 10);
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
+    public void Sheds_WaitEnds_TakesAllAgainWithinFourSeconds()
+    {
+        Pass(windows: 10, Long);
+        Pass(windows: 20, TimeSpan.Zero);
+        Assert.Equal(0, Refused(EventClass.Message));
+        Pass(windows: 20, TimeSpan.Zero);
+        Assert.False(_shedder.IsShedding);
+    }
+
+    private int Refused(EventClass @class) => Enumerable.Range(0, 100).Count(_ => _shedder.Sheds(@class));
+
+    private void Pass(int windows, TimeSpan wait, double cpuShare = 1, int events = 100, bool lastIsShort = false)
+    {
+        for (var i = 0; i < windows * 10; i++)
+        {
+            for (var e = 0; e < events / 10; e++)
+            {
+                _shedder.Count();
+            }
+
+            _clock.Advance(LoadShedder.Window / 10);
+            _cpu += LoadShedder.Window / 10 * Environment.ProcessorCount * cpuShare;
+            _shedder.Observe(lastIsShort && i % 10 == 9 ? TimeSpan.Zero : wait);
+        }
+    }
+}
