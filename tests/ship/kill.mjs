@@ -70,12 +70,12 @@ async function killRounds() {
       await askAgain();
       await delay(100 + (random() * 1200));
     } else {
-      await stage.kill();
+      await kill();
       stage.spawn();
       await delay(kind === "start" ? random() * startTime : startTime * (0.7 + (random() * 0.5)));
     }
 
-    await stage.kill();
+    await kill();
     const from = Date.now();
     stage.spawn();
     await stage.ready();
@@ -83,6 +83,11 @@ async function killRounds() {
   }
 
   return rounds;
+}
+
+async function kill() {
+  await stage.kill();
+  ledger.killed();
 }
 
 /** Two of three under load; else during the start, or near its end, when the hub reads its journal and begins to send. */
@@ -145,6 +150,8 @@ async function report(done, tabs, phones) {
   console.log(`   seed ${options.seed}, ${done} rounds (${kinds.load} under load, ${kinds.start} during the start, ${kinds.recovery} during recovery), ${((Date.now() - started) / 1000).toFixed(0)} s`);
   console.log(`   ${counts.posted} posted, ${counts.accepted} accepted, ${counts.arrived} arrived (${counts.bySocket} by socket, ${counts.byPush} by push), ${ended} ended otherwise, ${lost.length} lost`);
   console.log(`   ${counts.duplicates} arrived again under the same id; ${counts.acceptedTwice} answers were lost in a kill and given again, ${counts.acceptedAnew} events had not been kept and were taken anew`);
+  console.log(`   done with before a kill (acknowledged, or pushed) and come again after it: ${ledger.repeated()}`);
+
   console.log(`   ${counts.outOfOrder} first arrivals out of order${ledger.overtaken.slice(0, 3).map((text) => ` (${text})`)}; ${sum("welcomes")} welcomes, ${sum("resumed")} resumed; ${phones.unseen} pushes not seen on a screen; ${asked} timelines read; ${stage.journalFiles().length} journal files`);
   console.log(`   the stand-ins counted ${JSON.stringify(await phones.violations())}`);
   check(`${done} kills: everything accepted arrived or has an end`, lost.length === 0 ? null : `${lost.length} lost: ${lost.slice(0, 5).map((e) => `${e.id} for ${e.user} (${e.class}), ${e.timeline.slice(0, 600)}`).join("; ")}`);

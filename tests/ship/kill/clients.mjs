@@ -26,13 +26,13 @@ export class Tab {
         this.ledger.violate(`${this.user}: the hub closed its socket for good with ${code}`);
       }
 
-      setTimeout(() => this.open(), 30 + (this.random() * (code === 1006 && this.leaves ? 3000 : 100)));
+      setTimeout(() => this.open(), 30 + (this.random() * (this.leaves ? 3000 : 100)));
     });
     socket.on("open", () => {
       const resume = this.session === null ? {} : { resume: { session: this.session, seq: this.seq } };
       this.leaves = this.random() < 0.33;
       if (this.leaves) {
-        setTimeout(() => socket.terminate(), this.random() * 1500);
+        setTimeout(() => (this.random() < 0.5 ? socket.terminate() : socket.close(4000)), this.random() * 1500);
       }
 
       socket.send(JSON.stringify({ type: "hello", token: this.stage.token(this.user), device: this.device, state: "active", ...resume }));
@@ -53,16 +53,17 @@ export class Tab {
 
       this.seq = frame.seq;
       this.ledger.arrive(this.user, frame.id, frame.data?.key, "socket");
-      this.#acknowledge(socket, frame.seq);
+      this.#acknowledge(socket, frame.seq, frame.data?.key);
     } else if (frame.type === "error") {
       this.ledger.violate(`${this.user}: error frame ${JSON.stringify(frame)}`);
     }
   }
 
-  #acknowledge(socket, seq) {
+  #acknowledge(socket, seq, key) {
     setTimeout(() => {
       if (socket.readyState === WebSocket.OPEN) {
         socket.send(JSON.stringify({ type: "ack", seq }));
+        this.ledger.acknowledge(key);
       }
     }, this.random() * 40);
   }

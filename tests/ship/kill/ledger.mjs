@@ -9,6 +9,29 @@ export class Ledger {
     this.waiting = 0;
     this.newest = new Map();
     this.overtaken = [];
+    this.kills = [];
+    this.repeats = { socket: [], push: [], "socket after a push": [], "push after a frame": [] };
+  }
+
+  /** The hub is gone: what arrived before and comes again was not yet known to it as done. */
+  killed() {
+    this.kills.push(Date.now());
+  }
+
+  /** How many came again after a kill, by the way they came, and how long before the first kill after it they were done with (acknowledged, or pushed), in ms. */
+  repeated() {
+    return Object.entries(this.repeats).map(([way, found]) => {
+      const ages = found.sort((a, b) => a - b);
+      return `${ages.length} by ${way} (${ages[ages.length >> 1] ?? 0} ms median, ${ages.at(-1) ?? 0} at most)`;
+    }).join(", ");
+  }
+
+  /** The client's ack left. */
+  acknowledge(key) {
+    const entry = this.entries.get(key);
+    if (entry?.channel === "socket") {
+      entry.doneAt ??= Date.now();
+    }
   }
 
   violate(text) {
@@ -66,9 +89,18 @@ export class Ledger {
     entry.id ??= id;
     if (entry.arrivals++ > 0) {
       this.counts.duplicates++;
+      const killedAt = this.kills.find((at) => at > entry.doneAt);
+      if (killedAt !== undefined) {
+        const way = entry.channel === channel ? channel : channel === "socket" ? "socket after a push" : "push after a frame";
+        this.repeats[way].push(killedAt - entry.doneAt);
+        entry.doneAt = Infinity;
+      }
+
       return;
     }
 
+    entry.channel = channel;
+    entry.doneAt = channel === "push" ? Date.now() : undefined;
     this.counts.arrived++;
     channel === "socket" ? this.counts.bySocket++ : this.counts.byPush++;
     this.waiting -= entry.accepted ? 1 : 0;
