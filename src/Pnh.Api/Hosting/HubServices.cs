@@ -29,7 +29,7 @@ internal static class HubServices
         .AddEndpoints()
         .AddOperatorConsole(start)
         .AddSingleton(provider => new Readiness(
-            ("journal", () => provider.GetRequiredService<IEventJournal>() is SegmentJournal { IsDamaged: true }),
+            ("journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
             ("registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
         .AddHostedService<HubService>();
 
@@ -42,10 +42,15 @@ internal static class HubServices
         .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
         .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
-        .AddSingleton<IEventJournal>(provider => SegmentJournal.Open(
-            start.Folder.FolderPath,
-            provider.GetRequiredService<TimeProvider>(),
-            start.Options.Journal with { OnSync = provider.GetRequiredService<HubMetrics>().JournalSynced }));
+        .AddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()))
+        .AddSingleton<IEventJournal>(provider => provider.GetRequiredService<SegmentJournal>());
+
+    private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)
+    {
+        var journal = SegmentJournal.Open(start.Folder.FolderPath, time, start.Options.Journal with { OnSync = metrics.JournalSynced });
+        metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
+        return journal;
+    }
 
     private static IServiceCollection AddDecisions(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(options.ToPolicies())

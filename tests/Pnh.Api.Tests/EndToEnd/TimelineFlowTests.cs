@@ -34,6 +34,22 @@ public sealed class TimelineFlowTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Metrics_AfterDelivery_BalanceTheLedgerAndTellOfTheJournal()
+    {
+        await _hub.SendAsync("POST", "/v1/events", """{"id":"l-1","to":{"user":"ada"},"class":"call","notification":{"title":"Grace"}}""");
+        await TimelineAsync("l-1", "done");
+
+        await TestHub.EventuallyAsync(() => Metric("pnh_ledger_settled_total{app=\"demo\",class=\"call\",state=\"accepted\"}"), static settled => settled == 2);
+        Assert.Equal(2, Metric("pnh_ledger_planned_total{app=\"demo\",class=\"call\"}"));
+        var page = (await _hub.SendAsync("GET", "/metrics", operations: true)).Body;
+        Assert.Contains("\npnh_ledger_in_flight{app=\"demo\",class=\"call\"} 0\n", page, StringComparison.Ordinal);
+        Assert.Contains("\npnh_journal_dropped_notes_total 0\n", page, StringComparison.Ordinal);
+        Assert.Contains("\npnh_journal_damaged_records_total 0\n", page, StringComparison.Ordinal);
+
+        long Metric(string series) => EventFlowTests.Metric(_hub, series);
+    }
+
+    [Fact]
     public async Task Timeline_NobodyThere_SaysSo()
     {
         await _hub.SendAsync("POST", "/v1/events", """{"id":"n-1","to":{"user":"nobody"}}""");
