@@ -3,7 +3,7 @@ using System.Text;
 using Pnh.JournalBench;
 
 // JournalBench [file of the report] [folder on the disk to measure] [seconds per round] [rounds]
-var report = args.Length > 0 ? args[0] : "journal.md";
+var report = args.Length > 0 ? args[0] : Path.Combine("bench", "results", "journal.md");
 var folder = Directory.CreateTempSubdirectory("pnh-journal-bench-").FullName;
 if (args.Length > 1)
 {

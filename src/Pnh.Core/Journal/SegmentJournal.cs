@@ -51,6 +51,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         var path = Path.Combine(Path.GetFullPath(folder), "journal");
         try
         {
+            FormerJournal.Refuse(folder, time.GetUtcNow());
             return Open(DiskFolder.At(path), time, options);
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
@@ -154,7 +155,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         options ??= new JournalOptions();
         options = options with { SegmentBytes = Math.Clamp(options.SegmentBytes, LeastSegment, MostSegment) & -Record.Alignment };
         var index = new EventIndex();
-        var recovery = new Recovery(folder, index, options);
+        using var recovery = new Recovery(folder, index, options);
         var log = recovery.Run(time.GetUtcNow());
         return new SegmentJournal(index, log, recovery.DamagedRecords, time, options);
     }

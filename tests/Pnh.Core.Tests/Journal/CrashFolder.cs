@@ -108,7 +108,10 @@ internal sealed class CrashFolder : IJournalFolder
     }
 
     /// <summary>What a disk could hold after the crash, all of it synced.</summary>
-    public CrashFolder Survive(Aftermath aftermath, Random random)
+    /// <param name="aftermath">Of what was not synced.</param>
+    /// <param name="share">Of a torn prefix: how much of each file's unsynced sectors is there, 0 to 1.</param>
+    /// <param name="random">Decides the rest.</param>
+    public CrashFolder Survive(Aftermath aftermath, double share, Random random)
     {
         lock (_gate)
         {
@@ -133,7 +136,7 @@ internal sealed class CrashFolder : IJournalFolder
             var survivor = new CrashFolder();
             foreach (var (name, file) in names)
             {
-                survivor._files[name] = new CrashFile(survivor, file.Survive(aftermath, random));
+                survivor._files[name] = new CrashFile(survivor, file.Survive(aftermath, share, random));
             }
 
             survivor._synced = new(survivor._files);
@@ -210,7 +213,7 @@ internal sealed class CrashFolder : IJournalFolder
             }
         }
 
-        public byte[] Survive(Aftermath aftermath, Random random)
+        public byte[] Survive(Aftermath aftermath, double share, Random random)
         {
             if (_synced.Length == 0 && aftermath != Aftermath.Everything && random.Next(2) == 0)
             {
@@ -220,18 +223,19 @@ internal sealed class CrashFolder : IJournalFolder
 
             var bytes = new byte[Current.Length];
             _synced.CopyTo(bytes, 0);
-            var whole = random.Next(_unsynced.Count + 1);
-            for (var i = 0; i < _unsynced.Count; i++)
+            var left = (int)(share * _unsynced.Sum(write => (write.Bytes.Length + Sector - 1) / Sector));
+            foreach (var (offset, page) in _unsynced)
             {
-                var (offset, page) = _unsynced[i];
-                var length = aftermath switch
+                var sectors = aftermath switch
                 {
                     Aftermath.Nothing => 0,
-                    Aftermath.Everything => page.Length,
-                    Aftermath.TornPrefix => i < whole ? page.Length : i == whole ? Math.Min(page.Length, random.Next(8) * Sector) : 0,
-                    _ => random.Next(3) switch { 0 => 0, 1 => page.Length, _ => Math.Min(page.Length, random.Next(8) * Sector) },
+                    Aftermath.Everything => Page / Sector,
+                    Aftermath.TornPrefix => left,
+                    _ => random.Next(3) switch { 0 => 0, 1 => Page / Sector, _ => random.Next(Page / Sector) },
                 };
+                var length = Math.Min(page.Length, sectors * Sector);
                 page.AsSpan(0, length).CopyTo(bytes.AsSpan(offset));
+                left -= Math.Min(left, (page.Length + Sector - 1) / Sector);
             }
 
             return bytes;

@@ -12,13 +12,23 @@ internal sealed class CrashLedger
 {
     private const string App = "app";
 
-    private readonly Dictionary<string, Event> _attempted = [];
-    private readonly HashSet<string> _accepted = [];
-    private readonly HashSet<string> _finishAsked = [];
-    private readonly HashSet<string> _finished = [];
-    private readonly HashSet<(string Id, string? User)> _withdrawn = [];
-    private readonly Dictionary<string, List<Milestone>> _noted = [];
-    private readonly Dictionary<string, int> _confirmed = [];
+    private readonly Dictionary<string, Event> _attempted;
+    private readonly HashSet<string> _accepted;
+    private readonly HashSet<string> _finishAsked;
+    private readonly HashSet<string> _finished;
+    private readonly HashSet<(string Id, string? User)> _withdrawn;
+    private readonly Dictionary<string, List<Milestone>> _noted;
+    private readonly Dictionary<string, int> _confirmed;
+
+    public CrashLedger() => (_attempted, _accepted, _finishAsked, _finished, _withdrawn, _noted, _confirmed) = ([], [], [], [], [], [], []);
+
+    /// <summary>A ledger that goes on by itself from where the other is.</summary>
+    public CrashLedger(CrashLedger other)
+    {
+        Now = other.Now;
+        (_attempted, _accepted, _finishAsked) = (new(other._attempted), new(other._accepted), new(other._finishAsked));
+        (_finished, _withdrawn, _noted, _confirmed) = (new(other._finished), new(other._withdrawn), new(other._noted), new(other._confirmed));
+    }
 
     public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
 

@@ -8,30 +8,30 @@ public sealed class JournalCrashTests
 {
     [Theory(Timeout = 300_000)]
     [InlineData(Aftermath.Nothing, 1)]
-    [InlineData(Aftermath.Everything, 2)]
-    [InlineData(Aftermath.TornPrefix, 3)]
-    [InlineData(Aftermath.TornPrefix, 4)]
-    [InlineData(Aftermath.AnyPages, 5)]
+    [InlineData(Aftermath.Everything, 1)]
+    [InlineData(Aftermath.TornPrefix, 8)]
     [InlineData(Aftermath.AnyPages, 6)]
-    [InlineData(Aftermath.AnyPages, 7)]
-    public async Task Crash_AtEveryOperation_KeepsWhatWasConfirmed(Aftermath aftermath, int seed)
+    public async Task Crash_AtEveryOperation_KeepsWhatWasConfirmed(Aftermath aftermath, int disks)
     {
-        var random = new Random(seed);
+        var random = new Random((int)aftermath);
         var operations = (await LiveAsync(int.MaxValue)).Folder.Operations;
         Assert.InRange(operations, 60, 1_000);
         for (var crashAt = 0; crashAt <= operations; crashAt++)
         {
             var (folder, ledger) = await LiveAsync(crashAt);
-            await ReopenAsync(folder, ledger, aftermath, random, crashAt);
+            for (var disk = 0; disk < disks; disk++)
+            {
+                await ReopenAsync(folder, new CrashLedger(ledger), aftermath, (disk + 1.0) / (disks + 1), random, crashAt);
+            }
         }
     }
 
-    private static async Task ReopenAsync(CrashFolder folder, CrashLedger ledger, Aftermath aftermath, Random random, int crashAt)
+    private static async Task ReopenAsync(CrashFolder folder, CrashLedger ledger, Aftermath aftermath, double share, Random random, int crashAt)
     {
         // Recovery is stopped after none, one, two ... operations of its own, until it comes through.
         for (var again = 0; again < 50; again++)
         {
-            var disk = folder.Survive(aftermath, random);
+            var disk = folder.Survive(aftermath, share, random);
             disk.CrashAt = again;
             if (await TryOpenAsync(disk, ledger) is { } journal)
             {
@@ -101,6 +101,7 @@ public sealed class JournalCrashTests
         }
 
         await ledger.AppendAsync(journal, "second", 60_000, hours: 90);
+        await ledger.ConfirmAsync(journal, "long");
         ledger.Now += TimeSpan.FromHours(25);
         for (var i = 0; i < 16; i++)
         {

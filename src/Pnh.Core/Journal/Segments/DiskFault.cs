@@ -27,7 +27,8 @@ internal static class DiskFault
         new("The disk did not confirm what was written to the journal: check the disk, then restart the hub.", fault);
 
     public static StoreUnavailableException Unreadable(long position) =>
-        new($"The journal is damaged at {SegmentSet.FileName(Position.Segment(position))}, offset {Position.Offset(position)}: check the disk, then restart the hub with Pnh:Journal:OnDamage=Quarantine to go on without it.");
+        new($"The journal is damaged at {SegmentSet.FileName(Position.Segment(position))}, offset {Position.Offset(position)}: "
+            + "check the disk, then restart the hub with Pnh:Journal:OnDamage=Quarantine to go on without it.");
 
     public static StoreUnavailableException Overloaded() =>
         new("More is being written than the disk takes: send slower, or give the data folder a faster disk.");

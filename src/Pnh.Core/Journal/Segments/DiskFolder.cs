@@ -81,14 +81,11 @@ internal sealed class DiskFolder : IJournalFolder
     /// <summary>Shared, so that a backup can read beside; the data folder's lock keeps other hubs out.</summary>
     private static FileStream Stream(string path, FileMode mode)
     {
-        var options = DataFolder.PrivateFile(mode);
+        var options = mode == FileMode.Open
+            ? new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite }
+            : DataFolder.PrivateFile(mode);
         options.Share = FileShare.ReadWrite | FileShare.Delete;
         options.BufferSize = 0;
-        if (mode == FileMode.Open)
-        {
-            options.UnixCreateMode = null;
-        }
-
         return new FileStream(path, options);
     }
 }

@@ -1,4 +1,4 @@
-using Pnh.Core.Devices;
+using System.Runtime.InteropServices;
 
 namespace Pnh.Core.Journal.Segments;
 
@@ -121,26 +121,27 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         _fault = _log.Damage;
         Begin();
         (_retried, _held) = (_held, _retried);
-        foreach (ref readonly var note in System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_retried))
+        foreach (ref readonly var note in CollectionsMarshal.AsSpan(_retried))
         {
             Apply(note);
         }
 
         _retried.Clear();
+        var notes = CollectionsMarshal.AsSpan(_notes);
         var noted = 0;
         foreach (var work in _works)
         {
             for (; noted < work.NotesBefore; noted++)
             {
-                Apply(_notes[noted]);
+                Apply(notes[noted]);
             }
 
             Apply(work);
         }
 
-        for (; noted < _notes.Count; noted++)
+        for (; noted < notes.Length; noted++)
         {
-            Apply(_notes[noted]);
+            Apply(notes[noted]);
         }
 
         Commit();

@@ -6,7 +6,7 @@ namespace Pnh.Core.Journal.Segments;
 /// Reads the log at start and rebuilds the index. What ends it without a later group after it was never confirmed, and is cut off; any other damage
 /// is of bytes that were on stable storage: refused, or put aside. May be interrupted at any point and run again.
 /// </summary>
-internal sealed partial class Recovery
+internal sealed partial class Recovery : IDisposable
 {
     private readonly IJournalFolder _folder;
     private readonly JournalOptions _options;
@@ -54,11 +54,9 @@ internal sealed partial class Recovery
             _segments.Close();
             throw;
         }
-        finally
-        {
-            _reader.Dispose();
-        }
     }
+
+    public void Dispose() => _reader.Dispose();
 
     private void OpenAll()
     {
@@ -130,7 +128,8 @@ internal sealed partial class Recovery
         {
             var file = Path.Combine(_folder.Name, SegmentSet.FileName(number));
             throw new DataFolderException(
-                $"{file} {what} at offset {offset}, though it was on stable storage: check the disk, keep a copy of the data folder, then start with Pnh:Journal:OnDamage=Quarantine to put it aside and serve the rest.");
+                $"{file} {what} at offset {offset}, though it was on stable storage: check the disk, keep a copy of the data folder, "
+                + "then start with Pnh:Journal:OnDamage=Quarantine to put it aside and serve the rest.");
         }
 
         DamagedRecords++;
