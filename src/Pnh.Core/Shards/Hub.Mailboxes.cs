@@ -108,12 +108,16 @@ public sealed partial class Hub
     }
 
     // From under a shard's gate: reads off it, and comes back to it.
-    private void Load(UserKey user, string device, IReadOnlyList<MailboxItem> items) =>
-        ThreadPool.UnsafeQueueUserWorkItem(static load => _ = load.Hub.LoadAsync(load.User, load.Device, load.Items), (Hub: this, User: user, Device: device, Items: items), preferLocal: false);
+    private void Load(UserKey user, string device, IReadOnlyList<MailboxItem> items)
+    {
+        Interlocked.Increment(ref _loading);
+        ThreadPool.UnsafeQueueUserWorkItem(
+            static load => _ = load.Hub.LoadAsync(load.User, load.Device, load.Items), (Hub: this, User: user, Device: device, Items: items), preferLocal: false);
+    }
 
     private async Task LoadAsync(UserKey user, string device, IReadOnlyList<MailboxItem> items)
     {
-        Interlocked.Increment(ref _loading);
+        var isUnreadable = false;
         try
         {
             var loaded = new List<(MailboxItem Item, Event? Event)>(items.Count);
@@ -131,11 +135,16 @@ public sealed partial class Hub
         catch (Exception fault)
         {
             Log.LoadFailed(_log, fault.Message, fault is StoreUnavailableException ? null : fault);
-            await RetryLoadAsync(user, device).ConfigureAwait(false);
+            isUnreadable = true;
         }
         finally
         {
             Interlocked.Decrement(ref _loading);
+        }
+
+        if (isUnreadable)
+        {
+            await RetryLoadAsync(user, device).ConfigureAwait(false);
         }
     }
 
@@ -144,7 +153,7 @@ public sealed partial class Hub
         try
         {
             await Task.Delay(LoadRetry, _time, _stopping.Token).ConfigureAwait(false);
-            ShardOf(user).LoadFailed(user, device);
+            ShardOf(user).LoadAgain(user, device);
         }
         catch (OperationCanceledException)
         {

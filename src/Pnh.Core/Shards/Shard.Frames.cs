@@ -40,9 +40,9 @@ internal sealed partial class Shard
                 {
                     Drop(mailbox, item, DeliveryState.Failed, "unreadable");
                 }
-                else
+                else if (user.FindLive(device) is not null)
                 {
-                    item.Loaded = body;
+                    item.Loaded = body; // else whoever comes next reads it again: memory is for those who are here
                 }
             }
 
@@ -51,14 +51,15 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Bodies could not be read now: the next ack or hello tries again.</summary>
-    internal void LoadFailed(UserKey key, string device)
+    /// <summary>Bodies could not be read a moment ago: tried again, since without a frame there is no ack that would ask.</summary>
+    internal void LoadAgain(UserKey key, string device)
     {
         lock (_gate)
         {
             if (_users.TryGetValue(key, out var user) && user.FindMailbox(device) is { } mailbox)
             {
                 mailbox.IsLoading = false;
+                ReplayRest(user, mailbox);
             }
         }
     }

@@ -34,7 +34,8 @@ public sealed class PlannerPropertyTests
         from open in Gen.SubListOf(DeviceIds)
         from sessions in Gen.CollectToList(open, id =>
             from state in Gen.Elements(SessionState.Active, SessionState.Background)
-            select PlanScene.NewSession(id, state))
+            from detached in Gen.Elements(false, false, true)
+            select PlanScene.NewSession(id, state) with { IsDetached = detached })
         from mutedClasses in Sometimes(Gen.SubListOf("call", "message", "bulk", "transient"))
         from mutedTopics in Gen.SubListOf("news", "other")
         from quiet in Gen.Elements(null, null, new QuietHours(new(11, 0), new(13, 0), "UTC"), new QuietHours(new(22, 0), new(7, 0), "UTC"))
@@ -88,7 +89,7 @@ public sealed class PlannerPropertyTests
     [Fact]
     public void Plan_Call_IsNeverDelayed() => Check(scene => scene.Event.Class != EventClass.Call || scene.Plan().All(p =>
     {
-        var isActive = scene.Sessions.Any(s => s.Key.Device == p.Device.Id && s.State == SessionState.Active);
+        var isActive = scene.Sessions.Any(s => s.Key.Device == p.Device.Id && s is { State: SessionState.Active, IsDetached: false });
         var within = scene.Event.AckWithin ?? PlanScene.Classes[EventClass.Call].AckWithin;
         return p.Push switch
         {
@@ -102,7 +103,13 @@ public sealed class PlannerPropertyTests
     [Fact]
     public void Plan_ActiveOrBackgroundSession_GetsTheFrameAtOnce() => Check(scene => scene.Plan().All(p =>
         p.Socket is not null || p.IsSuppressed || scene.Event.Channels?.Contains("websocket") == false
-        || !scene.Sessions.Any(s => s.Key.Device == p.Device.Id)));
+        || !scene.Sessions.Any(s => s.Key.Device == p.Device.Id && !s.IsDetached)));
+
+    [Fact]
+    public void Plan_DetachedSession_GetsNoFrameAndWaits() => Check(scene => scene.Plan().All(p =>
+        p.Socket is not { IsDetached: true }
+        && (p.IsSuppressed || scene.Event.Class == EventClass.Transient || scene.Event.Channels?.Contains("websocket") == false
+            || !scene.Sessions.Any(s => s.Key.Device == p.Device.Id && s.IsDetached) || p.Mailbox)));
 
     [Fact]
     public void Plan_Transient_IsNeverPushedNorKept() => Check(scene =>
@@ -143,7 +150,7 @@ public sealed class PlannerPropertyTests
     {
         // Guards the generator: a property over scenes that never reach a branch says nothing.
         var seen = Scenes.Sample(4_000).SelectMany(s => s.Plan()).SelectMany(p => new[] { p.Reason, p.PushHeld }).OfType<string>().ToHashSet();
-        Assert.Equal([PlanReasons.AckedElsewhere, PlanReasons.NoDevices], Reasons.Except(seen).Order(StringComparer.Ordinal));
+        Assert.Equal([PlanReasons.AckedElsewhere, PlanReasons.JoinedTopic, PlanReasons.NoDevices], Reasons.Except(seen).Order(StringComparer.Ordinal));
     }
 
     private static bool IsNothing(DevicePlan plan) =>

@@ -27,11 +27,11 @@ public sealed class HubAddressTests
         hub.Store.Put("eve", hub.Phone("phone"));
         await hub.PassAsync(10);
         Assert.Single(hub.Pushed);
+        Assert.Equal("failed:address-gone", hub.Journal.EndOf("e1", "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal(["e1"], link.Ids);
         hub.Hub.Closed(key);
         await hub.PassAsync(TimeSpan.FromMinutes(10), TimeSpan.FromSeconds(10));
-        Assert.Equal("failed:address-gone", hub.Journal.EndOf("e1", "phone"));
         hub.AssertAllEnded("e1");
     }
 
@@ -43,7 +43,7 @@ public sealed class HubAddressTests
         await hub.PassAsync(10);
         Assert.Equal(["phone-secret", "new-secret"], hub.Fcm.Sent.Select(s => s.Address));
         Assert.Equal("accepted", hub.Journal.EndOf("e1", "phone"));
-        hub.AssertAllEnded("e1");
+        await hub.AssertAllEndAsync("e1");
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;
@@ -15,9 +16,9 @@ public sealed class HubPushTests
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Fcm.Answer = (_, _) => ValueTask.FromResult(new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = "m-1" });
         var id = await hub.SendAsync();
-        Assert.Equal("accepted:m-1", hub.Journal.EndOf(id, "phone"));
+        Assert.Equal(("accepted", "m-1"), (hub.Journal.EndOf(id, "phone"), Assert.Single(hub.Journal.Settled).ProviderId));
         Assert.Contains(new("fcm", DeliveryStatus.Accepted, 1), hub.Metrics.Snapshot().Deliveries);
-        hub.AssertAllEnded(id);
+        await hub.AssertAllEndAsync(id);
     }
 
     [Fact]
@@ -39,7 +40,7 @@ public sealed class HubPushTests
         hub.Fcm.Always(DeliveryStatus.Accepted);
         await hub.PassAsync(100);
         Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
-        hub.AssertAllEnded(id);
+        await hub.AssertAllEndAsync(id);
     }
 
     [Fact]
@@ -181,7 +182,7 @@ public sealed class HubPushTests
         Assert.Equal("expired", hub.Journal.EndOf(second.Id, "phone"));
         Assert.Contains(new("fcm", DeliveryStatus.Expired, 1), hub.Metrics.Snapshot().Deliveries);
         Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
-        hub.AssertAllEnded(first.Id, second.Id);
+        await hub.AssertAllEndAsync(first.Id, second.Id);
     }
 
     [Fact]
@@ -276,19 +277,21 @@ public sealed class HubPushTests
     }
 
     [Fact]
-    public async Task RefusedForGood_Mailbox_WaitsForASessionThenFails()
+    public async Task RefusedForGood_Mailbox_FailsAndWaitsForASession()
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Fcm.Always(DeliveryStatus.Rejected);
         var seen = await hub.SendAsync("\"ttl\":30");
+        Assert.Equal("failed:told-so", hub.Journal.EndOf(seen, "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen], link.Ids);
         hub.Hub.Acked(key, seen);
         hub.Hub.Closed(key);
         var unseen = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
-        Assert.Equal(("acked", "failed:told-so"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
+        Assert.Equal(("failed:told-so", "failed:told-so"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
+        Assert.Equal(MilestoneKind.AckedLate, hub.Journal.KindsOf(seen, "phone")[^1]);
         Assert.Equal([seen, unseen], hub.Pushed);
         hub.AssertAllEnded(seen, unseen);
     }
@@ -303,7 +306,7 @@ public sealed class HubPushTests
         hub.Fcm.Always(DeliveryStatus.Accepted);
         var next = await hub.SendAsync();
         Assert.Equal(("failed:hub-error", "accepted"), (hub.Journal.EndOf(broken, "phone"), hub.Journal.EndOf(next, "phone")));
-        hub.AssertAllEnded(broken, next);
+        await hub.AssertAllEndAsync(broken, next);
     }
 
     [Fact]
@@ -326,11 +329,12 @@ public sealed class HubPushTests
         var missed = await hub.SendAsync("\"ttl\":30");
         Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 2), hub.Metrics.Snapshot().Deliveries);
 
-        var (_, key) = await hub.OpenAsync("phone");
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal([seen, missed], link.Ids);
         hub.Hub.Acked(key, seen);
         await hub.PassAsync(31);
 
-        Assert.Equal(("acked", "failed:no-provider"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(missed, "phone")));
+        Assert.Equal(("failed:no-provider", "failed:no-provider"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(missed, "phone")));
         Assert.Contains(new(ChannelNames.None, DeliveryStatus.Misconfigured, 2), hub.Metrics.Snapshot().Deliveries);
         hub.AssertAllEnded(seen, missed);
     }
@@ -349,11 +353,12 @@ public sealed class HubPushTests
     }
 
     [Fact]
-    public async Task DoNotDisturb_WaitsForASessionThenEndsSuppressed()
+    public async Task DoNotDisturb_EndsSuppressedAndWaitsForASession()
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", new UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("phone"));
         var seen = await hub.SendAsync("\"ttl\":30");
+        Assert.Equal("suppressed:do-not-disturb", hub.Journal.EndOf(seen, "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen], link.Ids);
         hub.Hub.Acked(key, seen);
@@ -361,7 +366,7 @@ public sealed class HubPushTests
         var unseen = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
         Assert.Empty(hub.Pushed);
-        Assert.Equal(("acked", "suppressed:do-not-disturb"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
+        Assert.Equal(("suppressed:do-not-disturb", "suppressed:do-not-disturb"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
         hub.AssertAllEnded(seen, unseen);
     }
 

@@ -88,6 +88,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
         link ??= new FakeLink();
         var key = new SessionKey("demo", user, device, session ?? Guid.NewGuid().ToString("N"));
         await Hub.OpenedAsync(new SessionOpened(key, state, link, Now), CancellationToken.None);
+        await RestAsync();
         return (link, key);
     }
 
@@ -105,9 +106,20 @@ internal sealed class HubUnderTest : IAsyncDisposable
         }
     }
 
+    /// <summary>Lets seconds pass until it is so: for what goes on off the shards, on the clock.</summary>
+    public async Task PassUntilAsync(Func<bool> condition, string what)
+    {
+        for (var seconds = 0; !condition(); seconds++)
+        {
+            Assert.True(seconds < 3_600, $"Passed an hour for {what}.");
+            await PassAsync(1);
+            await Task.Delay(1);
+        }
+    }
+
     public Task PassAsync(double seconds) => PassAsync(TimeSpan.FromSeconds(seconds));
 
-    public Task RestAsync() => UntilAsync(() => Hub.IsIdle, "the lanes to be idle");
+    public Task RestAsync() => UntilAsync(() => Hub.IsIdle, "lanes and loads to be idle");
 
     public static async Task UntilAsync(Func<bool> condition, string what)
     {
@@ -124,6 +136,23 @@ internal sealed class HubUnderTest : IAsyncDisposable
     {
         Assert.Equal(0, Hub.Timers);
         Assert.Equal(events.Order(StringComparer.Ordinal), Journal.Finished.Order(StringComparer.Ordinal));
+    }
+
+    /// <summary>The same after a day: what mailboxes kept is over then.</summary>
+    public async Task AssertAllEndAsync(params string[] events)
+    {
+        await PassAsync(TimeSpan.FromHours(25), TimeSpan.FromHours(1));
+        AssertAllEnded(events);
+    }
+
+    /// <summary>Acknowledges, and waits until what that let in has been read back and sent.</summary>
+    public async Task AckAsync(SessionKey session, params IEnumerable<string> events)
+    {
+        foreach (var id in events)
+        {
+            Hub.Acked(session, id);
+            await RestAsync();
+        }
     }
 
     public async ValueTask DisposeAsync()
