@@ -135,7 +135,7 @@ internal sealed class CrashLedger
         Assert.Equal(AppendResult.Duplicate, await journal.AppendAsync(_attempted[id], default));
     }
 
-    private async Task<bool> TryAsync(Func<Task> action)
+    private static async Task<bool> TryAsync(Func<Task> action)
     {
         try
         {
