@@ -9,7 +9,7 @@ namespace Pnh.Core.Plans;
 /// Decides, per device, how an event gets there: devices x settings x session state x class (the table in this folder's README). A pure
 /// function of its arguments: no clock, no I/O, no state. Thread-safe.
 /// </summary>
-public sealed class Planner
+public sealed partial class Planner
 {
     private readonly ClassPolicies _classes;
     private readonly IPushChannel[] _channels;
@@ -57,41 +57,6 @@ public sealed class Planner
                 plans.Add(PlanDevice(accepted, device, session, facts, registered: false));
             }
         }
-    }
-
-    /// <summary>The plan for a session that joined the event's topic: its socket, no push, no mailbox beyond the session.</summary>
-    public static DevicePlan PlanJoined(Event accepted, LiveSession session)
-    {
-        var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
-        var reason = Contains(accepted.Except?.Users, session.Key.User) ? PlanReasons.ExceptUser : FindExclusion(accepted, device, session);
-        if (reason is not null || !Allows(accepted, ChannelNames.WebSocket))
-        {
-            return new DevicePlan(device, reason ?? PlanReasons.ChannelNotAllowed);
-        }
-
-        return new DevicePlan(device, PlanReasons.JoinedTopic)
-        {
-            Socket = session.IsDetached ? null : session,
-            Mailbox = session.IsDetached && accepted.IsDurable,
-        };
-    }
-
-    /// <summary>
-    /// Where a push that clears the event on the device goes, on the given channel; null when there is no such address or account. A ring cannot
-    /// be cleared where it came in (a VoIP push must ring), so the address is that of a plain message.
-    /// </summary>
-    public (IPushChannel Channel, PushAddress Address, string Account)? FindClear(Event accepted, Device device, string channel)
-    {
-        var plain = new Event { App = accepted.App, Id = accepted.Id, To = accepted.To, AcceptedAt = accepted.AcceptedAt, ExpiresAt = accepted.ExpiresAt };
-        foreach (var each in _channels)
-        {
-            if (each.Name == channel && each.SelectAddress(device, plain) is { } address && each.FindAccount(accepted.App, address) is { } account)
-            {
-                return (each, address, account);
-            }
-        }
-
-        return null;
     }
 
     private DevicePlan PlanDevice(Event accepted, Device device, LiveSession? session, in UserFacts facts, bool registered)

@@ -118,26 +118,24 @@ public sealed partial class Hub
     private async ValueTask DispatchUserAsync(Event accepted, EventProgress progress, string user, PastDispatch? past, TaskCompletionSource stuck)
     {
         var key = new UserKey(accepted.App, user);
-        var read = _devices.GetUserAsync(key, CancellationToken.None);
-        var snapshot = read.IsCompletedSuccessfully ? await read.ConfigureAwait(false) : await ReadUserAsync(read, key, accepted, stuck).ConfigureAwait(false);
+        var snapshot = await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false);
         ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
     }
 
     // Tried until the event would be over: a disk that comes back must not cost a delivery.
-    private async ValueTask<UserSnapshot> ReadUserAsync(ValueTask<UserSnapshot> read, UserKey key, Event accepted, TaskCompletionSource stuck)
+    private async ValueTask<UserSnapshot> ReadUserAsync(UserKey key, Event accepted, TaskCompletionSource stuck)
     {
         for (var wait = TimeSpan.FromSeconds(1); ; wait = Shorter(wait * 2, LongestReadRetry))
         {
             try
             {
-                return await read.ConfigureAwait(false);
+                return await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
             }
             catch (StoreUnavailableException fault) when (accepted.IsDurable && _time.GetUtcNow() < accepted.ExpiresAt)
             {
                 NoteStoreFault(fault.Message);
                 stuck.TrySetResult();
                 await Task.Delay(wait, _time, _stopping.Token).ConfigureAwait(false);
-                read = _devices.GetUserAsync(key, CancellationToken.None);
             }
         }
     }

@@ -1,0 +1,141 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>A delivery's beginning: its place in the mailbox, its frame, its push.</summary>
+internal sealed partial class Shard
+{
+    private void Begin(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, UnfinishedDelivery? before)
+    {
+        var user = GetOrAddUser(key);
+        var mailbox = user.GetOrAddMailbox(plan.Device.Id);
+        MakeRoom(mailbox, accepted);
+        var item = NewItem(progress, accepted, plan);
+        Enter(mailbox, item);
+        if (before is null)
+        {
+            _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Planned, key, plan.Device.Id) with
+            {
+                Reason = plan.Reason,
+                Channel = plan.Channel?.Name,
+                IsKept = item.IsKept,
+            });
+        }
+
+        if (IsExpired(accepted) && !IsNowOrNever(accepted))
+        {
+            // The journal or the expansion of a topic took longer than it may live.
+            _hub.Metrics.DeadlineMissed(accepted.Class);
+            Settle(mailbox, item, item.Ending, item.EndingReason);
+            RemoveIfEmpty(mailbox);
+            return;
+        }
+
+        var sent = TrySendNow(user, mailbox, item, accepted, plan, out var isBehind);
+        BeginPush(user, mailbox, item, accepted, plan, sent, isBehind, before);
+        RemoveIfEmpty(mailbox);
+    }
+
+    private bool TrySendNow(UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, out bool isBehind)
+    {
+        // Older events of the device still wait for their replay: a newer one queues behind them, but for a call.
+        isBehind = plan.Socket is not null && accepted.Class != EventClass.Call && mailbox.IsBehind;
+        if (isBehind)
+        {
+            // What is ahead may have ended without an ack meanwhile; then there is room now.
+            item.Loaded = accepted;
+            ReplayRest(user, mailbox);
+            isBehind = item.Session is null;
+            return !isBehind;
+        }
+
+        return plan.Socket is not null && SendFrame(user.Key, item, accepted, plan.Socket);
+    }
+
+    private void BeginPush(
+        UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, bool sent, bool isBehind, UnfinishedDelivery? before)
+    {
+        if (plan.Push == PushTiming.Never)
+        {
+            BeginWaiting(mailbox, item, accepted, plan, sent || isBehind);
+            return;
+        }
+
+        var push = NewPush(user.Key, item, accepted, plan, before);
+        item.Push = push;
+        item.Loaded = null;
+        if (before?.NextAttemptAt is { } due && due > _hub.Time.GetUtcNow())
+        {
+            _wheel.Schedule(push, due - _hub.Time.GetUtcNow());
+        }
+        else if (IsPushedAtOnce(push, sent, isBehind))
+        {
+            SendPush(push);
+        }
+        else if (IsNowOrNever(accepted))
+        {
+            Rest(push);
+        }
+        else
+        {
+            push.WaitsElsewhere = plan.Push == PushTiming.UnlessAckedElsewhere;
+            user.WaitElsewhere += push.WaitsElsewhere ? 1 : 0;
+            _wheel.Schedule(push, plan.PushDelay);
+        }
+    }
+
+    private void BeginWaiting(Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, bool isOnSocket)
+    {
+        if (isOnSocket || plan.PushHeld is null)
+        {
+            // What waits behind others keeps its body while there is a session to take it soon.
+            item.Loaded = mailbox.IsBehind && !IsExpired(accepted) ? item.Loaded : null;
+            ScheduleEnd(mailbox, item);
+        }
+        else
+        {
+            // A push was due and is not made: that is the ledger's end; the mailbox may keep it for the device's next session.
+            Settle(mailbox, item, item.Ending, item.EndingReason);
+        }
+    }
+
+    // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later. A frame that only queues behind
+    // others still has the time for its ack; one that the session refused will not be acknowledged.
+    private static bool IsPushedAtOnce(Delivery delivery, bool sent, bool isBehind) => delivery.Push switch
+    {
+        PushTiming.Now => true,
+        PushTiming.UnlessAcked => !sent && (!isBehind || IsNowOrNever(delivery.Event)),
+        PushTiming.UnlessAckedElsewhere => IsNowOrNever(delivery.Event),
+        _ => false,
+    };
+
+    private static MailboxItem NewItem(EventProgress progress, Event accepted, in DevicePlan plan) => new(accepted, progress)
+    {
+        IsRegistered = plan.IsRegistered,
+        IsKept = plan is { Mailbox: true, IsRegistered: true } && !IsNowOrNever(accepted),
+        TakesFrames = plan.Mailbox || plan.Socket is not null,
+        Ending = plan.PushHeld switch
+        {
+            null => DeliveryState.Expired,
+            PlanReasons.NoProvider => DeliveryState.Failed,
+            _ => DeliveryState.Suppressed,
+        },
+        EndingReason = plan.PushHeld,
+    };
+
+    private Delivery NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
+    {
+        Event = accepted,
+        User = key,
+        Device = plan.Device,
+        Address = plan.Address,
+        Item = item,
+        Push = plan.Push,
+        Attempts = before?.Attempts ?? 0,
+        Lane = _hub.Lanes.Get(plan.Channel!, plan.Account!, accepted.Class),
+    };
+}
