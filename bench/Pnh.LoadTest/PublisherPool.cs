@@ -75,7 +75,7 @@ internal sealed class PublisherPool : IDisposable
         {
             if (!_idle.TryDequeue(out connection))
             {
-                _waiting.Enqueue(new Due(recorder, @class, user, due));
+                _waiting.Enqueue(new Due(recorder, @class, user, due, obey));
                 return;
             }
 
@@ -87,7 +87,7 @@ internal sealed class PublisherPool : IDisposable
             }
         }
 
-        _ = RunAsync(connection, new Due(recorder, @class, user, due));
+        _ = RunAsync(connection, new Due(recorder, @class, user, due, obey));
     }
 
     /// <summary>As fast as <paramref name="connections"/> connections take it, each one event after the other, until the recorder's end.</summary>
@@ -99,7 +99,7 @@ internal sealed class PublisherPool : IDisposable
             {
                 var (@class, user) = next();
                 recorder.Schedule(due, due);
-                await SendAsync(connection, new Due(recorder, @class, user, due));
+                await SendAsync(connection, new Due(recorder, @class, user, due, Obey: false));
             }
         }
 
@@ -125,7 +125,7 @@ internal sealed class PublisherPool : IDisposable
             await SendAsync(connection, due);
             lock (_lock)
             {
-                if (!TryTakeWaiting(out due))
+                if (!TryTakeWaiting(connection, out due))
                 {
                     _idle.Enqueue(connection);
                     return;
@@ -134,17 +134,23 @@ internal sealed class PublisherPool : IDisposable
         }
     }
 
-    private bool TryTakeWaiting(out Due due)
+    private bool TryTakeWaiting(PublisherConnection connection, out Due due)
     {
         var now = Stopwatch.GetTimestamp();
         while (_waiting.TryDequeue(out due))
         {
-            if (now - due.Time < Patience)
+            if (now - due.Time >= Patience)
+            {
+                due.Recorder.GiveUp();
+            }
+            else if (due.Obey && connection.Holds(due.Class, now))
+            {
+                due.Recorder.HoldBack();
+            }
+            else
             {
                 return true;
             }
-
-            due.Recorder.GiveUp();
         }
 
         return false;
@@ -161,5 +167,5 @@ internal sealed class PublisherPool : IDisposable
         }
     }
 
-    private readonly record struct Due(Recorder Recorder, int Class, int User, long Time);
+    private readonly record struct Due(Recorder Recorder, int Class, int User, long Time, bool Obey);
 }
