@@ -97,9 +97,14 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         cancellationToken.ThrowIfCancellationRequested();
         var withdrawal = new Milestone(app, id, default, MilestoneKind.Withdrawn, at) { User = user, Reason = reason };
         var result = await QueueAsync(app, id, withdrawal).ConfigureAwait(false);
-        return result is { Status: WithdrawStatus.Withdrawn, History: null }
-            ? result with { History = await ReadAsync(app, id, CancellationToken.None).ConfigureAwait(false) }
-            : result;
+        if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
+        {
+            return result;
+        }
+
+        // Its segment was removed before the history was read: it was carried on, this withdrawal with it.
+        var history = await ReadAsync(app, id, CancellationToken.None).ConfigureAwait(false);
+        return result with { History = history is null ? null : Before(history, user) };
     }
 
     /// <inheritdoc/>
@@ -158,6 +163,22 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         using var recovery = new Recovery(folder, index, options);
         var log = recovery.Run(time.GetUtcNow());
         return new SegmentJournal(index, log, recovery.DamagedRecords, time, options);
+    }
+
+    private static EventHistory Before(EventHistory history, string? user)
+    {
+        var before = new List<Milestone>(history.Milestones.Count);
+        foreach (var milestone in history.Milestones)
+        {
+            if (milestone.Kind == MilestoneKind.Withdrawn && milestone.User == user)
+            {
+                break;
+            }
+
+            before.Add(milestone);
+        }
+
+        return history with { Milestones = before };
     }
 
     private Task<WithdrawResult> QueueAsync(string app, string id, Milestone? withdrawal)

@@ -44,7 +44,13 @@ public abstract partial class EventJournalSpecification
         await AppendAsync(Make("e2", "{}"));
         var full = At("e1", MilestoneKind.Retry, "ada", "phone") with
         {
-            State = "x", Reason = "grün", Channel = "fcm", ProviderId = "projects/p/1", IsKept = true, Attempts = 2, NextAttemptAt = Time.Now + TimeSpan.FromTicks(1),
+            State = "x",
+            Reason = "grün",
+            Channel = "fcm",
+            ProviderId = "projects/p/1",
+            IsKept = true,
+            Attempts = 2,
+            NextAttemptAt = Time.Now + TimeSpan.FromTicks(1),
         };
         var expected = new List<Milestone>();
         for (var i = 0; i < 50; i++)

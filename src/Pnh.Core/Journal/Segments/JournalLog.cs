@@ -8,7 +8,7 @@ internal sealed class JournalLog
     private const int SliceBytes = 1024 * 1024;
 
     private readonly IJournalFolder _folder;
-        private ulong _lastGroup;
+    private ulong _lastGroup;
     private StoreUnavailableException? _damage;
 
     /// <param name="folder">Where segments are.</param>

@@ -22,7 +22,7 @@ internal static class UnfinishedFold
                 places ??= [];
                 if (!places.TryGetValue((user, device), out var place))
                 {
-                    if (milestone.Kind is MilestoneKind.Cleared or MilestoneKind.AckedLate or MilestoneKind.Dropped)
+                    if (milestone.Kind is not (MilestoneKind.Planned or MilestoneKind.Framed or MilestoneKind.Retry or MilestoneKind.Settled))
                     {
                         // What began no delivery; the one that did may have been put aside.
                         continue;

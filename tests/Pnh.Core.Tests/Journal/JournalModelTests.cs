@@ -1,0 +1,165 @@
+using System.Globalization;
+using System.Text;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>Random lives of days, with restarts, rotation and removal: the engine answers what the model answers.</summary>
+public sealed class JournalModelTests
+{
+    private const string App = "app";
+
+    [Theory(Timeout = 120_000)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    [InlineData(4)]
+    public async Task RandomLife_EveryAnswer_IsTheModels(int seed)
+    {
+        var random = new Random(seed);
+        await using var disk = new JournalOnDisk();
+        var model = new ModelJournal(disk, TimeSpan.FromHours(24));
+        for (var step = 0; step < 1_500; step++)
+        {
+            await StepAsync(random, disk, model);
+        }
+
+        for (var id = 0; id < 60; id++)
+        {
+            await CompareAsync(disk, model, Id(id));
+        }
+
+        await CompareAllAsync(disk, model);
+        Assert.NotEqual("00000001.log", disk.Folder.Names.First());
+    }
+
+    private static async Task StepAsync(Random random, JournalOnDisk disk, ModelJournal model)
+    {
+        var id = Id(random.Next(60));
+        var user = random.Next(4) switch { 0 => null, var n => "user-" + (char)('a' + n) };
+        switch (random.Next(40))
+        {
+            case < 12:
+                var accepted = Make(random, disk, id);
+                Assert.Equal(await model.AppendAsync(accepted, default), await disk.Journal.AppendAsync(accepted, default));
+                break;
+            case < 25 when await model.FindAsync(App, id, default) is not null:
+                var milestone = new Milestone(App, id, EventClass.Message, (MilestoneKind)random.Next(1, 8), disk.Now)
+                {
+                    User = user,
+                    Device = user is null ? null : "device-" + random.Next(3),
+                    IsKept = random.Next(2) == 0,
+                    Reason = random.Next(2) == 0 ? "grund-ü" : null,
+                    Attempts = random.Next(5),
+                };
+                model.Note(milestone);
+                disk.Journal.Note(milestone);
+                break;
+            case < 27:
+                model.Finish(App, id);
+                disk.Journal.Finish(App, id);
+                break;
+            case < 28:
+                var note = new AddressNote(App, "user-a", "device-1", "fcm", "dead", null, disk.Now);
+                model.NoteAddress(note);
+                disk.Journal.NoteAddress(note);
+                break;
+            case < 31:
+                var expected = await model.WithdrawAsync(App, id, user, "withdrawn", disk.Now, default);
+                var given = await disk.Journal.WithdrawAsync(App, id, user, "withdrawn", disk.Now, default);
+                Assert.Equal(expected.Status, given.Status);
+                AssertSame(expected.History, given.History);
+                break;
+            case < 36:
+                // Also instead of a note for what is over: whether one is kept then depends on when its segment goes.
+                await CompareAsync(disk, model, id);
+                break;
+            case < 39:
+                disk.Now += TimeSpan.FromMinutes(random.Next(180));
+                break;
+            default:
+                await CompareAllAsync(disk, model);
+                await disk.ReopenAsync();
+                break;
+        }
+    }
+
+    private static async Task CompareAsync(JournalOnDisk disk, ModelJournal model, string id)
+    {
+        AssertSame(await model.ReadAsync(App, id, default), await disk.Journal.ReadAsync(App, id, default));
+        Assert.Equal(await model.FindAsync(App, id, default) is null, await disk.Journal.FindAsync(App, id, default) is null);
+    }
+
+    /// <summary>Behind every note: what a restart would find, and the feed, of which the oldest may be gone.</summary>
+    private static async Task CompareAllAsync(JournalOnDisk disk, ModelJournal model)
+    {
+        await disk.Journal.ReadAsync(App, "barrier", default);
+        var expected = await UnfinishedAsync(model);
+        var given = await UnfinishedAsync(disk.Journal);
+        Assert.Equal(expected.Keys.Order(), given.Keys.Order());
+        foreach (var (id, unfinished) in given)
+        {
+            Assert.Equal(expected[id].IsDispatched, unfinished.IsDispatched);
+            Assert.Equal(expected[id].Withdrawn, unfinished.Withdrawn);
+            Assert.Equal(expected[id].Deliveries, unfinished.Deliveries);
+            Assert.Equal(expected[id].Event.Body.ToArray(), unfinished.Event.Body.ToArray());
+        }
+
+        var feed = await FeedAsync(disk.Journal);
+        Assert.Equal((await FeedAsync(model)).TakeLast(feed.Count), feed);
+    }
+
+    private static async Task<Dictionary<string, UnfinishedEvent>> UnfinishedAsync(IEventJournal journal)
+    {
+        var found = new Dictionary<string, UnfinishedEvent>();
+        await foreach (var unfinished in journal.RecoverAsync(default))
+        {
+            found.Add(unfinished.Event.Id, unfinished);
+        }
+
+        return found;
+    }
+
+    private static async Task<List<(Milestone? Outcome, AddressNote? Address)>> FeedAsync(IEventJournal journal)
+    {
+        var found = new List<(Milestone? Outcome, AddressNote? Address)>();
+        for (string? after = null; ;)
+        {
+            var page = await journal.ReadFeedAsync(App, after, 7, default);
+            found.AddRange(page.Entries.Select(entry => (entry.Outcome, entry.Address)));
+            if (page.IsEnd)
+            {
+                return found;
+            }
+
+            after = page.Next;
+        }
+    }
+
+    private static void AssertSame(EventHistory? expected, EventHistory? given)
+    {
+        Assert.Equal(expected is null, given is null);
+        if (expected is not null && given is not null)
+        {
+            Assert.Equal(expected.Milestones, given.Milestones);
+            Assert.Equal(expected.Event with { Body = default }, given.Event with { Body = default });
+            Assert.Equal(expected.Event.Body.ToArray(), given.Event.Body.ToArray());
+        }
+    }
+
+    private static Event Make(Random random, JournalOnDisk disk, string id) => new()
+    {
+        App = App,
+        Id = id,
+        IdGiven = random.Next(2) == 0,
+        Class = EventClass.Message,
+        To = EventTarget.ToUser("ada"),
+        AcceptedAt = disk.Now,
+        ExpiresAt = disk.Now + TimeSpan.FromHours(random.Next(60)),
+        TraceParent = random.Next(2) == 0 ? "00-1-2-03" : null,
+        Body = Encoding.UTF8.GetBytes("{\"a\":\"" + new string('x', random.Next(3) * 9_000) + "\"}"),
+    };
+
+    private static string Id(int n) => n.ToString("d2", CultureInfo.InvariantCulture);
+}

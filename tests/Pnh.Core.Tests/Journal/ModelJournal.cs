@@ -1,0 +1,204 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Text.Json;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>The contract in the fewest words: lists in memory. What an engine does is compared with it.</summary>
+internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEventJournal
+{
+    private readonly Lock _gate = new();
+    private readonly List<Entry> _events = [];
+    private readonly List<(string App, Milestone? Outcome, AddressNote? Address)> _feed = [];
+
+    public ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
+    {
+        if (!accepted.IsDurable)
+        {
+            throw new ArgumentException("A transient event is not journaled.", nameof(accepted));
+        }
+
+        lock (_gate)
+        {
+            if (Find(accepted.App, accepted.Id) is { } standing)
+            {
+                return new(standing.Event.Body.Span.SequenceEqual(accepted.Body.Span) || IsSame(standing.Event.Body, accepted.Body)
+                    ? AppendResult.Duplicate : AppendResult.Conflict);
+            }
+
+            _events.RemoveAll(entry => entry.Event.App == accepted.App && entry.Event.Id == accepted.Id);
+            _events.Add(new Entry(
+                new StoredEvent(accepted.App, accepted.Id, accepted.IdGiven, accepted.AcceptedAt, accepted.ExpiresAt, accepted.TraceParent, accepted.Body),
+                accepted.Class));
+            return new(AppendResult.Appended);
+        }
+    }
+
+    public void Note(in Milestone milestone)
+    {
+        lock (_gate)
+        {
+            if (Any(milestone.App, milestone.Event) is { } entry)
+            {
+                entry.Milestones.Add(milestone);
+                if (milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn)
+                {
+                    _feed.Add((milestone.App, milestone, null));
+                }
+            }
+        }
+    }
+
+    public void Finish(string app, string id)
+    {
+        lock (_gate)
+        {
+            if (Any(app, id) is { } entry)
+            {
+                entry.IsFinished = true;
+            }
+        }
+    }
+
+    public void NoteAddress(in AddressNote note)
+    {
+        lock (_gate)
+        {
+            _feed.Add((note.App, null, note));
+        }
+    }
+
+    public ValueTask<WithdrawResult> WithdrawAsync(
+        string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (Find(app, id) is not { } entry)
+            {
+                return new(new WithdrawResult(WithdrawStatus.Unknown));
+            }
+
+            if (entry.Milestones.Exists(milestone => milestone.Kind == MilestoneKind.Withdrawn && (milestone.User is null || milestone.User == user)))
+            {
+                return new(new WithdrawResult(WithdrawStatus.Already));
+            }
+
+            var before = entry.History;
+            Note(new Milestone(app, id, entry.Class, MilestoneKind.Withdrawn, at) { User = user, Reason = reason });
+            return new(new WithdrawResult(WithdrawStatus.Withdrawn, before));
+        }
+    }
+
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            return new(Find(app, id)?.History);
+        }
+    }
+
+    public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            return new(Find(app, id)?.Event);
+        }
+    }
+
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            var entries = new List<FeedEntry>();
+            var at = after is null ? 0 : int.Parse(after, NumberStyles.None, CultureInfo.InvariantCulture);
+            while (at < _feed.Count && entries.Count < limit)
+            {
+                var (owner, outcome, address) = _feed[at++];
+                if (owner == app)
+                {
+                    entries.Add(new FeedEntry(at.ToString(CultureInfo.InvariantCulture), outcome, address));
+                }
+            }
+
+            return new(new FeedPage(entries, at.ToString(CultureInfo.InvariantCulture), false, at == _feed.Count));
+        }
+    }
+
+    public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await Task.CompletedTask;
+        foreach (var entry in _events.Where(entry => !entry.IsFinished && entry.Event.ExpiresAt > time.GetUtcNow()).ToList())
+        {
+            yield return entry.Unfinished;
+        }
+    }
+
+    private static bool IsSame(ReadOnlyMemory<byte> one, ReadOnlyMemory<byte> other)
+    {
+        try
+        {
+            return JsonElement.DeepEquals(JsonDocument.Parse(one).RootElement, JsonDocument.Parse(other).RootElement);
+        }
+        catch (Exception fault) when (fault is JsonException or InvalidOperationException)
+        {
+            return false;
+        }
+    }
+
+    private Entry? Any(string app, string id) => _events.Find(entry => entry.Event.App == app && entry.Event.Id == id);
+
+    /// <summary>Unless it is over.</summary>
+    private Entry? Find(string app, string id) =>
+        Any(app, id) is { } entry && (time.GetUtcNow() < entry.Event.AcceptedAt + retention || (!entry.IsFinished && time.GetUtcNow() < entry.Event.ExpiresAt))
+            ? entry : null;
+
+    private sealed class Entry(StoredEvent stored, EventClass @class)
+    {
+        public StoredEvent Event => stored;
+
+        public EventClass Class => @class;
+
+        public List<Milestone> Milestones { get; } = [];
+
+        public bool IsFinished { get; set; }
+
+        public EventHistory History => new(stored, [.. Milestones]);
+
+        public UnfinishedEvent Unfinished
+        {
+            get
+            {
+                var deliveries = new List<UnfinishedDelivery>();
+                foreach (var milestone in Milestones.Where(m => m.Device is not null))
+                {
+                    var at = deliveries.FindIndex(d => d.User == milestone.User && d.Device == milestone.Device);
+                    if (at < 0 && milestone.Kind is MilestoneKind.Planned or MilestoneKind.Framed or MilestoneKind.Retry or MilestoneKind.Settled)
+                    {
+                        deliveries.Add(new UnfinishedDelivery(milestone.User!, milestone.Device!, false, false, 0, null));
+                        at = deliveries.Count - 1;
+                    }
+
+                    if (at >= 0)
+                    {
+                        var isSettled = milestone.Kind == MilestoneKind.Settled;
+                        deliveries[at] = milestone.Kind switch
+                        {
+                            MilestoneKind.Planned or MilestoneKind.Settled => deliveries[at] with { IsKept = milestone.IsKept, IsSettled = deliveries[at].IsSettled || isSettled },
+                            MilestoneKind.AckedLate or MilestoneKind.Dropped => deliveries[at] with { IsKept = false },
+                            MilestoneKind.Retry => deliveries[at] with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
+                            _ => deliveries[at],
+                        };
+                    }
+                }
+
+                return new UnfinishedEvent(
+                    stored,
+                    Milestones.Exists(milestone => milestone.Kind == MilestoneKind.Dispatched),
+                    [.. Milestones.Where(milestone => milestone.Kind == MilestoneKind.Withdrawn).Select(milestone => milestone.User)],
+                    deliveries);
+            }
+        }
+    }
+}
