@@ -39,7 +39,7 @@ internal sealed class FakeChannel(string name, TimeProvider time) : IPushChannel
     public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => throw new NotSupportedException();
 
     /// <summary>One attempt.</summary>
-    public readonly record struct Push(string Event, string User, string Device, string Address, DateTimeOffset At);
+    public readonly record struct Push(string Event, string User, string Device, string Address, DateTimeOffset At, bool IsClear = false);
 
     private sealed class Sender(FakeChannel channel) : IPushSender
     {
@@ -51,7 +51,7 @@ internal sealed class FakeChannel(string name, TimeProvider time) : IPushChannel
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             channel._sent.Enqueue(new Push(
-                delivery.Event.Id, delivery.User.User, delivery.Device.Id, delivery.Address!.Value, channel.Now));
+                delivery.Event.Id, delivery.User.User, delivery.Device.Id, delivery.Address!.Value, channel.Now, delivery.Withdrawal is not null));
             return channel.Answer(delivery, cancellationToken);
         }
 

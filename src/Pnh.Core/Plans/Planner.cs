@@ -59,6 +59,23 @@ public sealed partial class Planner
         }
     }
 
+    /// <summary>The plan for a session that joined the event's topic: its socket, no push, no mailbox beyond the session.</summary>
+    public static DevicePlan PlanJoined(Event accepted, LiveSession session)
+    {
+        var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
+        var reason = Contains(accepted.Except?.Users, session.Key.User) ? PlanReasons.ExceptUser : FindExclusion(accepted, device, session);
+        if (reason is not null || !Allows(accepted, ChannelNames.WebSocket))
+        {
+            return new DevicePlan(device, reason ?? PlanReasons.ChannelNotAllowed);
+        }
+
+        return new DevicePlan(device, PlanReasons.JoinedTopic)
+        {
+            Socket = session.IsDetached ? null : session,
+            Mailbox = session.IsDetached && accepted.IsDurable,
+        };
+    }
+
     private DevicePlan PlanDevice(Event accepted, Device device, LiveSession? session, in UserFacts facts, bool registered)
     {
         if (facts.Suppression is { } reason)
@@ -92,71 +109,6 @@ public sealed partial class Planner
         return PlanPush(accepted, plan, socket, facts);
     }
 
-    private DevicePlan PlanPush(Event accepted, DevicePlan plan, LiveSession? socket, in UserFacts facts)
-    {
-        var candidate = FindPush(accepted, plan.Device);
-        var held = candidate.Address is null ? candidate.Refused
-            : facts.PushHeld ?? (candidate.Account is null ? PlanReasons.NoProvider : null);
-        if (held is not null)
-        {
-            return plan with { Reason = socket is null ? held : plan.Reason, PushHeld = held };
-        }
-
-        if (candidate.Address is null)
-        {
-            // Without the websocket there is no mailbox either: it is the event's channels that leave no way.
-            return plan.IsSuppressed ? plan with { Reason = PlanReasons.ChannelNotAllowed } : plan;
-        }
-
-        plan = plan with { Channel = candidate.Channel, Address = candidate.Address, Account = candidate.Account };
-        var policy = _classes[accepted.Class];
-        if (socket is { State: SessionState.Active })
-        {
-            return plan with { Push = PushTiming.UnlessAcked, PushDelay = accepted.AckWithin ?? policy.AckWithin };
-        }
-
-        if (socket is null && policy.PushAfter > TimeSpan.Zero && facts.Receivers > 0)
-        {
-            return plan with
-            {
-                Push = PushTiming.UnlessAckedElsewhere,
-                PushDelay = policy.PushAfter,
-                Reason = PlanReasons.ActiveElsewhere,
-            };
-        }
-
-        return plan with { Push = PushTiming.Now, Reason = socket is null ? PlanReasons.NoSession : plan.Reason };
-    }
-
-    /// <summary>The first allowed channel with an address and an account; else the first with an address; else why there is none.</summary>
-    private (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) FindPush(Event accepted, Device device)
-    {
-        (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) found = default;
-        foreach (var channel in _channels)
-        {
-            if (channel.SelectAddress(device, accepted) is not { } address)
-            {
-                continue;
-            }
-
-            if (!Allows(accepted, channel.Name))
-            {
-                found.Refused = PlanReasons.ChannelNotAllowed;
-                continue;
-            }
-
-            if (channel.FindAccount(accepted.App, address) is { } account)
-            {
-                return (channel, address, account, null);
-            }
-
-            found.Channel ??= channel;
-            found.Address ??= address;
-        }
-
-        return found;
-    }
-
     private static string? FindUserSuppression(Event accepted, string user, UserSettings settings)
     {
         if (Contains(accepted.Except?.Users, user))
@@ -170,16 +122,6 @@ public sealed partial class Planner
         }
 
         return accepted.To.Topic is { } topic && Contains(settings.MutedTopics, topic) ? PlanReasons.MutedTopic : null;
-    }
-
-    private static string? FindPushHold(Event accepted, UserSettings settings, DateTimeOffset now)
-    {
-        if (settings.DoNotDisturbUntil > now)
-        {
-            return PlanReasons.DoNotDisturb;
-        }
-
-        return accepted.Class != EventClass.Call && settings.QuietHours?.Contains(now) == true ? PlanReasons.QuietHours : null;
     }
 
     private static string? FindExclusion(Event accepted, Device device, LiveSession? session)

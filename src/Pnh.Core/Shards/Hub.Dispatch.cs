@@ -92,7 +92,7 @@ public sealed partial class Hub
         var joined = past is null ? _topics.Find(accepted.App, accepted.To.Topic!) : [];
         var members = joined.Length > 0 ? new HashSet<string>(StringComparer.Ordinal) : null;
         var users = 0;
-        await foreach (var user in TargetsAsync(accepted, CancellationToken.None).ConfigureAwait(false))
+        await foreach (var user in MembersAsync(accepted, stuck).ConfigureAwait(false))
         {
             members?.Add(user);
             await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
@@ -111,33 +111,101 @@ public sealed partial class Hub
         foreach (var user in past?.Users ?? [])
         {
             // Users who are no members any more, or were there by a session.
-            ShardOf(new UserKey(accepted.App, user)).EndPast(progress, new UserKey(accepted.App, user), past!);
+            ShardOf(new UserKey(accepted.App, user)).EndPast(progress, new UserKey(accepted.App, user), past!, "device-gone");
         }
     }
 
     private async ValueTask DispatchUserAsync(Event accepted, EventProgress progress, string user, PastDispatch? past, TaskCompletionSource stuck)
     {
         var key = new UserKey(accepted.App, user);
-        var snapshot = await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false);
-        ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
+        if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
+        {
+            ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
+            return;
+        }
+
+        _context.Metrics.DeadlineMissed(accepted.Class);
+        if (past is not null)
+        {
+            ShardOf(key).EndPast(progress, key, past, "store-unavailable");
+        }
     }
 
-    // Tried until the event would be over: a disk that comes back must not cost a delivery.
-    private async ValueTask<UserSnapshot> ReadUserAsync(UserKey key, Event accepted, TaskCompletionSource stuck)
+    // Tried until the event is over (then null): a disk that comes back must not cost a delivery.
+    private async ValueTask<UserSnapshot?> ReadUserAsync(UserKey key, Event accepted, TaskCompletionSource stuck)
     {
-        for (var wait = TimeSpan.FromSeconds(1); ; wait = Shorter(wait * 2, LongestReadRetry))
+        for (var failures = 0; ; failures++)
         {
             try
             {
                 return await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
             }
-            catch (StoreUnavailableException fault) when (accepted.IsDurable && _time.GetUtcNow() < accepted.ExpiresAt)
+            catch (StoreUnavailableException fault)
             {
-                NoteStoreFault(fault.Message);
-                stuck.TrySetResult();
-                await Task.Delay(wait, _time, _stopping.Token).ConfigureAwait(false);
+                if (!await WaitForStoreAsync(accepted, failures, fault.Message, stuck).ConfigureAwait(false))
+                {
+                    return null;
+                }
             }
         }
+    }
+
+    // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
+    private async IAsyncEnumerable<string> MembersAsync(Event accepted, TaskCompletionSource stuck)
+    {
+        string? last = null;
+        for (var failures = 0; ; failures++)
+        {
+            var begin = last;
+            string? fault;
+            var members = TargetsAsync(accepted, CancellationToken.None).GetAsyncEnumerator(CancellationToken.None);
+            await using (members.ConfigureAwait(false))
+            {
+                while ((fault = await TryMoveNextAsync(members).ConfigureAwait(false)) is null)
+                {
+                    if (begin is null || IsAfter(members.Current, begin))
+                    {
+                        yield return last = members.Current;
+                    }
+                }
+            }
+
+            if (fault.Length == 0 || !await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
+            {
+                yield break;
+            }
+        }
+    }
+
+    // Null = there is one; empty = that was all; else why it cannot be read.
+    private static async ValueTask<string?> TryMoveNextAsync(IAsyncEnumerator<string> members)
+    {
+        try
+        {
+            return await members.MoveNextAsync().ConfigureAwait(false) ? null : "";
+        }
+        catch (StoreUnavailableException fault)
+        {
+            return fault.Message is "" ? "unavailable" : fault.Message;
+        }
+    }
+
+    // The registry's order is that of UTF-8; .NET's ordinal one differs from it above U+FFFF.
+    private static bool IsAfter(string member, string other) =>
+        System.Text.Encoding.UTF8.GetBytes(member).AsSpan().SequenceCompareTo(System.Text.Encoding.UTF8.GetBytes(other)) > 0;
+
+    // 1, 2, 4 … 30 s; false = nobody waits for it: the event is over by then, or promises nothing.
+    private async ValueTask<bool> WaitForStoreAsync(Event accepted, int failures, string fault, TaskCompletionSource stuck)
+    {
+        NoteStoreFault(fault);
+        if (!accepted.IsDurable || _time.GetUtcNow() >= accepted.ExpiresAt)
+        {
+            return false;
+        }
+
+        stuck.TrySetResult();
+        await Task.Delay(Shorter(TimeSpan.FromSeconds(1 << Math.Min(failures, 5)), LongestReadRetry), _time, _stopping.Token).ConfigureAwait(false);
+        return true;
     }
 
     private static async ValueTask YieldAsync(int users)

@@ -36,6 +36,9 @@ public sealed partial class Hub
         [LoggerMessage(10, LogLevel.Error, "An answer to event {Id} could not be handled; this is a bug.", EventName = "AnswerBroke")]
         internal static partial void AnswerBroke(ILogger logger, string id, Exception bug);
 
+        [LoggerMessage(12, LogLevel.Error, "Event {Id} was taken back, but not cleared everywhere; this is a bug.", EventName = "ClearBroke")]
+        internal static partial void ClearBroke(ILogger logger, string id, Exception bug);
+
         [LoggerMessage(11, LogLevel.Warning, "Stored events could not be read for a session: {Fault} Tried again soon.", EventName = "LoadFailed")]
         internal static partial void LoadFailed(ILogger logger, string fault, Exception? bug);
     }

@@ -1,11 +1,9 @@
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
-using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>Mailboxes from outside: bodies for replays, the inbox, and taking events back.</summary>
+/// <summary>Mailboxes from outside: bodies for replays, and the inbox.</summary>
 public sealed partial class Hub
 {
     /// <summary>Most items of one page of an inbox.</summary>
@@ -42,69 +40,6 @@ public sealed partial class Hub
         }
 
         return acked;
-    }
-
-    /// <summary>
-    /// Takes an event back everywhere: stops what waits, clears what was shown. Durable before it completes, and at most once.
-    /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
-    /// </summary>
-    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, CancellationToken cancellationToken) =>
-        WithdrawAsync(new Withdrawal(app, id, reason), reason, user: null, exceptDevice: null, cancellationToken);
-
-    /// <inheritdoc/>
-    public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
-
-    private async Task AnswerAsync(SessionKey session, string eventId, string reason, string? answer)
-    {
-        try
-        {
-            var key = new UserKey(session.App, session.User);
-            if (!ShardOf(session).Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
-            {
-                return; // never sent to this user: nothing to end, and nothing to tell
-            }
-
-            var noted = answer is null ? reason : $"{reason}: {answer}";
-            await WithdrawAsync(new Withdrawal(session.App, eventId, reason), noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
-        }
-        catch (StoreUnavailableException fault)
-        {
-            NoteStoreFault(fault.Message);
-        }
-        catch (Exception bug)
-        {
-            Log.AnswerBroke(_log, eventId, bug);
-        }
-    }
-
-    private async ValueTask<bool> WasForAsync(UserKey user, string id)
-    {
-        var history = await _context.Journal.ReadAsync(user.App, id, CancellationToken.None).ConfigureAwait(false);
-        return history?.Milestones.Any(m => m.Device is not null && string.Equals(m.User, user.User, StringComparison.Ordinal)) == true;
-    }
-
-    private async ValueTask<WithdrawStatus> WithdrawAsync(
-        Withdrawal withdrawal, string noted, string? user, string? exceptDevice, CancellationToken cancellationToken)
-    {
-        if (_dispatching.TryGetValue((withdrawal.App, withdrawal.Event), out var progress))
-        {
-            // Everything it starts shall be in its history.
-            await progress.Dispatched.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-
-        var result = await _context.Journal.WithdrawAsync(
-            withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
-        if (result.History is { } history && _loader.Read(history.Event, []) is { } accepted)
-        {
-            foreach (var (shownTo, devices) in new ShownEvent(history, user).Users)
-            {
-                var key = new UserKey(withdrawal.App, shownTo);
-                var snapshot = await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
-                ShardOf(key).Withdraw(key, accepted, withdrawal, devices, snapshot, exceptDevice);
-            }
-        }
-
-        return result.Status;
     }
 
     // From under a shard's gate: reads off it, and comes back to it.

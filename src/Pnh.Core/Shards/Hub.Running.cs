@@ -12,6 +12,13 @@ public sealed partial class Hub
     /// </summary>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
+        await RecoverAsync(cancellationToken).ConfigureAwait(false);
+        _ticking = TickAsync();
+    }
+
+    /// <summary>The first half of it: a test lets time pass by itself.</summary>
+    internal async Task RecoverAsync(CancellationToken cancellationToken)
+    {
         var recovered = 0;
         var errors = new List<FieldError>();
         await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
@@ -19,7 +26,9 @@ public sealed partial class Hub
             errors.Clear();
             if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
-                await DispatchAsync(accepted, new EventProgress(accepted), new PastDispatch(unfinished)).ConfigureAwait(false);
+                var progress = new EventProgress(accepted);
+                _dispatching[(accepted.App, accepted.Id)] = progress; // whoever takes it back waits for it, as for a new one
+                await DispatchAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
                 recovered++;
             }
             else
@@ -32,8 +41,6 @@ public sealed partial class Hub
         {
             Log.Started(_log, recovered);
         }
-
-        _ticking = TickAsync();
     }
 
     /// <summary>

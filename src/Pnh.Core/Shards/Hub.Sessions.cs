@@ -39,8 +39,8 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public void Closed(SessionKey session)
     {
-        _topics.Remove(session);
         ShardOf(session).Close(session);
+        _topics.Remove(session);
     }
 
     /// <inheritdoc/>
@@ -53,7 +53,14 @@ public sealed partial class Hub
     public void Refused(SessionKey session, string eventId) => ShardOf(session).Refused(session, eventId);
 
     /// <inheritdoc/>
-    public void Joined(SessionKey session, IReadOnlyList<string> topics) => _topics.Join(session, topics);
+    public void Joined(SessionKey session, IReadOnlyList<string> topics)
+    {
+        _topics.Join(session, topics);
+        if (!ShardOf(session).Knows(session))
+        {
+            _topics.Remove(session); // after its end: nobody would take it off the topics again
+        }
+    }
 
     /// <inheritdoc/>
     public void Left(SessionKey session, IReadOnlyList<string> topics) => _topics.Leave(session, topics);

@@ -174,6 +174,11 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
+            if (accepted.IsDurable)
+            {
+                _dispatching[(accepted.App, accepted.Id)] = entry.Progress!; // a twin that came with it may stand there
+            }
+
             await DispatchAsync(accepted, entry.Progress!, past: null).ConfigureAwait(false);
             return new AcceptResult(AcceptStatus.Accepted);
         }

@@ -5,8 +5,9 @@ namespace Pnh.Core.Shards;
 /// <summary>A place in an inbox: when the event was accepted, and its id among those of the same instant. Its text is opaque to clients.</summary>
 internal readonly record struct InboxCursor(long Ticks, string? Id)
 {
-    internal bool IsAfter(InboxCursor other) =>
-        Ticks > other.Ticks || (Ticks == other.Ticks && string.CompareOrdinal(Id, other.Id) > 0);
+    internal bool IsAfter(InboxCursor other) => CompareTo(other) > 0;
+
+    internal int CompareTo(InboxCursor other) => Ticks != other.Ticks ? Ticks.CompareTo(other.Ticks) : string.CompareOrdinal(Id, other.Id);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Ticks:x}.{Id}");
 

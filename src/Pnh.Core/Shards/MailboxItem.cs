@@ -1,6 +1,5 @@
 using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
-using Pnh.Core.Plans;
 
 namespace Pnh.Core.Shards;
 
@@ -60,8 +59,8 @@ internal sealed class MailboxItem
     /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
     internal bool WaitsForHub { get; set; }
 
-    /// <summary>The session that was given the frame last; null = none yet.</summary>
-    internal LiveSession? Session { get; set; }
+    /// <summary>The id of the session that was given the frame last; null = none yet. Not the session: it may be gone long before the TTL is over.</summary>
+    internal string? Session { get; set; }
 
     /// <summary>When the frame was last given to a session, for the ack latency; 0 = never.</summary>
     internal long FrameTimestamp { get; set; }

@@ -99,7 +99,7 @@ internal sealed partial class Shard
             return false;
         }
 
-        item.Session = session;
+        item.Session = id;
         item.FrameTimestamp = _hub.Time.GetTimestamp();
         var grace = _hub.Time.GetUtcNow() + AckGrace;
         item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
@@ -177,7 +177,7 @@ internal sealed partial class Shard
         }
     }
 
-    private static bool IsOn(MailboxItem item, LiveSession session) => item.Session?.Key == session.Key;
+    private static bool IsOn(MailboxItem item, LiveSession session) => string.Equals(item.Session, session.Key.Session, StringComparison.Ordinal);
 
     private static bool IsOnLiveSession(UserState user, MailboxItem item, string device) =>
         user.FindLive(device) is { } live && IsOn(item, live);

@@ -14,7 +14,7 @@ internal sealed partial class Shard
         {
             var mailbox = _users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
             var now = _hub.Time.GetUtcNow();
-            for (var item = mailbox?.First; item is not null && found.Count < limit; item = item.Next)
+            for (var item = mailbox?.First; item is not null; item = item.Next)
             {
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
                 if (item.TakesFrames && item.ExpiresAt > now && place.IsAfter(after))
@@ -24,7 +24,9 @@ internal sealed partial class Shard
             }
         }
 
-        return found;
+        // By place, not as they came in: events of one instant come in any order, and a page must not end between them and lose the rest.
+        found.Sort(static (a, b) => a.Place.CompareTo(b.Place));
+        return found.Count > limit ? found[..limit] : found;
     }
 
     /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>

@@ -150,6 +150,15 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>True while the session is the device's, with a connection or without.</summary>
+    internal bool Knows(SessionKey session)
+    {
+        lock (_gate)
+        {
+            return TryFind(session, out _, out _);
+        }
+    }
+
     /// <summary>The user's sessions with a connection.</summary>
     internal LiveSession[] Sessions(UserKey key)
     {
@@ -180,6 +189,7 @@ internal sealed partial class Shard
         {
             _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.AckedLate, user.Key, mailbox.Device));
             Leave(mailbox, item);
+            HoldBackElsewhere(user, item.Progress);
             return;
         }
 

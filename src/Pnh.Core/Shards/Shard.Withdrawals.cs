@@ -12,27 +12,57 @@ internal sealed partial class Shard
     private const int ClearAttempts = 5;
     private static readonly TimeSpan ClearWithin = TimeSpan.FromHours(1);
 
-    /// <summary>
-    /// Takes the event back from the user's devices, but for the one where it was answered. <paramref name="shown"/>: where a screen may have
-    /// it; changed here.
-    /// </summary>
-    internal void Withdraw(
-        UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice)
+    /// <summary>True while a push of the event for the user waits or is under way.</summary>
+    internal bool IsPushing(UserKey key, string id)
+    {
+        lock (_gate)
+        {
+            foreach (var mailbox in _users.TryGetValue(key, out var user) ? user.Mailboxes : [])
+            {
+                if (mailbox.Find(id)?.Push is not null)
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
+
+    /// <summary>Ends what waits of the event for the user, but where it was answered. Adds where its frame went and where a push is under way.</summary>
+    internal void Stop(UserKey key, Withdrawal withdrawal, string? exceptDevice, List<(string User, string Device, string Channel)> shown)
     {
         lock (_gate)
         {
             _users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
             {
-                if (!IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(accepted.Id) is { } item)
+                if (!IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(withdrawal.Event) is { } item)
                 {
-                    NoteShown(shown, mailbox.Device, item);
+                    if (item.Session is not null)
+                    {
+                        shown.Add((key.User, mailbox.Device, ChannelNames.WebSocket));
+                    }
+
+                    if (item.Push is { IsInLane: true } push)
+                    {
+                        shown.Add((key.User, mailbox.Device, push.Lane!.Channel));
+                    }
+
                     Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
                     ReplayRest(user!, mailbox);
                     RemoveIfEmpty(mailbox);
                 }
             }
+        }
+    }
 
+    /// <summary>Clears the event from the user's screens, but where it was answered, over the channel that showed it. <paramref name="shown"/>: where it may be.</summary>
+    internal void Clear(
+        UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice)
+    {
+        lock (_gate)
+        {
             foreach (var (device, where) in shown)
             {
                 if (!IsDevice(device, exceptDevice))
@@ -41,14 +71,6 @@ internal sealed partial class Shard
                 }
             }
         }
-    }
-
-    private static void NoteShown(Dictionary<string, ShownEvent.Shown> shown, string device, MailboxItem item)
-    {
-        shown.TryGetValue(device, out var before);
-        shown[device] = new ShownEvent.Shown(
-            before.IsFramed || item.Session is not null,
-            before.PushedOver ?? (item.Push is { IsInLane: true } push ? push.Lane!.Channel : null));
     }
 
     private void Clear(UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot)
@@ -81,9 +103,10 @@ internal sealed partial class Shard
 
     private void CompleteClear(Delivery clear, in DeliveryResult result)
     {
-        if (result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected && clear.Attempts < ClearAttempts)
+        if (result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected && clear.Attempts < ClearAttempts
+            && WaitAfter(clear, result, ClearWithin) is var wait && wait <= ClearWithin)
         {
-            _wheel.Schedule(clear, WaitAfter(clear, result, ClearWithin));
+            _wheel.Schedule(clear, wait);
             return;
         }
 

@@ -66,7 +66,7 @@ internal sealed partial class Shard
                 Start(progress, accepted, key, plan, past);
             }
 
-            past?.EndLost(key.User, device => Lose(progress, key, device));
+            EndLost(progress, key, past, "device-gone");
             RemoveIfIdle(key);
             progress.Planned(_plans.Count);
             return _plans.Count;
@@ -74,11 +74,11 @@ internal sealed partial class Shard
     }
 
     /// <summary>Ends what a former run began for the user and no plan asks for any more.</summary>
-    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past)
+    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, string reason)
     {
         lock (_gate)
         {
-            past.EndLost(key.User, device => Lose(progress, key, device));
+            EndLost(progress, key, past, reason);
         }
     }
 
@@ -138,7 +138,7 @@ internal sealed partial class Shard
         {
             if (before is { IsSettled: false })
             {
-                Book(accepted, key, plan.Device.Id, DeliveryState.Withdrawn, null);
+                Book(progress, key, plan.Device.Id, DeliveryState.Withdrawn, null);
             }
         }
         else if (before is { IsSettled: true })
@@ -147,7 +147,7 @@ internal sealed partial class Shard
         }
         else if (plan.IsSuppressed)
         {
-            Suppress(accepted, key, plan);
+            Suppress(progress, accepted, key, plan);
         }
         else if (!accepted.IsDurable)
         {
@@ -173,36 +173,30 @@ internal sealed partial class Shard
         }
     }
 
-    private void Suppress(Event accepted, UserKey key, in DevicePlan plan)
+    private void Suppress(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan)
     {
         // No way at all for want of a provider is a failure, not somebody's wish.
         var state = plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
         _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
         if (accepted.IsDurable)
         {
-            Book(accepted, key, plan.Device.Id, state, plan.Reason);
+            Book(progress, key, plan.Device.Id, state, plan.Reason);
         }
     }
 
-    // A delivery of a former run whose device is gone since: it has to end like any other.
-    private void Lose(EventProgress progress, UserKey key, string device)
+    // Deliveries of a former run whose device is gone since: they have to end like any other.
+    private void EndLost(EventProgress progress, UserKey key, PastDispatch? past, string reason)
     {
-        _hub.Metrics.Ledger.Planned(progress.App, progress.Class);
-        _hub.Metrics.Ledger.Settled(progress.App, progress.Class, DeliveryState.Failed);
-        _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Settled, key, device) with { State = DeliveryState.Failed.Label(), Reason = "device-gone" });
+        var (state, why) = past?.IsWithdrawn(key.User) == true ? (DeliveryState.Withdrawn, null) : (DeliveryState.Failed, reason);
+        past?.EndLost(key.User, device => Book(progress, key, device, state, why));
     }
 
-    private void Book(Event accepted, UserKey key, string device, DeliveryState state, string? reason)
+    // Planned and at its end at once.
+    private void Book(EventProgress progress, UserKey key, string device, DeliveryState state, string? reason)
     {
-        _hub.Metrics.Ledger.Planned(accepted.App, accepted.Class);
-        _hub.Metrics.Ledger.Settled(accepted.App, accepted.Class, state);
-        _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Settled, _hub.Time.GetUtcNow())
-        {
-            User = key.User,
-            Device = device,
-            State = state.Label(),
-            Reason = reason,
-        });
+        _hub.Metrics.Ledger.Planned(progress.App, progress.Class);
+        _hub.Metrics.Ledger.Settled(progress.App, progress.Class, state);
+        _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Settled, key, device) with { State = state.Label(), Reason = reason });
     }
 
     private UserState GetOrAddUser(UserKey key)

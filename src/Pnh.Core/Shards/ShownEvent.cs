@@ -1,4 +1,5 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Shards;
@@ -27,6 +28,16 @@ internal sealed class ShownEvent
 
     /// <summary>The users it reached that it was not taken back from before, each with the devices that it was meant for.</summary>
     internal IEnumerable<KeyValuePair<string, Dictionary<string, Shown>>> Users => _users.Where(user => !_done.Contains(user.Key));
+
+    /// <summary>A frame or a push that was under way when it was stopped: it may arrive.</summary>
+    internal void Note((string User, string Device, string Channel) sent)
+    {
+        var devices = Of(sent.User);
+        devices.TryGetValue(sent.Device, out var shown);
+        devices[sent.Device] = sent.Channel == ChannelNames.WebSocket
+            ? shown with { IsFramed = true }
+            : shown with { PushedOver = shown.PushedOver ?? sent.Channel };
+    }
 
     private Dictionary<string, Shown> Of(string user)
     {

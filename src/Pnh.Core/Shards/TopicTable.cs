@@ -21,6 +21,11 @@ internal sealed class TopicTable
         var own = _sessions.GetOrAdd(session.Session, static _ => new HashSet<string>(StringComparer.Ordinal));
         lock (own)
         {
+            if (!_sessions.TryGetValue(session.Session, out var current) || !ReferenceEquals(current, own))
+            {
+                return; // its end came in between: nobody would take it off the topics again
+            }
+
             foreach (var topic in topics)
             {
                 if (own.Add(topic))

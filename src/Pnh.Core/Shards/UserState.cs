@@ -61,9 +61,9 @@ internal sealed class UserState(UserKey key)
         {
             _first = null;
         }
-        else
+        else if (ReferenceEquals(_more?.GetValueOrDefault(mailbox.Device), mailbox))
         {
-            _more?.Remove(mailbox.Device);
+            _more!.Remove(mailbox.Device);
         }
     }
 

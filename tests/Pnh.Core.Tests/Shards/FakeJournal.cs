@@ -25,6 +25,12 @@ internal sealed class FakeJournal : IEventJournal
     /// <summary>Appends wait for it.</summary>
     public Task Sync { get; set; } = Task.CompletedTask;
 
+    /// <summary>Reads of bodies wait for it.</summary>
+    public Task Reading { get; set; } = Task.CompletedTask;
+
+    /// <summary>Called by a withdrawal between what it reads and what it answers.</summary>
+    public Action? Withdrawing { get; set; }
+
     public List<UnfinishedEvent> Unfinished { get; } = [];
 
     public IReadOnlyList<Milestone> Milestones => Copy(_milestones);
@@ -122,6 +128,7 @@ internal sealed class FakeJournal : IEventJournal
 
             var history = HistoryOf(accepted);
             _milestones.Add(new Milestone(app, id, accepted.Class, MilestoneKind.Withdrawn, at) { User = user, Reason = reason });
+            Withdrawing?.Invoke();
             return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Withdrawn, history));
         }
     }
@@ -135,8 +142,20 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
-    public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
-        (await ReadAsync(app, id, cancellationToken))?.Event;
+    public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        await Reading;
+        return (await ReadAsync(app, id, cancellationToken))?.Event;
+    }
+
+    /// <summary>As if its body could not be read any more.</summary>
+    public void Lose(string id)
+    {
+        lock (_gate)
+        {
+            _events.Remove(id);
+        }
+    }
 
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
@@ -159,6 +178,7 @@ internal sealed class FakeJournal : IEventJournal
         {
             next._milestones.AddRange(_milestones);
             next._ended.UnionWith(_ended);
+            next._finished.AddRange(_finished);
             foreach (var (id, accepted) in _events)
             {
                 next._events.Add(id, accepted);

@@ -9,9 +9,20 @@ internal sealed class FakeStore : IDeviceStore
 {
     private readonly ConcurrentDictionary<string, UserSnapshot> _users = new();
     private readonly ConcurrentDictionary<string, string[]> _topics = new();
+    private int _failedReads;
+    private int _cuts;
 
     /// <summary>Users whose read fails.</summary>
     public HashSet<string> Unreadable { get; } = [];
+
+    /// <summary>Members after whom the reading of their topic fails, each time.</summary>
+    public HashSet<string> CutAfter { get; } = [];
+
+    /// <summary>How many reads of a topic were cut.</summary>
+    public int Cuts => Volatile.Read(ref _cuts);
+
+    /// <summary>How many reads of a user failed.</summary>
+    public int FailedReads => Volatile.Read(ref _failedReads);
 
     /// <summary>Users whose read breaks as only a bug does.</summary>
     public HashSet<string> Broken { get; } = [];
@@ -26,7 +37,7 @@ internal sealed class FakeStore : IDeviceStore
     public void PutTopic(string topic, params string[] members) => _topics[topic] = members;
 
     public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => Unreadable.Contains(user.User)
-        ? throw new StoreUnavailableException("The disk does not answer.")
+        ? throw Unavailable(ref _failedReads)
         : Broken.Contains(user.User) ? throw new InvalidOperationException("A bug.")
         : ValueTask.FromResult(_users.GetValueOrDefault(user.User, UserSnapshot.Empty));
 
@@ -36,6 +47,10 @@ internal sealed class FakeStore : IDeviceStore
         {
             await Task.Yield();
             yield return member;
+            if (CutAfter.Contains(member))
+            {
+                throw Unavailable(ref _cuts);
+            }
         }
     }
 
@@ -57,4 +72,10 @@ internal sealed class FakeStore : IDeviceStore
     public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    private static StoreUnavailableException Unavailable(ref int count)
+    {
+        Interlocked.Increment(ref count);
+        return new StoreUnavailableException("The disk does not answer.");
+    }
 }

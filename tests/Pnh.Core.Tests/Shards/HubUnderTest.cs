@@ -17,11 +17,13 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public const string User = "ada";
     private int _events;
 
-    public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, FakeJournal? journal = null, FakeTimeProvider? clock = null)
+    public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, HubUnderTest? before = null)
     {
-        Clock = clock ?? new FakeTimeProvider();
-        Journal = journal ?? new FakeJournal();
-        Fcm = new FakeChannel("fcm", Clock);
+        Clock = before?.Clock ?? new FakeTimeProvider();
+        Journal = before?.Journal.Restart(Clock.GetUtcNow()) ?? new FakeJournal();
+        Store = before?.Store ?? new FakeStore();
+        Fcm = before?.Fcm ?? new FakeChannel("fcm", Clock);
+        _events = before?._events ?? 0;
         Metrics = new HubMetrics(new MetricRegistry(), Clock, ["demo"]);
         Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
         Hub = new Hub(
@@ -32,7 +34,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
 
     public FakeJournal Journal { get; }
 
-    public FakeStore Store { get; } = new();
+    public FakeStore Store { get; }
 
     public FakeChannel Fcm { get; }
 
@@ -41,6 +43,16 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public EventReader Reader { get; }
 
     public Hub Hub { get; }
+
+    /// <summary>The next run after this one ended at once; the new one has taken up what was left.</summary>
+    public async Task<HubUnderTest> CrashAsync(HubOptions? options = null)
+    {
+        var next = new HubUnderTest(options: options, before: this);
+        await DisposeAsync();
+        await next.Hub.RecoverAsync(CancellationToken.None);
+        await next.RestAsync();
+        return next;
+    }
 
     public DateTimeOffset Now => Clock.GetUtcNow();
 
@@ -131,9 +143,25 @@ internal sealed class HubUnderTest : IAsyncDisposable
         }
     }
 
+    /// <summary>The books agree: what was planned is settled or in flight, and that is what the shards hold.</summary>
+    public void AssertLedger()
+    {
+        long inFlight = 0;
+        foreach (var @class in new[] { EventClass.Call, EventClass.Message, EventClass.Bulk })
+        {
+            var books = Metrics.Ledger.Read("demo", @class);
+            Assert.Equal(books.Planned, books.Settled + books.InFlight);
+            inFlight += books.InFlight;
+        }
+
+        Assert.Equal(Hub.InFlight, inFlight);
+    }
+
     /// <summary>Nothing is open any more: no timer, and the events finished once each.</summary>
     public void AssertAllEnded(params string[] events)
     {
+        AssertLedger();
+        Assert.Equal(0, Hub.InFlight);
         Assert.Equal(0, Hub.Timers);
         Assert.Equal(events.Order(StringComparer.Ordinal), Journal.Finished.Order(StringComparer.Ordinal));
     }

@@ -1,0 +1,103 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Plans;
+
+/// <summary>Whether, when and where a push goes.</summary>
+public sealed partial class Planner
+{
+    /// <summary>
+    /// Where a push that clears the event on the device goes, on the given channel; null when there is no such address or account. A ring cannot
+    /// be cleared where it came in (a VoIP push must ring), so the address is that of a plain message.
+    /// </summary>
+    public (IPushChannel Channel, PushAddress Address, string Account)? FindClear(Event accepted, Device device, string channel)
+    {
+        var plain = new Event { App = accepted.App, Id = accepted.Id, To = accepted.To, AcceptedAt = accepted.AcceptedAt, ExpiresAt = accepted.ExpiresAt };
+        foreach (var each in _channels)
+        {
+            if (each.Name == channel && each.SelectAddress(device, plain) is { } address && each.FindAccount(accepted.App, address) is { } account)
+            {
+                return (each, address, account);
+            }
+        }
+
+        return null;
+    }
+
+    private DevicePlan PlanPush(Event accepted, DevicePlan plan, LiveSession? socket, in UserFacts facts)
+    {
+        var candidate = FindPush(accepted, plan.Device);
+        var held = candidate.Address is null ? candidate.Refused
+            : facts.PushHeld ?? (candidate.Account is null ? PlanReasons.NoProvider : null);
+        if (held is not null)
+        {
+            return plan with { Reason = socket is null ? held : plan.Reason, PushHeld = held };
+        }
+
+        if (candidate.Address is null)
+        {
+            // Without the websocket there is no mailbox either: it is the event's channels that leave no way.
+            return plan.IsSuppressed ? plan with { Reason = PlanReasons.ChannelNotAllowed } : plan;
+        }
+
+        plan = plan with { Channel = candidate.Channel, Address = candidate.Address, Account = candidate.Account };
+        var policy = _classes[accepted.Class];
+        if (socket is { State: SessionState.Active })
+        {
+            return plan with { Push = PushTiming.UnlessAcked, PushDelay = accepted.AckWithin ?? policy.AckWithin };
+        }
+
+        if (socket is null && policy.PushAfter > TimeSpan.Zero && facts.Receivers > 0)
+        {
+            return plan with
+            {
+                Push = PushTiming.UnlessAckedElsewhere,
+                PushDelay = policy.PushAfter,
+                Reason = PlanReasons.ActiveElsewhere,
+            };
+        }
+
+        return plan with { Push = PushTiming.Now, Reason = socket is null ? PlanReasons.NoSession : plan.Reason };
+    }
+
+    /// <summary>The first allowed channel with an address and an account; else the first with an address; else why there is none.</summary>
+    private (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) FindPush(Event accepted, Device device)
+    {
+        (IPushChannel? Channel, PushAddress? Address, string? Account, string? Refused) found = default;
+        foreach (var channel in _channels)
+        {
+            if (channel.SelectAddress(device, accepted) is not { } address)
+            {
+                continue;
+            }
+
+            if (!Allows(accepted, channel.Name))
+            {
+                found.Refused = PlanReasons.ChannelNotAllowed;
+                continue;
+            }
+
+            if (channel.FindAccount(accepted.App, address) is { } account)
+            {
+                return (channel, address, account, null);
+            }
+
+            found.Channel ??= channel;
+            found.Address ??= address;
+        }
+
+        return found;
+    }
+
+    private static string? FindPushHold(Event accepted, UserSettings settings, DateTimeOffset now)
+    {
+        if (settings.DoNotDisturbUntil > now)
+        {
+            return PlanReasons.DoNotDisturb;
+        }
+
+        return accepted.Class != EventClass.Call && settings.QuietHours?.Contains(now) == true ? PlanReasons.QuietHours : null;
+    }
+}

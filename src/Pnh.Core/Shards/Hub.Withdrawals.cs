@@ -1,0 +1,133 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>Taking events back.</summary>
+public sealed partial class Hub
+{
+    /// <summary>
+    /// Takes an event back everywhere: stops what waits, clears what was shown. Durable before it completes, and at most once.
+    /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
+    /// </summary>
+    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, CancellationToken cancellationToken) =>
+        WithdrawAsync(new Withdrawal(app, id, reason), reason, user: null, exceptDevice: null, cancellationToken);
+
+    /// <inheritdoc/>
+    public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
+
+    private async Task AnswerAsync(SessionKey session, string eventId, string reason, string? answer)
+    {
+        try
+        {
+            var key = new UserKey(session.App, session.User);
+            if (!ShardOf(session).Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
+            {
+                return; // never sent to this user: nothing to end, and nothing to tell
+            }
+
+            var noted = answer is null ? reason : $"{reason}: {answer}";
+            await WithdrawAsync(new Withdrawal(session.App, eventId, reason), noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            NoteStoreFault(fault.Message);
+        }
+        catch (Exception bug)
+        {
+            Log.AnswerBroke(_log, eventId, bug);
+        }
+    }
+
+    private async ValueTask<bool> WasForAsync(UserKey user, string id)
+    {
+        var history = await _context.Journal.ReadAsync(user.App, id, CancellationToken.None).ConfigureAwait(false);
+        return history?.Milestones.Any(m => m.Device is not null && string.Equals(m.User, user.User, StringComparison.Ordinal)) == true;
+    }
+
+    private async ValueTask<WithdrawStatus> WithdrawAsync(
+        Withdrawal withdrawal, string noted, string? user, string? exceptDevice, CancellationToken cancellationToken)
+    {
+        if (_dispatching.TryGetValue((withdrawal.App, withdrawal.Event), out var progress))
+        {
+            // Everything it starts shall be in its history.
+            await progress.Dispatched.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+
+        var isPushing = user is null || IsPushing(new UserKey(withdrawal.App, user), withdrawal.Event);
+        var result = await _context.Journal.WithdrawAsync(
+            withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
+        if (result.History is { } history)
+        {
+            await TakeBackAsync(withdrawal, history, user, exceptDevice, isPushing).ConfigureAwait(false);
+        }
+
+        return result.Status;
+    }
+
+    private bool IsPushing(UserKey user, string id) => ShardOf(user).IsPushing(user, id);
+
+    // It stands from here on and nobody can ask again, so nothing here may throw or be cancelled: first all that waits is stopped, which needs no
+    // store; then what was shown is cleared.
+    private async ValueTask TakeBackAsync(Withdrawal withdrawal, EventHistory history, string? user, string? exceptDevice, bool isPushing)
+    {
+        var sent = new List<(string User, string Device, string Channel)>();
+        foreach (var each in new ShownEvent(history, user).Users)
+        {
+            var key = new UserKey(withdrawal.App, each.Key);
+            ShardOf(key).Stop(key, withdrawal, exceptDevice, sent);
+        }
+
+        if (_loader.Read(history.Event, []) is not { } accepted)
+        {
+            return;
+        }
+
+        var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var clearing = ClearAsync(withdrawal, accepted, history, user, exceptDevice, isPushing, sent, stuck);
+        await Task.WhenAny(clearing, stuck.Task).ConfigureAwait(false);
+    }
+
+    private async Task ClearAsync(
+        Withdrawal withdrawal, Event accepted, EventHistory history, string? user, string? exceptDevice, bool isPushing,
+        List<(string User, string Device, string Channel)> sent, TaskCompletionSource stuck)
+    {
+        try
+        {
+            // A provider may have accepted between the withdrawal's history and the stop.
+            var shown = new ShownEvent((isPushing ? await ReadAgainAsync(history).ConfigureAwait(false) : null) ?? history, user);
+            sent.ForEach(shown.Note);
+            foreach (var (shownTo, devices) in shown.Users)
+            {
+                var key = new UserKey(withdrawal.App, shownTo);
+                if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
+                {
+                    ShardOf(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice);
+                }
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The hub stops.
+        }
+        catch (Exception bug)
+        {
+            Log.ClearBroke(_log, withdrawal.Event, bug);
+        }
+    }
+
+    private async ValueTask<EventHistory?> ReadAgainAsync(EventHistory history)
+    {
+        try
+        {
+            return await _context.Journal.ReadAsync(history.Event.App, history.Event.Id, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            NoteStoreFault(fault.Message);
+            return null;
+        }
+    }
+}

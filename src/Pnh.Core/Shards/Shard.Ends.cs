@@ -1,0 +1,141 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>How deliveries end and items leave their mailbox.</summary>
+internal sealed partial class Shard
+{
+    /// <summary>The ledger's end. What the mailbox keeps stays in it, without its push.</summary>
+    private void Settle(Mailbox mailbox, MailboxItem item, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
+    {
+        var push = item.Push;
+        var keeps = item.IsKept && !isDeviceGone && state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed
+            && item.ExpiresAt > _hub.Time.GetUtcNow() && reason is not ("collapsed" or "evicted" or "unreadable");
+        item.State = state;
+        StopPush(item);
+        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Settled, mailbox.User.Key, mailbox.Device) with
+        {
+            State = state.Label(),
+            Reason = reason,
+            Channel = state is DeliveryState.Acked ? ChannelNames.WebSocket : push?.Lane?.Channel,
+            ProviderId = providerId,
+            IsKept = keeps,
+        });
+        _hub.Counted(state, reason, push?.Lane?.Channel ?? ChannelNames.None, item.Class);
+        if (state == DeliveryState.Expired && item.WaitsForHub)
+        {
+            // Not a call that nobody answered: only what waited in a lane or for another attempt.
+            _hub.Metrics.DeadlineMissed(item.Class);
+        }
+
+        _hub.Metrics.Ledger.Settled(item.Progress.App, item.Class, state);
+        _hub.Metrics.Ledger.InFlight(item.Progress.App, item.Class, -1);
+        if (keeps)
+        {
+            ScheduleEnd(mailbox, item);
+        }
+        else
+        {
+            Leave(mailbox, item);
+        }
+    }
+
+    // Out of the mailbox before its time: a pending one ends so, a settled one only leaves.
+    private void Drop(Mailbox mailbox, MailboxItem item, DeliveryState state, string reason)
+    {
+        if (!item.IsSettled)
+        {
+            Settle(mailbox, item, state, reason);
+            return;
+        }
+
+        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Dropped, mailbox.User.Key, mailbox.Device) with { Reason = reason });
+        Leave(mailbox, item);
+    }
+
+    private void Leave(Mailbox mailbox, MailboxItem item)
+    {
+        mailbox.Remove(item);
+        _hub.Close(item.Progress);
+    }
+
+    private void RemoveIfEmpty(Mailbox mailbox)
+    {
+        if (mailbox.Count > 0)
+        {
+            return;
+        }
+
+        _wheel.Cancel(mailbox);
+        mailbox.NextEnd = DateTimeOffset.MaxValue;
+        mailbox.IsBehind = false;
+        if (mailbox.User.FindSession(mailbox.Device) < 0)
+        {
+            mailbox.User.Remove(mailbox);
+            RemoveIfIdle(mailbox.User.Key);
+        }
+    }
+
+    private void StopPush(MailboxItem item)
+    {
+        if (item.Push is { } push)
+        {
+            NoLongerWaitsElsewhere(push);
+            push.Stop();
+            _wheel.Cancel(push);
+            item.Push = null;
+        }
+    }
+
+    private void NoLongerWaitsElsewhere(Delivery push)
+    {
+        if (push.WaitsElsewhere && _users.TryGetValue(push.User, out var user))
+        {
+            push.WaitsElsewhere = false;
+            user.WaitElsewhere--;
+        }
+    }
+
+    private void ScheduleEnd(Mailbox mailbox, MailboxItem item)
+    {
+        if (item.EndsAt < mailbox.NextEnd)
+        {
+            mailbox.NextEnd = item.EndsAt;
+            _wheel.Schedule(mailbox, item.EndsAt - _hub.Time.GetUtcNow());
+        }
+    }
+
+    // What is over ends; the timer goes to the next end. A push in its lane ends with its answer.
+    private void EndDue(Mailbox mailbox)
+    {
+        var now = _hub.Time.GetUtcNow();
+        mailbox.NextEnd = DateTimeOffset.MaxValue;
+        for (var item = mailbox.First; item is not null;)
+        {
+            var next = item.Next;
+            if (item.Push is null && item.EndsAt <= now)
+            {
+                if (item.IsSettled)
+                {
+                    Leave(mailbox, item);
+                }
+                else
+                {
+                    Settle(mailbox, item, item.Ending, item.EndingReason);
+                }
+            }
+            else if (item.Push is null)
+            {
+                ScheduleEnd(mailbox, item);
+            }
+
+            item = next;
+        }
+
+        // What ended without an ack made room in the window of unacknowledged frames.
+        ReplayRest(mailbox.User, mailbox);
+        RemoveIfEmpty(mailbox);
+    }
+}

@@ -1,0 +1,58 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Tests.Shards;
+using Pnh.TestKit;
+
+namespace Pnh.Core.Tests.Diagnostics;
+
+/// <summary>The books of planned deliveries.</summary>
+public sealed class LedgerTests
+{
+    [Fact]
+    public async Task EveryEnd_IsBookedOnceInItsClassAndState()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("tablet"), hub.NewDevice("orphan", "orphan"));
+        hub.Store.Put("dnd", new UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("pad"));
+        var (_, key) = await hub.OpenAsync("tablet");
+        var acked = await hub.SendAsync(); // accepted, acked, failed
+        await hub.AckAsync(key, acked);
+        await hub.SendAsync("\"class\":\"bulk\",\"ttl\":30"); // accepted, expired, failed
+        await hub.SendAsync("\"except\":{\"devices\":[\"phone\",\"orphan\"]}"); // suppressed twice, pending
+        await hub.SendAsync(to: """{"user":"dnd"}"""); // suppressed
+        var withdrawn = await hub.SendAsync("\"class\":\"call\""); // accepted, withdrawn, failed
+        await hub.Hub.WithdrawAsync("demo", withdrawn, "withdrawn", CancellationToken.None);
+        await hub.PassAsync(31);
+        hub.AssertLedger();
+        Assert.Equal((7, 6, 1), hub.Metrics.Ledger.Read("demo", EventClass.Message));
+        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Read("demo", EventClass.Bulk));
+        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Read("demo", EventClass.Call));
+        Assert.Equal(1, hub.Hub.InFlight);
+        Assert.Equal(
+            ["accepted:3", "acked:1", "expired:1", "failed:3", "suppressed:3", "withdrawn:1"],
+            hub.Journal.Settled.CountBy(m => m.State).Select(c => $"{c.Key}:{c.Value}").Order());
+    }
+
+    [Fact]
+    public async Task Transient_IsNotInTheBooks()
+    {
+        await using var hub = new HubUnderTest();
+        await hub.OpenAsync("tab");
+        await hub.SendAsync("\"class\":\"transient\"");
+        Assert.Equal((0, 0, 0), hub.Metrics.Ledger.Read("demo", EventClass.Transient));
+    }
+
+    [Fact]
+    public void Metrics_UnknownApp_GoesToOther()
+    {
+        using var metrics = new HubMetrics(new MetricRegistry(), new FakeTimeProvider(), ["demo"]);
+        metrics.Ledger.Planned("stranger", EventClass.Call);
+        metrics.Ledger.Settled("elsewhere", EventClass.Call, DeliveryState.Acked);
+        metrics.Ledger.Planned("demo", EventClass.Call);
+        metrics.Ledger.InFlight("demo", EventClass.Call, +1);
+        Assert.Equal((1, 0, 1), metrics.Ledger.Read("demo", EventClass.Call));
+        Assert.Equal((1, 1, 0), metrics.Ledger.Read("anybody", EventClass.Call));
+    }
+}

@@ -1,0 +1,182 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>What a new run takes up of an old one that ended at once.</summary>
+public sealed class HubRecoveryTests
+{
+    [Fact]
+    public async Task Retry_GoesOnAtItsTimeWithItsCount()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"));
+        old.Fcm.Always(DeliveryStatus.Throttled, TimeSpan.FromSeconds(60));
+        var id = await old.SendAsync("\"ttl\":3600");
+        var due = old.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Retry).NextAttemptAt!.Value;
+        await old.PassAsync(20);
+        await using var hub = await old.CrashAsync();
+        await PassOffTicksAsync(hub, due - hub.Now - TimeSpan.FromMilliseconds(1));
+        Assert.Single(hub.Pushed);
+        hub.Fcm.Always(DeliveryStatus.Unavailable);
+        await PassOffTicksAsync(hub, TimeSpan.FromMilliseconds(60));
+        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Retry) == 2, "the second attempt");
+        Assert.Equal(2, hub.Journal.Milestones.Last(m => m.Kind == MilestoneKind.Retry).Attempts);
+        Assert.Null(hub.Journal.EndOf(id, "phone"));
+        hub.AssertLedger();
+    }
+
+    [Fact]
+    public async Task Mailbox_IsKeptWhetherSettledOrNot()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"), old.NewDevice("tablet"));
+        var id = await old.SendAsync("\"ttl\":3600");
+        var acked = await old.SendAsync("\"ttl\":3600");
+        Assert.Equal(2, old.Hub.AckInbox(new("demo", "ada"), "phone", [acked]) + old.Hub.AckInbox(new("demo", "ada"), "tablet", [acked]));
+        await using var hub = await old.CrashAsync();
+        Assert.Equal(2, hub.Pushed.Count); // none again: accepted is accepted
+        var (phone, phoneKey) = await hub.OpenAsync("phone");
+        var (tablet, _) = await hub.OpenAsync("tablet");
+        Assert.Equal(([id], [id]), ((IEnumerable<string>)phone.Ids, (IEnumerable<string>)tablet.Ids));
+        await hub.AckAsync(phoneKey, id);
+        Assert.Equal(MilestoneKind.AckedLate, hub.Journal.KindsOf(id, "phone")[^1]);
+        hub.AssertLedger();
+        await PassOffTicksAsync(hub, TimeSpan.FromHours(2));
+        await HubUnderTest.UntilAsync(() => hub.Journal.Finished.Count == 2, "the end of the TTL");
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tablet"));
+        hub.AssertAllEnded(id, acked);
+    }
+
+    [Fact]
+    public async Task Withdrawn_IsNotSentAndEnds()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"), old.NewDevice("tablet"));
+        old.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromMinutes(5));
+        var id = await old.SendAsync();
+
+        // The hub ends between the journal's word and what follows from it.
+        HubUnderTest? hub = null;
+        old.Journal.Withdrawing = () => hub = new HubUnderTest(before: old);
+        await old.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None);
+        await old.DisposeAsync();
+        await using (hub)
+        {
+            await hub!.Hub.StartAsync(CancellationToken.None);
+            await hub.RestAsync();
+            Assert.Equal(("withdrawn", "withdrawn"), (hub.Journal.EndOf(id, "phone"), hub.Journal.EndOf(id, "tablet")));
+            var (link, _) = await hub.OpenAsync("tablet");
+            Assert.Empty(link.Ids);
+            hub.AssertAllEnded(id);
+        }
+    }
+
+    [Fact]
+    public async Task DeviceThatCameLater_IsNotAddedWhenDispatched()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.NewDevice("tablet"));
+        var id = await old.SendAsync("\"ttl\":60");
+        old.Store.Put("ada", old.NewDevice("tablet"), old.Phone("phone"));
+        await using var hub = await old.CrashAsync();
+        Assert.Empty(hub.Pushed);
+        var (link, _) = await hub.OpenAsync("phone");
+        Assert.Empty(link.Ids);
+        Assert.DoesNotContain(hub.Journal.Milestones, m => m.Event == id && m.Device == "phone");
+    }
+
+    [Fact]
+    public async Task CutDispatch_GoesOnWithThoseThatHadNotBegun()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"));
+        old.Store.Put("eve", old.Phone("pad"));
+        old.Store.Unreadable.Add("eve");
+        var id = await old.SendAsync("\"ttl\":600", """{"users":["ada","eve"]}""");
+        old.Store.Unreadable.Clear();
+        await using var hub = await old.CrashAsync();
+        Assert.Equal(["phone", "pad"], hub.Fcm.Sent.Select(s => s.Device));
+        Assert.Equal(("accepted", "accepted"), (hub.Journal.EndOf(id, "phone"), hub.Journal.EndOf(id, "pad")));
+    }
+
+    [Fact]
+    public async Task LostDevices_EndFailed()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.NewDevice("tablet"), old.Phone("phone"));
+        old.Fcm.Always(DeliveryStatus.Unavailable);
+        await old.OpenAsync("tab");
+        var id = await old.SendAsync();
+        old.Store.Put("ada", old.NewDevice("new"));
+        await using var hub = await old.CrashAsync();
+        Assert.All(["tablet", "phone", "tab"], device => Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, device)));
+        hub.AssertAllEnded(id);
+        Assert.Equal(0, hub.Hub.Users);
+    }
+
+    [Fact]
+    public async Task Topic_MembersWhoLeft_EndFailed()
+    {
+        var old = new HubUnderTest();
+        old.Store.PutTopic("room", "ada", "eve");
+        old.Store.Put("ada", old.NewDevice("tablet"));
+        old.Store.Put("eve", old.NewDevice("pad"));
+        old.Store.CutAfter.Add("eve"); // not dispatched: the rest of the topic cannot be read
+        var id = await old.SendAsync("\"ttl\":600", """{"topic":"room"}""");
+        old.Store.CutAfter.Clear();
+        old.Store.PutTopic("room", "ada");
+        await using var hub = await old.CrashAsync();
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "pad", "eve"));
+        Assert.Null(hub.Journal.EndOf(id, "tablet", "ada"));
+    }
+
+    [Fact]
+    public async Task RecoveredAndStuck_WithdrawWaitsForIt()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.NewDevice("tablet"));
+        var id = await old.SendAsync("\"ttl\":600");
+        old.Store.Unreadable.Add("ada");
+        await using var hub = await old.CrashAsync();
+        var withdrawing = hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask();
+        Assert.False(withdrawing.IsCompleted);
+        hub.Store.Unreadable.Clear();
+        await hub.PassUntilAsync(() => withdrawing.IsCompleted, "the withdrawal");
+        Assert.Equal("withdrawn:withdrawn", hub.Journal.EndOf(id, "tablet"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task RegistryUnreadable_IsTriedAfter1_2_4Up30SecondsThenGivenUpWithTheEvent()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Store.Unreadable.Add("ada");
+        var id = await hub.SendAsync("\"ttl\":100");
+        var reads = 1;
+        foreach (var wait in new[] { 1, 2, 4, 8, 16, 30, 30 })
+        {
+            await hub.Clock.WaitForTimersAsync(1);
+            hub.Clock.Advance(TimeSpan.FromSeconds(wait) - TimeSpan.FromMilliseconds(1));
+            Assert.Equal(reads, hub.Store.FailedReads);
+            hub.Clock.Advance(TimeSpan.FromMilliseconds(1));
+            reads++;
+            await HubUnderTest.UntilAsync(() => hub.Store.FailedReads == reads, "the next try");
+        }
+
+        await hub.Clock.WaitForTimersAsync(1);
+        hub.Clock.Advance(TimeSpan.FromSeconds(30)); // past the TTL
+        await HubUnderTest.UntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
+        Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
+        hub.AssertAllEnded(id);
+    }
+
+    // The hub runs by the clock's own ticks here, as it does after a start.
+    private static async Task PassOffTicksAsync(HubUnderTest hub, TimeSpan time)
+    {
+        hub.Clock.Advance(time);
+        hub.Hub.Advance();
+        await hub.RestAsync();
+    }
+}

@@ -1,0 +1,135 @@
+using Pnh.Core.Plans;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Topics that sessions join, beside those that users are members of.</summary>
+public sealed class HubTopicTests
+{
+    private const string Room = """{"topic":"room"}""";
+
+    [Fact]
+    public async Task Joined_GetsTheTopicsEventsAndAcks()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Hub.Joined(key, ["room", "room"]);
+        var id = await hub.SendAsync(to: Room);
+        Assert.Equal([id], link.Ids);
+        Assert.Equal(PlanReasons.JoinedTopic, hub.Journal.Milestones[0].Reason);
+        await hub.AckAsync(key, id);
+        Assert.Equal("acked", hub.Journal.EndOf(id, "tab"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Joined_RegisteredDevice_GetsNoPushAndKeepsNothingAfterTheSession()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (_, key) = await hub.OpenAsync("phone");
+        hub.Hub.Joined(key, ["room"]);
+        var id = await hub.SendAsync(to: Room);
+        await hub.PassAsync(10);
+        Assert.Empty(hub.Pushed);
+        hub.Hub.Closed(key);
+        await hub.PassAsync(61);
+        Assert.Equal("expired", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Joined_AndMember_GetsItOnce()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", "ada");
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Hub.Joined(key, ["room"]);
+        var id = await hub.SendAsync(to: Room);
+        Assert.Equal([id], link.Ids);
+        await hub.AckAsync(key, id);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task LeftOrClosed_GetsNothingAndTheTableIsEmpty()
+    {
+        await using var hub = new HubUnderTest();
+        var (left, one) = await hub.OpenAsync("tab1");
+        var (closed, two) = await hub.OpenAsync("tab2", user: "eve");
+        hub.Hub.Joined(one, ["room", "other"]);
+        hub.Hub.Joined(two, ["room"]);
+        hub.Hub.Left(one, ["room", "never-joined"]);
+        hub.Hub.Closed(two);
+        var id = await hub.SendAsync(to: Room);
+        Assert.Empty(left.Ids);
+        Assert.Empty(closed.Ids);
+        Assert.Equal(1, hub.Hub.Topics);
+        hub.Hub.Closed(one);
+        Assert.Equal(0, hub.Hub.Topics);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Joined_AfterItsEnd_LeavesNothingBehind()
+    {
+        await using var hub = new HubUnderTest();
+        var (_, key) = await hub.OpenAsync("tab");
+        hub.Hub.Closed(key);
+        hub.Hub.Joined(key, ["room"]);
+        Assert.Equal(0, hub.Hub.Topics);
+    }
+
+    [Fact]
+    public async Task Joined_Detached_WaitsForTheResume()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Detached(key);
+        var id = await hub.SendAsync(to: Room);
+        await hub.SendAsync("\"class\":\"transient\"", Room);
+        Assert.Empty(link.Ids);
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        await hub.RestAsync();
+        Assert.Equal([id], link.Ids);
+    }
+
+    [Fact]
+    public async Task Joined_Excepted_GetsNothing()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await hub.OpenAsync("tab", session: "s1");
+        hub.Hub.Joined(key, ["room"]);
+        string[] except = ["\"users\":[\"ada\"]", "\"devices\":[\"tab\"]", "\"sessions\":[\"s1\"]"];
+        var ids = new List<string>();
+        foreach (var one in except)
+        {
+            ids.Add(await hub.SendAsync($"\"except\":{{{one}}}", Room));
+        }
+
+        ids.Add(await hub.SendAsync("\"channels\":[\"fcm\"]", Room));
+        Assert.Empty(link.Ids);
+        Assert.Equal(
+            ["except-user", "except-device", "except-session", "channel-not-allowed"], hub.Journal.Settled.Select(m => m.Reason));
+        hub.AssertAllEnded([.. ids]);
+    }
+
+    [Fact]
+    public async Task Topic_MembersCutHalfway_EachGetsItOnce()
+    {
+        await using var hub = new HubUnderTest();
+        string[] members = ["a", "b", "c", "d", "e"];
+        hub.Store.PutTopic("room", members);
+        Array.ForEach(members, member => hub.Store.Put(member, hub.Phone("phone")));
+        hub.Store.CutAfter.UnionWith(["b", "d"]);
+        var id = await hub.SendAsync(to: Room);
+        Assert.Equal(["a", "b"], hub.Fcm.Sent.Select(s => s.User).Order());
+        await hub.PassUntilAsync(() => hub.Store.Cuts == 2, "the second cut");
+        hub.Store.CutAfter.Clear();
+        await hub.PassUntilAsync(() => hub.Pushed.Count == 5, "the last member");
+        Assert.Equal(members, hub.Fcm.Sent.Select(s => s.User).Order());
+        await hub.AssertAllEndAsync(id);
+    }
+}
