@@ -12,10 +12,6 @@ internal static class EarlyRefusal
 {
     private const string RetryAfterSeconds = "1";
 
-    // Ten refusals a second of one connection: 64 stubborn ones cost 2 % of a core. Half of what a call may take on an overloaded hub, since one
-    // may follow on the same connection.
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
-
     /// <summary>True when the event shall be refused now; <paramref name="class"/> is the guess.</summary>
     internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, out EventClass @class)
     {
@@ -35,23 +31,10 @@ internal static class EarlyRefusal
         return true;
     }
 
-    /// <summary>
-    /// Answers at once, then lets the connection's next request wait. Who obeys Retry-After does not notice; who does not would make refusing the
-    /// load: a refusal costs a third of what an accepted event does.
-    /// </summary>
-    internal static async Task WriteAsync(HttpContext context, TimeProvider time)
+    internal static Task WriteAsync(HttpContext context)
     {
         context.Response.Headers.RetryAfter = RetryAfterSeconds;
-        await StaticProblem.TooManyRequests.WriteAsync(context);
-        await context.Response.CompleteAsync();
-        try
-        {
-            await Task.Delay(Pause, time, context.RequestAborted);
-        }
-        catch (OperationCanceledException)
-        {
-            // The client went: nobody waits.
-        }
+        return StaticProblem.TooManyRequests.WriteAsync(context);
     }
 
     // The word as a value of its own; an event that only quotes it in its data counts as more urgent, never as less.

@@ -60,7 +60,7 @@ internal sealed class EventEndpoints
         else if (EarlyRefusal.Sheds(_hub.Shedder, body, out var @class))
         {
             _metrics.EventCounted(Caller.Of(context).App, @class, EventResult.Overloaded);
-            await EarlyRefusal.WriteAsync(context, _time);
+            await EarlyRefusal.WriteAsync(context);
         }
         else if (Read(context, body, out problem) is { } accepted)
         {
