@@ -144,6 +144,33 @@ public sealed class JournalFaultTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Retention_QuietHub_LetsItsOnlySegmentGo()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("first");
+        for (var day = 0; day < 3; day++)
+        {
+            disk.Now += TimeSpan.FromHours(25);
+            await disk.AppendAsync(string.Create(CultureInfo.InvariantCulture, $"day-{day}"));
+            await disk.AppendAsync(string.Create(CultureInfo.InvariantCulture, $"again-{day}"));
+        }
+
+        Assert.NotEqual("00000001.log", disk.Folder.Names.First());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task AppendAsync_WriterBreaks_IsToldToEverybody()
+    {
+        await using var disk = new JournalOnDisk(options: new JournalOptions { OnSync = _ => throw new InvalidOperationException("broken") });
+
+        var fault = await Assert.ThrowsAsync<StoreUnavailableException>(() => disk.AppendAsync("e1"));
+
+        Assert.StartsWith("The journal broke (broken)", fault.Message, StringComparison.Ordinal);
+        Assert.True(disk.Journal.IsDamaged);
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => disk.AppendAsync("e2"));
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task MaxBytes_Exceeded_FinishedHistoryGoesEarlyAndOpenEventsStay()
     {
         await using var disk = new JournalOnDisk(options: new JournalOptions { MaxBytes = 600_000 });

@@ -68,7 +68,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
         _result = AppendResult.Appended;
     }
 
-    public override void Committed()
+    protected override void Committed()
     {
         if (_standing is null)
         {
@@ -80,7 +80,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
         }
     }
 
-    public override void Failed(Exception reason) => _waiter.SetException(reason);
+    protected override void Failed(Exception reason) => _waiter.SetException(reason);
 
     void IThreadPoolWorkItem.Execute()
     {

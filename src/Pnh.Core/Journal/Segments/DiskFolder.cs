@@ -86,6 +86,13 @@ internal sealed class DiskFolder : IJournalFolder
             : DataFolder.PrivateFile(mode);
         options.Share = FileShare.ReadWrite | FileShare.Delete;
         options.BufferSize = 0;
-        return new FileStream(path, options);
+        try
+        {
+            return new FileStream(path, options);
+        }
+        catch (UnauthorizedAccessException fault)
+        {
+            throw new IOException(fault.Message, fault);
+        }
     }
 }

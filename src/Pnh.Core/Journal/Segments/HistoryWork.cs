@@ -63,7 +63,7 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
         writer.Write(entry, withdrawal with { Class = record.Class });
     }
 
-    public override void Committed()
+    protected override void Committed()
     {
         if (_status == WithdrawStatus.Withdrawn)
         {
@@ -75,7 +75,7 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
         }
     }
 
-    public override void Failed(Exception reason) => _waiter.SetException(reason);
+    protected override void Failed(Exception reason) => _waiter.SetException(reason);
 
     void IThreadPoolWorkItem.Execute()
     {

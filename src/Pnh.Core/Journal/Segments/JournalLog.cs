@@ -29,6 +29,14 @@ internal sealed class JournalLog
     /// <summary>The last group is a seal.</summary>
     public bool IsSealed { get; set; }
 
+    /// <summary>The last segment has records, and is as old as the retention.</summary>
+    public bool IsDueForRotation(TimeSpan retention, DateTimeOffset now) =>
+        Segments.Last.End > SegmentHeader.Bytes && now.UtcTicks - Segments.Last.Header.MadeAt >= retention.Ticks;
+
+    /// <summary>Not the disk but this code is broken: what memory says of the log may be wrong, so that nothing more is written.</summary>
+    public void Break(Exception bug) => Volatile.Write(
+        ref _damage, new StoreUnavailableException($"The journal broke ({bug.Message.TrimEnd('.')}), which is a bug: restart the hub.", bug));
+
     /// <summary>Every attempt has a number of its own: what a failed one left behind is told by it.</summary>
     public void Begin(Group group) => group.Begin(Segments.Last.Number, Segments.Last.End, ++_lastGroup);
 

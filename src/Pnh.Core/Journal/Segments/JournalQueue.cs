@@ -44,7 +44,7 @@ internal sealed class JournalQueue
     {
         if (Refuse(work) is { } refusal)
         {
-            work.Failed(refusal);
+            work.Tell(refusal);
         }
     }
 

@@ -53,14 +53,7 @@ internal sealed partial class JournalWriter
         _sawTicks = 0;
         foreach (var work in _applied)
         {
-            if (_fault is null)
-            {
-                work.Committed();
-            }
-            else
-            {
-                work.Failed(_fault);
-            }
+            work.Tell(_fault);
         }
 
         _applied.Clear();
@@ -91,7 +84,7 @@ internal sealed partial class JournalWriter
     {
         if (!TryReserve(work.MostBytes))
         {
-            work.Failed(_fault!);
+            work.Tell(_fault);
             return;
         }
 
@@ -103,7 +96,7 @@ internal sealed partial class JournalWriter
         catch (StoreUnavailableException fault)
         {
             // A damaged record that it had to read, before it wrote anything.
-            work.Failed(fault);
+            work.Tell(fault);
         }
     }
 
@@ -186,6 +179,12 @@ internal sealed partial class JournalWriter
         if (_fault is null)
         {
             Begin();
+            if (_log.IsDueForRotation(_options.Retention, _time.GetUtcNow()))
+            {
+                // A quiet hub fills no segment, and would keep everything in its only one.
+                Rotate();
+            }
+
             _retirement.Run(isIdle);
         }
 

@@ -8,6 +8,9 @@ namespace Pnh.Core.Journal.Segments;
 /// </summary>
 internal sealed partial class JournalWriter : IAsyncDisposable
 {
+    // Past a burst: 10 MB of list.
+    private const int KeepNotes = 65_536;
+
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<JournalWork> _applied = [];
     private readonly List<Note> _noted = [];
@@ -102,17 +105,41 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     {
         while (Queue.Take(ref _works, ref _notes))
         {
-            var isIdle = _works.Count == 0 && _notes.Count == 0;
-            WriteAll();
+            Turn(isIdle: _works.Count == 0 && _notes.Count == 0);
             _works.Clear();
             _notes.Clear();
-            Tidy(isIdle);
+            if (_notes.Capacity > KeepNotes)
+            {
+                _notes = [];
+            }
         }
 
-        WriteAll();
-        _ = TrySeal();
+        Turn(isIdle: true);
         _reader.Dispose();
         _ended.SetResult();
+    }
+
+    private void Turn(bool isIdle)
+    {
+        try
+        {
+            WriteAll();
+            Tidy(isIdle);
+        }
+        catch (Exception bug)
+        {
+            // Nobody is above this thread, and whoever waits must hear of it.
+            _log.Break(bug);
+            Index.Rollback();
+            _applied.Clear();
+            foreach (var work in _works)
+            {
+                if (!work.IsTold)
+                {
+                    work.Tell(_log.Damage);
+                }
+            }
+        }
     }
 
     /// <summary>In the order it came; notes that a failed group left go first.</summary>
