@@ -269,7 +269,7 @@ internal sealed class ModelLife(int seed)
         do
         {
             var page = await _hub.Hub.ReadInboxAsync(new UserKey("demo", "ada"), device, after, CancellationToken.None);
-            ids.AddRange(page.Items.Select(e => e.Id));
+            ids.AddRange(page.Items.Where(e => e.To.Topic is null).Select(e => e.Id)); // a topic's are the session's, while it lasts
             after = page.Next;
         }
         while (after is not null);
