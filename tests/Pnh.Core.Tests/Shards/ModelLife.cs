@@ -7,7 +7,7 @@ using Pnh.Core.Sessions;
 namespace Pnh.Core.Tests.Shards;
 
 /// <summary>A random life of two users and their devices, step by step, with the model kept beside it.</summary>
-internal sealed class ModelLife(int seed)
+internal sealed class ModelLife(int seed) : IAsyncDisposable
 {
     private static readonly string[] Registered = ["phone1", "phone2", "tablet"];
     private static readonly string[] Devices = [.. Registered, "tab", "guest"];
@@ -37,8 +37,9 @@ internal sealed class ModelLife(int seed)
 
         await _hub.PassAsync(TimeSpan.FromMinutes(25), TimeSpan.FromSeconds(10));
         AssertOver();
-        await _hub.DisposeAsync();
     }
+
+    public ValueTask DisposeAsync() => _hub.DisposeAsync();
 
     private async Task StepAsync()
     {
