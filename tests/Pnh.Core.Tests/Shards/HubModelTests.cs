@@ -14,5 +14,9 @@ public sealed class HubModelTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public Task RandomLife_KeepsItsPromises(int seed) => new ModelLife(seed).RunAsync(300);
+    public async Task RandomLife_KeepsItsPromises(int seed)
+    {
+        await using var life = new ModelLife(seed);
+        await life.RunAsync(300);
+    }
 }

@@ -1,5 +1,4 @@
 using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 
