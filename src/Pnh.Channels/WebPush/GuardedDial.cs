@@ -4,7 +4,7 @@ using System.Security.Cryptography;
 
 namespace Pnh.Channels.WebPush;
 
-/// <summary>Looks a host name up; an address in numbers is its own answer.</summary>
+/// <summary>Looks a host name up.</summary>
 internal delegate Task<IPAddress[]> ResolveHost(string host, CancellationToken cancellationToken);
 
 /// <summary>None of the host's addresses may be dialled.</summary>
@@ -31,7 +31,8 @@ internal sealed class GuardedDial
     /// </summary>
     public async Task<Socket> ConnectAsync(DnsEndPoint target, CancellationToken cancellationToken)
     {
-        var resolved = await _resolve(target.Host, cancellationToken);
+        // The system's resolver refuses 0.0.0.0 with an exception of its own, so numbers are not asked for.
+        var resolved = IPAddress.TryParse(target.Host, out var number) ? [number] : await _resolve(target.Host, cancellationToken);
         if (resolved.Length == 0)
         {
             throw new SocketException((int)SocketError.HostNotFound);

@@ -106,7 +106,8 @@ internal sealed class PushSubscription
             return null;
         }
 
+        // Not TryDecodeFromChars, which throws on a character that is none of base64url's.
         var decoded = new byte[bytes];
-        return Base64Url.TryDecodeFromChars(text, decoded, out var written) && written == bytes ? decoded : null;
+        return Base64Url.DecodeFromChars(text, decoded, out _, out var written) == OperationStatus.Done && written == bytes ? decoded : null;
     }
 }
