@@ -1,4 +1,3 @@
-using System.Net;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
