@@ -1,0 +1,68 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Security.Cryptography;
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>Looks a host name up.</summary>
+internal delegate Task<IPAddress[]> ResolveHost(string host, CancellationToken cancellationToken);
+
+/// <summary>None of the host's addresses may be dialled.</summary>
+internal sealed class EndpointNotPublicException() : IOException("The endpoint's host has no public address.");
+
+/// <summary>
+/// Opens connections to endpoints that strangers wrote. The name is looked up once per connection and the very address that was judged is dialled, so a name that
+/// changes its answer between the look and the dial (DNS rebinding) gains nothing. Thread-safe.
+/// </summary>
+internal sealed class GuardedDial
+{
+    private readonly ResolveHost _resolve;
+    private readonly bool _allowLoopback;
+
+    public GuardedDial(ResolveHost resolve, bool allowLoopback)
+    {
+        _resolve = resolve;
+        _allowLoopback = allowLoopback;
+    }
+
+    /// <summary>
+    /// A connected socket, beginning at a random one of the addresses allowed. Throws <see cref="EndpointNotPublicException"/> when none is, else
+    /// <see cref="SocketException"/> for the last one that failed.
+    /// </summary>
+    public async Task<Socket> ConnectAsync(DnsEndPoint target, CancellationToken cancellationToken)
+    {
+        // The system's resolver refuses 0.0.0.0 with an exception of its own, so numbers are not asked for.
+        var resolved = IPAddress.TryParse(target.Host, out var number) ? [number] : await _resolve(target.Host, cancellationToken);
+        if (resolved.Length == 0)
+        {
+            throw new SocketException((int)SocketError.HostNotFound);
+        }
+
+        var allowed = Array.FindAll(resolved, address => PublicAddress.MayBeDialled(address, _allowLoopback));
+        if (allowed.Length == 0)
+        {
+            throw new EndpointNotPublicException();
+        }
+
+        var first = RandomNumberGenerator.GetInt32(allowed.Length);
+        for (var i = 0; ; i++)
+        {
+            var address = allowed[(first + i) % allowed.Length];
+            var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+            try
+            {
+                await socket.ConnectAsync(new IPEndPoint(address, target.Port), cancellationToken);
+                return socket;
+            }
+            catch (SocketException) when (i + 1 < allowed.Length)
+            {
+                socket.Dispose();
+            }
+            catch
+            {
+                socket.Dispose();
+                throw;
+            }
+        }
+    }
+}

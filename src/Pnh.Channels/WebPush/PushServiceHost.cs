@@ -1,0 +1,51 @@
+namespace Pnh.Channels.WebPush;
+
+/// <summary>
+/// One entry of the list of push services that an app may post to: <c>host</c>, <c>host:port</c>, <c>*.suffix</c>, or <c>*</c> for every host. Without a port it means
+/// 443. Immutable.
+/// </summary>
+internal sealed class PushServiceHost
+{
+    /// <summary>Google (Chrome, Edge on Android), Mozilla, Apple, Microsoft: whoever makes a browser with push.</summary>
+    public const string Known = "fcm.googleapis.com updates.push.services.mozilla.com *.push.apple.com *.notify.windows.com";
+
+    private readonly string _host;
+    private readonly bool _isSuffix;
+
+    private PushServiceHost(string pattern, string host, int port, bool isSuffix)
+    {
+        Pattern = pattern;
+        _host = host;
+        _isSuffix = isSuffix;
+        Origin = new UriBuilder(Uri.UriSchemeHttps, host.Length == 0 ? "any.invalid" : host.TrimStart('.'), port).Uri;
+    }
+
+    /// <summary>As configured.</summary>
+    public string Pattern { get; }
+
+    /// <summary>The host's origin, under which a private authority can be trusted; of no use for a pattern.</summary>
+    public Uri Origin { get; }
+
+    /// <summary>Reads one entry; null when it is none.</summary>
+    public static PushServiceHost? Parse(string entry)
+    {
+        if (entry == "*")
+        {
+            return new PushServiceHost(entry, "", 443, isSuffix: true);
+        }
+
+        var isSuffix = entry.StartsWith("*.", StringComparison.Ordinal);
+        var rest = isSuffix ? entry[2..] : entry;
+        return rest.Length > 0 && !rest.AsSpan().ContainsAny("*/?#@")
+            && Uri.TryCreate($"https://{rest}/", UriKind.Absolute, out var origin) && origin.Host.Length > 0
+                ? new PushServiceHost(entry, isSuffix ? "." + origin.IdnHost : origin.IdnHost, origin.Port, isSuffix)
+                : null;
+    }
+
+    /// <summary>Whether the endpoint lies there. A name with a dot at its end is another name, and refused.</summary>
+    public bool Covers(Uri endpoint) =>
+        endpoint.Port == Origin.Port
+        && (_isSuffix
+            ? endpoint.IdnHost.EndsWith(_host, StringComparison.OrdinalIgnoreCase)
+            : string.Equals(endpoint.IdnHost, _host, StringComparison.OrdinalIgnoreCase));
+}

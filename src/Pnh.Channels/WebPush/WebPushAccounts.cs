@@ -1,0 +1,145 @@
+using System.Security.Cryptography;
+using Microsoft.Extensions.Configuration;
+using Pnh.Channels.Http;
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>The way from one app to one push service: what a lane belongs to, so that a push service that hangs holds up nobody else's.</summary>
+/// <param name="Name">Stable name, <c>demo/0/fcm.googleapis.com</c>.</param>
+/// <param name="Host">Where it may post.</param>
+/// <param name="Credential">Shared by all routes of the account.</param>
+/// <param name="AllowLoopback">Endpoints on this machine may be dialled (sandbox and tests).</param>
+internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback);
+
+/// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
+internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
+{
+    private const string NistP256 = "1.2.840.10045.3.1.7";
+
+    private readonly List<string> _errors = [];
+    private readonly Dictionary<string, WebPushRoute> _byName = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, WebPushRoute[]> _byApp = new(StringComparer.Ordinal);
+
+    public WebPushAccounts(IConfiguration pnhSection, TimeProvider time)
+    {
+        foreach (var section in AccountSection.ReadAll(pnhSection, "WebPush", _errors))
+        {
+            Read(section, time);
+        }
+    }
+
+    public void Check(ICollection<string> errors)
+    {
+        foreach (var error in _errors)
+        {
+            errors.Add(error);
+        }
+    }
+
+    /// <summary>The route of an app to an endpoint; null when the app has none.</summary>
+    public WebPushRoute? Find(string app, Uri endpoint)
+    {
+        foreach (var route in _byApp.GetValueOrDefault(app) ?? [])
+        {
+            if (route.Host.Covers(endpoint))
+            {
+                return route;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>The route of this name; throws when there is none, since names come from <see cref="Find"/>.</summary>
+    public WebPushRoute Get(string name) =>
+        _byName.GetValueOrDefault(name) ?? throw new ArgumentException($"There is no Web Push account '{name}'.", nameof(name));
+
+    public void Dispose()
+    {
+        foreach (var route in _byName.Values)
+        {
+            route.Credential.Dispose();
+        }
+    }
+
+    private void Read(AccountSection section, TimeProvider time)
+    {
+        var subject = section.Required("Subject");
+        if (subject.Length > 0 && !IsContact(subject))
+        {
+            section.Fail("Subject", "must be a mailto: or https: address");
+        }
+
+        var hosts = Hosts(section);
+        var loopback = section.Optional("AllowLoopback") ?? "false";
+        if (!bool.TryParse(loopback, out var allowLoopback))
+        {
+            section.Fail("AllowLoopback", "must be true or false");
+        }
+
+        if (_byApp.ContainsKey(section.App))
+        {
+            // A subscription does not say which key it was made for, so a second account could never be chosen.
+            section.Fail("", "an app has one Web Push account");
+        }
+
+        var signer = Key(section);
+        if (signer is null || !section.IsValid)
+        {
+            signer?.Dispose();
+            return;
+        }
+
+        var credential = new VapidCredential(signer, subject, time);
+        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, allowLoopback));
+        routes.ForEach(route => _byName.TryAdd(route.Name, route));
+        _byApp.Add(section.App, [.. routes]);
+    }
+
+    private static bool IsContact(string subject) =>
+        Uri.TryCreate(subject, UriKind.Absolute, out var contact) && (contact.Scheme == Uri.UriSchemeMailto || contact.Scheme == Uri.UriSchemeHttps);
+
+    private static List<PushServiceHost> Hosts(AccountSection section)
+    {
+        var hosts = new List<PushServiceHost>();
+        foreach (var entry in (section.Optional("AllowedHosts") ?? PushServiceHost.Known).Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        {
+            if (PushServiceHost.Parse(entry) is { } host)
+            {
+                hosts.Add(host);
+            }
+            else
+            {
+                section.Fail("AllowedHosts", $"'{entry}' is not host, host:port, *.suffix or *");
+            }
+        }
+
+        return hosts;
+    }
+
+    private static ECDsa? Key(AccountSection section)
+    {
+        if (section.File("KeyFile") is not { } pem)
+        {
+            return null;
+        }
+
+        var signer = ECDsa.Create();
+        try
+        {
+            signer.ImportFromPem(pem);
+            if (signer.ExportParameters(includePrivateParameters: true).Curve.Oid.Value == NistP256)
+            {
+                return signer;
+            }
+        }
+        catch (Exception exception) when (exception is CryptographicException or ArgumentException)
+        {
+            // Said below: the reader needs to know what to put there, not which parser gave up.
+        }
+
+        signer.Dispose();
+        section.Fail("KeyFile", "not a PEM file with a P-256 private key");
+        return null;
+    }
+}

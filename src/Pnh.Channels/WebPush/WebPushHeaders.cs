@@ -1,0 +1,56 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>An event's class, collapse key and end as the headers of RFC 8030 section 5. Pure functions.</summary>
+internal static class WebPushHeaders
+{
+    /// <summary>After an hour nobody waits for a ring to end any more. In seconds.</summary>
+    private const int ClearLife = 3600;
+
+    /// <summary>RFC 8030 section 5.4.</summary>
+    private const int MaxTopicCharacters = 32;
+
+    private static readonly SearchValues<char> TopicCharacters =
+        SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+
+    /// <summary>How long the push service may keep it, in seconds from now: what is left of the event. 0 = deliver now or never.</summary>
+    public static long Ttl(Delivery delivery, DateTimeOffset now) =>
+        delivery.Withdrawal is null
+            ? Math.Clamp((long)(delivery.Event.ExpiresAt - now).TotalSeconds, 0, (long)Limits.Ttl.TotalSeconds)
+            : ClearLife;
+
+    /// <summary>What may wake the device: a call, and a message that a person sees.</summary>
+    public static string Urgency(Delivery delivery) => delivery.Event.Class switch
+    {
+        EventClass.Call => "high",
+        EventClass.Bulk => "low",
+        _ => delivery.Withdrawal is null && delivery.Event.Notification is not null ? "high" : "normal",
+    };
+
+    /// <summary>
+    /// The collapse key, as itself where it fits, else 24 bytes of its SHA-256: equal keys stay equal. None on what clears an event: it could
+    /// replace a newer event that waits.
+    /// </summary>
+    public static string? Topic(Delivery delivery)
+    {
+        if (delivery.Withdrawal is not null || delivery.Event.CollapseKey is not { Length: > 0 } key)
+        {
+            return null;
+        }
+
+        return key.Length <= MaxTopicCharacters && !key.AsSpan().ContainsAnyExcept(TopicCharacters) ? key : Hash(key);
+    }
+
+    private static string Hash(string key)
+    {
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(Encoding.UTF8.GetBytes(key), hash);
+        return Base64Url.EncodeToString(hash[..24]);
+    }
+}

@@ -1,0 +1,41 @@
+using System.Net;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Pnh.Channels.Http;
+using Pnh.Channels.WebPush;
+using Pnh.Core.Deliveries;
+
+[assembly: WebPushModule]
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>Makes <c>webpush</c> known.</summary>
+internal sealed class WebPushModule : PushChannelModule
+{
+    public override string Name => WebPushChannel.ChannelName;
+
+    public override IReadOnlyList<string> ConfigurationKeys { get; } =
+    [
+        "Apps:*:WebPush:*:Subject",
+        "Apps:*:WebPush:*:KeyFile",
+        "Apps:*:WebPush:*:AllowedHosts",
+        "Apps:*:WebPush:*:AllowLoopback",
+    ];
+
+    public override void Register(IServiceCollection services, IConfiguration pnhSection)
+    {
+        var gauges = new ProviderGauges(Name);
+        services.AddSingleton(gauges);
+        services.AddSingleton(provider => new WebPushAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<WebPushAccounts>());
+        services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
+            provider.GetRequiredService<WebPushAccounts>(),
+            Dns.GetHostAddressesAsync,
+            new ProviderServices(
+                provider.GetRequiredService<ProviderTrust>(),
+                gauges,
+                provider.GetRequiredService<TimeProvider>(),
+                provider.GetRequiredService<ILoggerFactory>())));
+    }
+}

@@ -1,0 +1,98 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>
+/// What a service worker reads: flat JSON with the neutral notification in the device's language, and the publisher's data as sent but for white space. The raw
+/// override is merged last, member by member. Plain text here, made once per event and language; only its encryption is per device.
+/// </summary>
+internal static class WebPushPayload
+{
+    private static readonly Func<(Event Event, string? Locale), WebPushBody> EncodeEvent = static state => Encode(state.Event, state.Locale);
+
+    /// <summary>The delivery's plain text.</summary>
+    public static WebPushBody Of(Delivery delivery) =>
+        delivery.Withdrawal is { } withdrawal
+            ? withdrawal.Encodings.GetOrAdd("webpush/clear", withdrawal, static state => new WebPushBody(PayloadMerge.Write(Clear(state)), null))
+            : delivery.Event.Encodings
+                .GetOrAdd("webpush", 0, static _ => new LocalizedBodies<WebPushBody>())
+                .For(delivery.Event, delivery.Device.Locale, EncodeEvent);
+
+    private static WebPushBody Encode(Event accepted, string? locale)
+    {
+        try
+        {
+            var bytes = PayloadMerge.Write(Compose(accepted, locale));
+            return new WebPushBody(bytes, bytes.Length > WebPushEncryption.MaxPlainBytes ? "payload-too-large" : null);
+        }
+        catch (JsonException)
+        {
+            return new WebPushBody([], "invalid-override");
+        }
+        catch (InvalidOperationException)
+        {
+            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
+            return new WebPushBody([], "invalid-text");
+        }
+    }
+
+    private static JsonObject Compose(Event accepted, string? locale)
+    {
+        var payload = new JsonObject { ["id"] = accepted.Id, ["class"] = accepted.Class.Label() };
+        if (accepted.Notification?.For(locale) is { } notification)
+        {
+            Set(payload, "title", notification.Title);
+            Set(payload, "subtitle", notification.Subtitle);
+            Set(payload, "body", notification.Body);
+            Set(payload, "sound", notification.Sound);
+            Set(payload, "image", notification.Image);
+            Set(payload, "category", notification.Category);
+            Set(payload, "thread", notification.Thread);
+            if (notification.Badge is { } badge)
+            {
+                payload["badge"] = badge;
+            }
+
+            Set(payload, "locale", locale);
+        }
+
+        // Shown under one tag, a newer notification replaces the older on the screen too, not only in the push service.
+        Set(payload, "tag", accepted.CollapseKey);
+        Set(payload, "traceparent", accepted.TraceParent);
+        if (PayloadMerge.ReadData(accepted) is { } data)
+        {
+            payload["data"] = data;
+        }
+
+        if (PayloadMerge.ReadOverride(accepted, WebPushChannel.ChannelName) is { } patch)
+        {
+            PayloadMerge.Apply(payload, patch, depth: int.MaxValue);
+        }
+
+        return payload;
+    }
+
+    private static JsonObject Clear(Withdrawal withdrawal) => new()
+    {
+        ["id"] = withdrawal.Event,
+        ["pnh-withdraw"] = withdrawal.Event,
+        ["pnh-reason"] = withdrawal.Reason,
+    };
+
+    private static void Set(JsonObject target, string name, string? value)
+    {
+        if (!string.IsNullOrEmpty(value))
+        {
+            target[name] = value;
+        }
+    }
+}
+
+/// <summary>A plain text, or why there is none.</summary>
+/// <param name="Bytes">UTF-8.</param>
+/// <param name="Refusal">Reason in kebab-case; null = may be sent.</param>
+internal sealed record WebPushBody(byte[] Bytes, string? Refusal);

@@ -1,0 +1,106 @@
+using System.Globalization;
+using System.Text.Json;
+using Pnh.Channels.Http;
+using Pnh.Core.Deliveries;
+
+namespace Pnh.Channels.WebPush;
+
+/// <summary>
+/// A push service's answers as results (RFC 8030 sections 5 to 7, RFC 8292 section 4.2). The status decides, since the RFCs give bodies no form; Apple's
+/// <c>reason</c> and Mozilla's <c>errno</c> are kept as words. Pure.
+/// </summary>
+internal static class WebPushResponse
+{
+    /// <summary>A 429 without Retry-After.</summary>
+    public static readonly TimeSpan QuotaPause = TimeSpan.FromSeconds(60);
+
+    /// <summary>The least after a 5xx without Retry-After; up to as much again.</summary>
+    public static readonly TimeSpan OutagePause = TimeSpan.FromSeconds(10);
+
+    /// <summary>The subscription was made for another public key than ours: about this address, not about the account.</summary>
+    private const string KeyMismatch = "vapid-key-mismatch";
+
+    /// <summary>A message's address lets its holder cancel it, so only this much of its end is kept: enough to ask a push service about it.</summary>
+    private const int MaxIdCharacters = 40;
+
+    public static DeliveryResult Map(HttpResponseMessage response, ReadOnlyMemory<byte> body, TimeSpan? retryAfter)
+    {
+        var status = (int)response.StatusCode;
+        return status is >= 200 and < 300
+            ? new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = MessageId(response) }
+            : Map(status, body, retryAfter);
+    }
+
+    /// <summary>Maps an answer other than 2xx.</summary>
+    public static DeliveryResult Map(int status, ReadOnlyMemory<byte> body, TimeSpan? retryAfter)
+    {
+        var reason = Reason(status, body);
+        return status switch
+        {
+            404 or 410 => DeliveryResult.Of(DeliveryStatus.AddressDead, reason),
+            413 => DeliveryResult.Of(DeliveryStatus.Rejected, "payload-too-large"),
+
+            // 406 is how Windows says that we send too much.
+            429 or 406 => Later(DeliveryStatus.Throttled, reason, retryAfter ?? QuotaPause),
+            408 or >= 500 => Later(DeliveryStatus.Unavailable, reason, retryAfter ?? RetryAfter.Jittered(OutagePause)),
+            _ when IsKeyMismatch(reason, body.Span) => DeliveryResult.Of(DeliveryStatus.Rejected, KeyMismatch),
+            401 or 403 => DeliveryResult.Of(DeliveryStatus.Misconfigured, reason),
+            >= 300 and < 400 => DeliveryResult.Of(DeliveryStatus.Rejected, "redirect-refused"),
+            _ => DeliveryResult.Of(DeliveryStatus.Rejected, reason),
+        };
+    }
+
+    /// <summary>The push service's trouble, not a subscription's, a payload's, a quota's or the credential's.</summary>
+    public static bool IsOutage(DeliveryResult result) => result.Status == DeliveryStatus.Unavailable;
+
+    private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan retryAfter) =>
+        new() { Status = status, Reason = reason, RetryAfter = retryAfter };
+
+    /// <summary>Apple names it, Mozilla and Google say it in words.</summary>
+    private static bool IsKeyMismatch(string reason, ReadOnlySpan<byte> body) =>
+        reason == "VapidPkHashMismatch" || body.IndexOf("public key mismatch"u8) >= 0 || body.IndexOf("do not correspond to the credentials"u8) >= 0;
+
+    private static string Reason(int status, ReadOnlyMemory<byte> body)
+    {
+        var plain = string.Create(CultureInfo.InvariantCulture, $"http-{status}");
+        try
+        {
+            using var document = JsonDocument.Parse(body);
+            if (document.RootElement.ValueKind != JsonValueKind.Object)
+            {
+                return plain;
+            }
+
+            if (document.RootElement.TryGetProperty("reason", out var reason) && reason.ValueKind == JsonValueKind.String)
+            {
+                return reason.GetString() is { Length: > 0 and <= 64 } word ? word : plain;
+            }
+
+            return document.RootElement.TryGetProperty("errno", out var number) && number.TryGetInt32(out var errno)
+                ? string.Create(CultureInfo.InvariantCulture, $"errno-{errno}")
+                : plain;
+        }
+        catch (Exception exception) when (exception is JsonException or InvalidOperationException)
+        {
+            // Most push services answer in plain words.
+            return plain;
+        }
+    }
+
+    private static string? MessageId(HttpResponseMessage response)
+    {
+        if (response.Headers.TryGetValues("apns-id", out var ids))
+        {
+            return ids.First();
+        }
+
+        var location = response.Headers.Location?.OriginalString;
+        if (string.IsNullOrEmpty(location))
+        {
+            return null;
+        }
+
+        var id = location[(location.LastIndexOf('/') + 1)..];
+        return id.Length > MaxIdCharacters ? id[..MaxIdCharacters] : id;
+    }
+}
