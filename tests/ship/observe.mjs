@@ -16,7 +16,8 @@ const contract = [
   "pnh_events_total", "pnh_deliveries_total", "pnh_accept_to_frame_seconds_count", "pnh_accept_to_provider_seconds_count", "pnh_ack_seconds_count",
   "pnh_sessions", "pnh_queue_items", "pnh_queue_age_seconds", "pnh_provider_connections", "pnh_provider_in_flight",
   "pnh_journal_sync_seconds_count", "pnh_deadline_missed_total", "pnh_threadpool_delay_seconds_count", "pnh_q_factor", "pnh_build_info",
-  "pnh_requests_served_total", "process_cpu_seconds_total",
+  "pnh_requests_served_total", "process_cpu_seconds_total", "pnh_ledger_planned_total", "pnh_ledger_settled_total", "pnh_ledger_in_flight",
+  "pnh_journal_dropped_notes_total", "pnh_journal_damaged_records_total",
 ];
 const loadSeconds = 25;
 

@@ -1,6 +1,6 @@
+using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;

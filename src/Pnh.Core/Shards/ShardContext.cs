@@ -1,5 +1,5 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
