@@ -10,20 +10,22 @@ internal sealed class PushServiceHost
     public const string Known = "fcm.googleapis.com updates.push.services.mozilla.com *.push.apple.com *.notify.windows.com";
 
     private readonly string _host;
-    private readonly bool _isSuffix;
 
-    private PushServiceHost(string pattern, string host, int port, bool isSuffix)
+    private PushServiceHost(string pattern, string host, int port, bool isPattern)
     {
         Pattern = pattern;
         _host = host;
-        _isSuffix = isSuffix;
+        IsPattern = isPattern;
         Origin = new UriBuilder(Uri.UriSchemeHttps, host.Length == 0 ? "any.invalid" : host.TrimStart('.'), port).Uri;
     }
 
     /// <summary>As configured.</summary>
     public string Pattern { get; }
 
-    /// <summary>The host's origin, under which a private authority can be trusted; of no use for a pattern.</summary>
+    /// <summary>Whether it covers more hosts than one.</summary>
+    public bool IsPattern { get; }
+
+    /// <summary>The host's origin, under which a private authority can be trusted; of a suffix without its star.</summary>
     public Uri Origin { get; }
 
     /// <summary>Reads one entry; null when it is none.</summary>
@@ -31,7 +33,7 @@ internal sealed class PushServiceHost
     {
         if (entry == "*")
         {
-            return new PushServiceHost(entry, "", 443, isSuffix: true);
+            return new PushServiceHost(entry, "", 443, isPattern: true);
         }
 
         var isSuffix = entry.StartsWith("*.", StringComparison.Ordinal);
@@ -45,7 +47,7 @@ internal sealed class PushServiceHost
     /// <summary>Whether the endpoint lies there. A name with a dot at its end is another name, and refused.</summary>
     public bool Covers(Uri endpoint) =>
         endpoint.Port == Origin.Port
-        && (_isSuffix
+        && (IsPattern
             ? endpoint.IdnHost.EndsWith(_host, StringComparison.OrdinalIgnoreCase)
             : string.Equals(endpoint.IdnHost, _host, StringComparison.OrdinalIgnoreCase));
 }

@@ -80,6 +80,11 @@ internal sealed class WebPushSender : ProviderSender
             // Says something of this subscription, so it must not count against the push service.
             return DeliveryResult.Of(DeliveryStatus.Rejected, "endpoint-not-public");
         }
+        catch (HttpRequestException exception) when (_route.Host.IsPattern && exception.HttpRequestError == HttpRequestError.NameResolutionError)
+        {
+            // Anybody can make up a name below a suffix; it must not open the breaker for those that exist.
+            return new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = "name-resolution-failed", RetryAfter = WebPushResponse.QuotaPause };
+        }
     }
 
     /// <summary>The base class holds the gate and counts by it; its own connection is never opened.</summary>

@@ -17,14 +17,14 @@ internal sealed class WebPushFixture : IAsyncDisposable
 {
     private readonly ChannelHost _host;
 
-    private WebPushFixture(PushServiceStandIn server, FakeTimeProvider time, string host, bool allowLoopback, ResolveHost? resolve)
+    private WebPushFixture(PushServiceStandIn server, FakeTimeProvider time, string host, bool allowLoopback, ResolveHost? resolve, string? pattern)
     {
         Server = server;
         Time = time;
         Endpoint = $"https://{host}:{server.Port}/p/secret-1";
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        _host = new ChannelHost(time, Settings($"{host}:{server.Port}", allowLoopback), new() { ["vapid.pem"] = key.ExportPkcs8PrivateKeyPem() });
-        _host.Trust(new Uri(Endpoint));
+        _host = new ChannelHost(time, Settings($"{pattern ?? host}:{server.Port}", allowLoopback), new() { ["vapid.pem"] = key.ExportPkcs8PrivateKeyPem() });
+        _host.Trust(new Uri($"https://{(pattern ?? host).TrimStart('*', '.')}:{server.Port}"));
         Assert.Empty(_host.Check());
         Channel = resolve is null ? _host.Channel("webpush") : WithResolver(resolve);
         Sender = Channel.Open(Channel.FindAccount("demo", Address())!, EventClass.Message);
@@ -55,12 +55,13 @@ internal sealed class WebPushFixture : IAsyncDisposable
         HttpProtocols protocols = HttpProtocols.Http1AndHttp2,
         string host = "localhost",
         bool allowLoopback = true,
-        ResolveHost? resolve = null)
+        ResolveHost? resolve = null,
+        string? pattern = null)
     {
         var time = new FakeTimeProvider();
         var certificate = host == "localhost" ? null : TestAuthority.Issue(TestAuthority.Certificate, host);
         var server = await PushServiceStandIn.StartAsync(time, script ?? (_ => new Answer(201)), protocols, certificate);
-        return new WebPushFixture(server, time, host, allowLoopback, resolve);
+        return new WebPushFixture(server, time, host, allowLoopback, resolve, pattern);
     }
 
     public PushAddress Address(string? endpoint = null) => Server.Browser.Subscribe(endpoint ?? Endpoint);

@@ -71,6 +71,23 @@ public sealed class WebPushGuardTests
     }
 
     [Fact]
+    public async Task SendAsync_NameMadeUpBelowASuffix_DelaysThatDeviceAlone()
+    {
+        await using var push = await WebPushFixture.StartAsync(
+            host: "push.example.test",
+            pattern: "*.example.test",
+            resolve: (name, _) => name == "push.example.test" ? Task.FromResult<IPAddress[]>([IPAddress.Loopback]) : throw new SocketException((int)SocketError.HostNotFound));
+
+        for (var i = 0; i < 12; i++)
+        {
+            var result = await push.SendAsync(Sample.Event(push.Time, notification: Hello), push.Address($"https://made-up-{i}.example.test:{push.Server.Port}/p/1"));
+            Assert.Equal((DeliveryStatus.Throttled, "name-resolution-failed"), (result.Status, result.Reason));
+        }
+
+        Assert.Equal(DeliveryStatus.Accepted, (await push.SendAsync(Sample.Event(push.Time, notification: Hello))).Status);
+    }
+
+    [Fact]
     public async Task SendAsync_Redirect_NotFollowed()
     {
         await using var push = await WebPushFixture.StartAsync(_ => new Answer(307, Location: "/inner"));
