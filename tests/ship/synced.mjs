@@ -43,6 +43,8 @@ async function traced() {
     const file = join(folder, "trace");
     const tracer = await attach(stage.hub.child.pid, file);
     const answered = await postAll(stage, "synced", eventsEach);
+    // The client may have an answer before strace has written the call that sent it.
+    await delay(500);
     await detach(tracer);
     const trace = readFileSync(file, "latin1");
     const data = join(stage.folder, "data") + "/";

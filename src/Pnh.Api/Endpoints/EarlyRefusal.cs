@@ -10,7 +10,8 @@ namespace Pnh.Api.Endpoints;
 /// </summary>
 internal static class EarlyRefusal
 {
-    private const string RetryAfterSeconds = "1";
+    // Either, by chance: those who were refused together do not come back together.
+    private static readonly string[] RetryAfterSeconds = ["1", "2"];
 
     /// <summary>True when the event shall be refused now; <paramref name="class"/> is the guess.</summary>
     internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, out EventClass @class)
@@ -33,7 +34,7 @@ internal static class EarlyRefusal
 
     internal static Task WriteAsync(HttpContext context)
     {
-        context.Response.Headers.RetryAfter = RetryAfterSeconds;
+        context.Response.Headers.RetryAfter = RetryAfterSeconds[Random.Shared.Next(RetryAfterSeconds.Length)];
         return StaticProblem.TooManyRequests.WriteAsync(context);
     }
 

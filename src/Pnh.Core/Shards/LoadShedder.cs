@@ -16,11 +16,11 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// <summary>How long a wait must stand.</summary>
     internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
-    // In thousandths; 1,000 = all bulk and transient, 2,000 = all messages too. From nothing to all in 0.4 s, back in 4 s: a burst is over by
-    // then, and with quicker steps down an overload that lasts would only swing.
+    // In thousandths; 1,000 = all bulk and transient, 2,000 = all messages too. From nothing to all in 1 s. Back by a tenth of that while the
+    // cores are still busy, or an overload that lasts would swing between too much and too little; as fast as up once they are not.
     private const int Most = 2_000;
-    private const int StepUp = 500;
-    private const int StepDown = 50;
+    private const int Step = 200;
+    private const int SmallStep = 20;
 
     // 500 events a second: below that no core is full of them, whatever else it waits for.
     private const int FewEvents = 50;
@@ -30,6 +30,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private long _windowStart = time.GetTimestamp();
     private TimeSpan _windowCpu = cpuTime();
     private TimeSpan _shortest = TimeSpan.MaxValue;
+    private TimeSpan _longest;
 
     /// <summary>How long work waited for a core at the last look.</summary>
     public TimeSpan Wait => new(Volatile.Read(ref _waitTicks));
@@ -42,6 +43,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     {
         Volatile.Write(ref _waitTicks, wait.Ticks);
         _shortest = wait < _shortest ? wait : _shortest;
+        _longest = wait > _longest ? wait : _longest;
         var elapsed = time.GetElapsedTime(_windowStart);
         if (elapsed < Window)
         {
@@ -51,10 +53,12 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var cpu = cpuTime();
         var isBusy = (cpu - _windowCpu) * 2 >= elapsed * Environment.ProcessorCount;
         var isOverloaded = _shortest > Target && isBusy && Interlocked.Exchange(ref _events, 0) >= FewEvents;
-        Volatile.Write(ref _level, Math.Clamp(isOverloaded ? _level + StepUp : _level - StepDown, 0, Most));
+        var step = isOverloaded ? Step : _longest * 4 < Target ? -Step : -SmallStep;
+        Volatile.Write(ref _level, Math.Clamp(_level + step, 0, Most));
         _windowStart = time.GetTimestamp();
         _windowCpu = cpu;
         _shortest = TimeSpan.MaxValue;
+        _longest = TimeSpan.Zero;
     }
 
     /// <summary>An event came to the door.</summary>
