@@ -1,6 +1,4 @@
 using Pnh.Core.Deliveries;
-using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;
