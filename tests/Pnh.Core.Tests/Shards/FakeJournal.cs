@@ -31,6 +31,9 @@ internal sealed class FakeJournal : IEventJournal
     /// <summary>Called by a withdrawal between what it reads and what it answers.</summary>
     public Action? Withdrawing { get; set; }
 
+    /// <summary>Withdrawals wait for it.</summary>
+    public Task WithdrawalSync { get; set; } = Task.CompletedTask;
+
     public List<UnfinishedEvent> Unfinished { get; } = [];
 
     public IReadOnlyList<Milestone> Milestones => Copy(_milestones);
@@ -111,25 +114,26 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
-    public ValueTask<WithdrawResult> WithdrawAsync(
+    public async ValueTask<WithdrawResult> WithdrawAsync(
         string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
     {
+        await WithdrawalSync;
         lock (_gate)
         {
             if (!_events.TryGetValue(id, out var accepted))
             {
-                return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Unknown));
+                return new WithdrawResult(WithdrawStatus.Unknown);
             }
 
             if (_milestones.Any(m => m.Event == id && m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
             {
-                return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Already));
+                return new WithdrawResult(WithdrawStatus.Already);
             }
 
             var history = HistoryOf(accepted);
             _milestones.Add(new Milestone(app, id, accepted.Class, MilestoneKind.Withdrawn, at) { User = user, Reason = reason });
             Withdrawing?.Invoke();
-            return ValueTask.FromResult(new WithdrawResult(WithdrawStatus.Withdrawn, history));
+            return new WithdrawResult(WithdrawStatus.Withdrawn, history);
         }
     }
 

@@ -54,7 +54,13 @@ public sealed class HubWithdrawTests
         var id = await hub.SendAsync(to: """{"users":["ada","eve"]}""");
         var withdrawing = WithdrawAsync(hub, id);
         Assert.False(withdrawing.IsCompleted);
+
+        // Held until the late push is out: else it may be stopped before it leaves, which is as good.
+        var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.WithdrawalSync = held.Task;
         hub.Store.Unreadable.Clear();
+        await hub.PassUntilAsync(() => hub.Pushed.Count == 2, "the late push");
+        held.SetResult();
         await hub.PassUntilAsync(() => withdrawing.IsCompleted, "the withdrawal");
         await hub.RestAsync();
         Assert.Equal(["pad", "pad:cleared", "phone", "phone:cleared"], Pushes(hub).Order());
