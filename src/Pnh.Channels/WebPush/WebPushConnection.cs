@@ -1,5 +1,4 @@
 using System.Net;
-using System.Net.Sockets;
 using Pnh.Channels.Http;
 
 namespace Pnh.Channels.WebPush;
@@ -55,28 +54,4 @@ internal sealed class WebPushConnection : IDisposable
 
     private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellationToken) =>
         new CountedStream(await _dial.ConnectAsync(context.DnsEndPoint, cancellationToken), _gate);
-
-    /// <summary>Tells the gauges when a connection begins and ends.</summary>
-    private sealed class CountedStream : NetworkStream
-    {
-        private readonly ConnectionGate _gate;
-        private int _closed;
-
-        public CountedStream(Socket socket, ConnectionGate gate)
-            : base(socket, ownsSocket: true)
-        {
-            _gate = gate;
-            gate.Opened(this);
-        }
-
-        protected override void Dispose(bool disposing)
-        {
-            if (Interlocked.Exchange(ref _closed, 1) == 0)
-            {
-                _gate?.Closed(this);
-            }
-
-            base.Dispose(disposing);
-        }
-    }
 }
