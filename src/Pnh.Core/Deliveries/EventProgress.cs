@@ -8,7 +8,8 @@ namespace Pnh.Core.Deliveries;
 /// </summary>
 internal sealed class EventProgress
 {
-    private readonly TaskCompletionSource _dispatched = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    // Dropped with the dispatch: a mailbox holds this object for hours after it.
+    private TaskCompletionSource? _dispatched = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // One for the dispatch itself, so that an event is not finished while it is still being expanded.
     private int _open = 1;
@@ -34,11 +35,11 @@ internal sealed class EventProgress
     internal bool HasPlans => Volatile.Read(ref _planned) > 0;
 
     /// <summary>Completes when every delivery has begun, or when that was given up.</summary>
-    internal Task Dispatched => _dispatched.Task;
+    internal Task Dispatched => Volatile.Read(ref _dispatched)?.Task ?? Task.CompletedTask;
 
     internal void Planned(int devices) => Interlocked.Add(ref _planned, devices);
 
-    internal void DispatchEnded() => _dispatched.TrySetResult();
+    internal void DispatchEnded() => Interlocked.Exchange(ref _dispatched, null)?.TrySetResult();
 
     internal void Add() => Interlocked.Increment(ref _open);
 
