@@ -51,11 +51,11 @@ internal sealed class SessionScene : IAsyncDisposable
     public Task<bool> SendAsync(string id, EventClass @class = EventClass.Message) => SendAsync(Events.Make(id, @class));
 
     /// <summary>False = refused, at once or afterwards.</summary>
-    public Task<bool> SendAsync(Event accepted) => TakenAsync(Link.TrySend(Id, accepted), accepted.Id);
+    public Task<bool> SendAsync(Event accepted) => TakenAsync(accepted.Id, () => Link.TrySend(Id, accepted));
 
-    public Task<bool> ReplayAsync(Event accepted) => TakenAsync(Link.TryReplay(Id, accepted), accepted.Id);
+    public Task<bool> ReplayAsync(Event accepted) => TakenAsync(accepted.Id, () => Link.TryReplay(Id, accepted));
 
-    public Task<bool> WithdrawAsync(string id, string reason = "answered") => TakenAsync(Link.TryWithdraw(Id, new Withdrawal("demo", id, reason)), id);
+    public Task<bool> WithdrawAsync(string id, string reason = "answered") => TakenAsync(id, () => Link.TryWithdraw(Id, new Withdrawal("demo", id, reason)));
 
     /// <summary>Waits until everything said has been heard.</summary>
     public Task FlushAsync() => _bytes?.FlushAsync() ?? Task.CompletedTask;
@@ -100,9 +100,11 @@ internal sealed class SessionScene : IAsyncDisposable
         }
     }
 
-    private async Task<bool> TakenAsync(bool taken, string id)
+    // Counted before it is sent: over bytes the refusal may be back before the call is.
+    private async Task<bool> TakenAsync(string id, Func<bool> send)
     {
         var before = Hub.RefusedIds.GetValueOrDefault(id);
+        var taken = send();
         await FlushAsync();
         return taken && Hub.RefusedIds.GetValueOrDefault(id) == before;
     }
