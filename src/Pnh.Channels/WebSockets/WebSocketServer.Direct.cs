@@ -1,0 +1,17 @@
+using Pnh.Channels.Sockets;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>Connections that a loop serves.</summary>
+public sealed partial class WebSocketServer
+{
+    /// <summary>
+    /// Serves a connection whose upgrade has just been answered with 101; returns who speaks on it from now on. By the loop's thread.
+    /// </summary>
+    /// <param name="socket">The connection; the caller puts the result into <see cref="LoopSocket.Client"/>.</param>
+    /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
+    /// <param name="peer">For console and presence.</param>
+    internal ILoopClient Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer) =>
+        throw new NotSupportedException($"No {socket}, {identity}, {peer} yet.");
+}
