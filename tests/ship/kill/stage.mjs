@@ -37,7 +37,7 @@ export async function openStage(program, { settings = {}, sabotage = false } = {
   }
 
   const stage = {
-    key, port, folder, url: `http://127.0.0.1:${port}`, fcm: `https://localhost:${fcmPort}`, ca: providers.SSL_CERT_FILE, hub: null,
+    key, port, operationsPort, folder, url: `http://127.0.0.1:${port}`, fcm: `https://localhost:${fcmPort}`, ca: providers.SSL_CERT_FILE, hub: null,
 
     /** Starts the hub; does not wait. */
     spawn() {
