@@ -91,10 +91,7 @@ internal sealed class LoopSocket
     public void ResumeReading()
     {
         Await(add: Syscalls.EpollIn, remove: 0);
-        if (Rest.Length > 0)
-        {
-            Loop.Post(this, LoopWork.Deliver);
-        }
+        Loop.Post(this, LoopWork.Deliver); // whether something was left over, only the loop knows: it may be keeping it just now
     }
 
     /// <summary>Closes after what was sent; <see cref="ILoopClient.Closed"/> follows. Nothing more is sent or received.</summary>

@@ -38,9 +38,9 @@ internal sealed class Conversation
     public Session? Opened => _opened;
 
     /// <summary>Handles one message; synchronous but for a hello and a send. Acks that confirm something are given back to the budget.</summary>
-    public ValueTask ReceiveAsync(ReadOnlyMemory<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
+    public ValueTask ReceiveAsync(ReadOnlySpan<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
     {
-        if (ClientFrameReader.Read(message.Span, out var frame) is { } problem)
+        if (ClientFrameReader.Read(message, out var frame) is { } problem)
         {
             Refuse(problem);
             return ValueTask.CompletedTask;

@@ -187,8 +187,13 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 return false;
             }
 
-            queued = _backlog.Add(frame);
             transport = _transport;
+            if (transport is not null && TryPass(transport, frame))
+            {
+                return true;
+            }
+
+            queued = _backlog.Add(frame);
         }
 
         switch (queued)
@@ -202,6 +207,19 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
             default:
                 return false; // dropped, or a replay that waits for acks
         }
+    }
+
+    // The common case, under one lock: nothing waits, and the connection writes at once.
+    private bool TryPass(ISessionTransport transport, Frame frame)
+    {
+        if (!_backlog.MayPass(frame) || frame.IsExpired(_parts.Clock.GetUtcNow())
+            || !transport.TryWrite(new Outgoing(frame, frame.HasSeq ? _backlog.NextSeq : 0, IsRepeat: false)))
+        {
+            return false;
+        }
+
+        _backlog.Written(frame);
+        return true;
     }
 
     private bool IsThis(string session) => string.Equals(session, Key.Session, StringComparison.Ordinal);

@@ -54,6 +54,9 @@ internal partial struct SessionBacklog
     /// <summary>Everything up to this seq is confirmed, or needs no confirming.</summary>
     public readonly long Confirmed => _seq - _unacked.Count;
 
+    /// <summary>The seq of the next frame that gets one.</summary>
+    public readonly long NextSeq => _seq + 1;
+
     private readonly int Items => _calls.Count + _others.Count + _unacked.Count;
 
     /// <summary>Shared bytes of all its frames.</summary>
@@ -95,6 +98,10 @@ internal partial struct SessionBacklog
         return Queued.Waiting;
     }
 
+    /// <summary>True when the frame would be the only one that waits, and nothing would be dropped for it: it need not be queued.</summary>
+    public readonly bool MayPass(Frame frame) =>
+        Waiting == 0 && !_crowded && Items < _maxItems / 2 && Bytes + frame.Tail.Length <= _maxBytes / 2;
+
     /// <summary>The next frame to write; false = nothing waits. What must be repeated comes first, with its old seq. Skips what has expired.</summary>
     public bool Take(DateTimeOffset now, out Outgoing next)
     {
@@ -110,21 +117,27 @@ internal partial struct SessionBacklog
                 continue;
             }
 
-            next = new Outgoing(frame, frame.HasSeq ? ++_seq : 0, IsRepeat: false);
-            if (frame.HasSeq)
-            {
-                _unacked.Enqueue(frame);
-            }
-            else
-            {
-                _transients++;
-            }
-
+            next = new Outgoing(frame, frame.HasSeq ? NextSeq : 0, IsRepeat: false);
+            Written(frame);
             return true;
         }
 
         next = default;
         return false;
+    }
+
+    /// <summary>The frame was written, for the first time.</summary>
+    public void Written(Frame frame)
+    {
+        if (frame.HasSeq)
+        {
+            _seq++;
+            _unacked.Enqueue(frame);
+        }
+        else
+        {
+            _transients++;
+        }
     }
 
     /// <summary>True when the seq was never given.</summary>
