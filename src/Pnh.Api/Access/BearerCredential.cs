@@ -8,14 +8,11 @@ internal static class BearerCredential
     private const string Scheme = "Bearer";
 
     /// <summary>What follows <c>Bearer</c>; empty when the header is missing, of another scheme, or there are several.</summary>
-    public static ReadOnlySpan<char> Read(StringValues header)
-    {
-        if (header.Count != 1 || header.ToString() is var value && (value.Length <= Scheme.Length || value[Scheme.Length] != ' '
-            || !value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)))
-        {
-            return [];
-        }
+    public static ReadOnlySpan<char> Read(StringValues header) => header.Count == 1 ? Read(header.ToString()) : [];
 
-        return header.ToString().AsSpan(Scheme.Length + 1).Trim(' ');
-    }
+    /// <summary>The same for the one value that there is.</summary>
+    public static ReadOnlySpan<char> Read(ReadOnlySpan<char> value) =>
+        value.Length > Scheme.Length && value[Scheme.Length] == ' ' && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
+            ? value[(Scheme.Length + 1)..].Trim(' ')
+            : [];
 }

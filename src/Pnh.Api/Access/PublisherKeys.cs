@@ -15,12 +15,16 @@ internal sealed class PublisherKeys
 
     private readonly FrozenDictionary<KeyHash, Caller> _configured;
     private readonly ConcurrentDictionary<KeyHash, Caller> _added = new();
+    private int _version;
 
     /// <summary>With the keys of the configuration.</summary>
     public PublisherKeys(IEnumerable<PublisherKey> configured)
     {
         _configured = configured.ToFrozenDictionary(static key => key.Hash, static key => Caller.OfPublisher(key.App, key.Scopes));
     }
+
+    /// <summary>Another number after each change: who remembers what <see cref="Find"/> said must ask again then.</summary>
+    public int Version => Volatile.Read(ref _version);
 
     /// <summary>The keys of all configured apps.</summary>
     public static PublisherKeys From(IEnumerable<AppOptions> apps) =>
@@ -39,6 +43,10 @@ internal sealed class PublisherKeys
     }
 
     /// <summary>Takes up a key from now on; false when it is known already.</summary>
-    public bool Add(PublisherKey key) =>
-        !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
+    public bool Add(PublisherKey key)
+    {
+        var isNew = !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
+        Interlocked.Increment(ref _version);
+        return isNew;
+    }
 }

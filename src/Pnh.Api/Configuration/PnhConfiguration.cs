@@ -1,3 +1,4 @@
+using Pnh.Channels.Sockets;
 using Pnh.Core.Events;
 
 namespace Pnh.Api.Configuration;
@@ -38,8 +39,10 @@ internal static class PnhConfiguration
             Journal = JournalReader.Read(section.GetSection("Journal"), errors),
             MailboxItems = new SectionReader(section.GetSection("Mailbox"), errors).Number("Items", 1, MostMailboxItems, defaults.MailboxItems),
             Sockets = SocketsReader.Read(section.GetSection("Sockets"), errors),
-            SocketsTransport = ReadTransport(section.GetSection("Sockets"), errors),
-            LanesTransport = ReadTransport(section.GetSection("Lanes"), errors),
+            SocketsTransport = SocketLoops.IsSupported
+                ? ReadTransport(section.GetSection("Sockets"), errors, defaults.SocketsTransport)
+                : TransportOption.Framework,
+            LanesTransport = ReadTransport(section.GetSection("Lanes"), errors, defaults.LanesTransport),
         };
         CheckTogether(options, reader);
         return new(options, errors);
@@ -108,7 +111,7 @@ internal static class PnhConfiguration
         return classes;
     }
 
-    private static TransportOption ReadTransport(IConfigurationSection section, ConfigurationErrors errors)
+    private static TransportOption ReadTransport(IConfigurationSection section, ConfigurationErrors errors, TransportOption absent)
     {
         var reader = new SectionReader(section, errors);
         if (reader.Text("Transport") is { } text && !TransportOption.TryParse(text, out var option))
@@ -117,6 +120,6 @@ internal static class PnhConfiguration
             return option;
         }
 
-        return TransportOption.TryParse(reader.Text("Transport"), out var read) ? read : TransportOption.Framework;
+        return TransportOption.TryParse(reader.Text("Transport"), out var read) ? read : absent;
     }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -48,8 +49,8 @@ internal sealed record PnhOptions
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
 
-    /// <summary>How frames reach sockets.</summary>
-    public TransportOption SocketsTransport { get; init; } = TransportOption.Framework;
+    /// <summary>Who listens on public addresses without TLS, and so how events come in and frames leave. Framework where the system has no epoll.</summary>
+    public TransportOption SocketsTransport { get; init; } = SocketLoops.IsSupported ? TransportOption.Direct : TransportOption.Framework;
 
     /// <summary>How lanes reach providers.</summary>
     public TransportOption LanesTransport { get; init; } = TransportOption.Framework;

@@ -12,6 +12,9 @@ internal readonly record struct TransportOption(int DirectPercent)
     /// <summary>The framework's path for every connection.</summary>
     public static TransportOption Framework { get; } = new(0);
 
+    /// <summary>Ours for every connection.</summary>
+    public static TransportOption Direct { get; } = new(100);
+
     /// <summary>Reads the text form; false when it is none.</summary>
     public static bool TryParse(string? text, out TransportOption option)
     {
@@ -23,7 +26,7 @@ internal readonly record struct TransportOption(int DirectPercent)
 
         if (string.Equals(text, "Direct", StringComparison.OrdinalIgnoreCase))
         {
-            option = new(100);
+            option = Direct;
             return true;
         }
 

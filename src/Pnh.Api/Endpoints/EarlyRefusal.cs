@@ -32,9 +32,12 @@ internal static class EarlyRefusal
         return true;
     }
 
+    /// <summary>Value of Retry-After for this one.</summary>
+    internal static string RetryAfter() => RetryAfterSeconds[Random.Shared.Next(RetryAfterSeconds.Length)];
+
     internal static Task WriteAsync(HttpContext context)
     {
-        context.Response.Headers.RetryAfter = RetryAfterSeconds[Random.Shared.Next(RetryAfterSeconds.Length)];
+        context.Response.Headers.RetryAfter = RetryAfter();
         return StaticProblem.TooManyRequests.WriteAsync(context);
     }
 

@@ -45,12 +45,18 @@ internal static class EventAnswers
         var output = new ArrayBufferWriter<byte>(128);
         using (var json = new Utf8JsonWriter(output))
         {
-            json.WriteStartObject();
-            WriteMembers(json, accepted, result);
-            json.WriteEndObject();
+            WriteReceipt(json, accepted, result);
         }
 
         return output.WrittenMemory;
+    }
+
+    /// <summary>The same into a writer.</summary>
+    internal static void WriteReceipt(Utf8JsonWriter json, Event accepted, in AcceptResult result)
+    {
+        json.WriteStartObject();
+        WriteMembers(json, accepted, result);
+        json.WriteEndObject();
     }
 
     /// <summary>The members of a receipt.</summary>

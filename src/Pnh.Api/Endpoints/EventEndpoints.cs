@@ -1,4 +1,5 @@
 using Pnh.Api.Access;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -9,35 +10,27 @@ namespace Pnh.Api.Endpoints;
 /// <summary>Where events come in: one, an array, or a stream of lines; and explain, which plans without sending.</summary>
 internal sealed class EventEndpoints
 {
-    private readonly Hub _hub;
-    private readonly EventReader _reader;
-    private readonly EventBatches _batches;
-    private readonly HubMetrics _metrics;
-    private readonly TimeProvider _time;
+    /// <summary>What a publisher's key must allow.</summary>
+    internal const Scope Needed = Scope.Send;
 
-    public EventEndpoints(Hub hub, EventReader reader, EventBatches batches, HubMetrics metrics, TimeProvider time)
+    // W3C Trace Context: 55 characters in version 00; anything else is not passed on.
+    internal const int TraceParentCharacters = 55;
+
+    private readonly EventIntake _intake;
+    private readonly EventBatches _batches;
+    private readonly Hub _hub;
+
+    public EventEndpoints(EventIntake intake, EventBatches batches, Hub hub)
     {
-        _hub = hub;
-        _reader = reader;
+        _intake = intake;
         _batches = batches;
-        _metrics = metrics;
-        _time = time;
+        _hub = hub;
     }
 
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapPost("/v1/events", SendAsync).RequireScope(Scope.Send);
-        routes.MapPost("/v1/events:explain", ExplainAsync).RequireScope(Scope.Send);
-    }
-
-    /// <summary>Reads one body into an event, or into the problem with it.</summary>
-    internal Event? Read(HttpContext context, ReadOnlyMemory<byte> body, out Problem? problem)
-    {
-        var errors = new List<FieldError>();
-        var origin = new EventOrigin(Caller.Of(context).App, _time.GetUtcNow(), _time.GetTimestamp(), TraceParent(context));
-        var accepted = _reader.Read(body, origin, errors);
-        problem = accepted is null ? EventAnswers.Invalid(errors) : null;
-        return accepted;
+        routes.MapPost("/v1/events", SendAsync).RequireScope(Needed);
+        routes.MapPost("/v1/events:explain", ExplainAsync).RequireScope(Needed);
     }
 
     private async Task SendAsync(HttpContext context)
@@ -57,19 +50,16 @@ internal sealed class EventEndpoints
         {
             await _batches.TakeArrayAsync(context);
         }
-        else if (EarlyRefusal.Sheds(_hub.Shedder, body, out var @class))
+        else if (_intake.Sheds(Caller.Of(context).App, body))
         {
-            _metrics.EventCounted(Caller.Of(context).App, @class, EventResult.Overloaded);
             await EarlyRefusal.WriteAsync(context);
         }
-        else if (Read(context, body, out problem) is { } accepted)
+        else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), out problem) is { } accepted)
         {
-            var result = await _hub.AcceptAsync(accepted, isAdmitted: true);
-            await EventAnswers.WriteAsync(context, accepted, result);
+            await EventAnswers.WriteAsync(context, accepted, await _intake.AcceptAsync(accepted));
         }
         else
         {
-            _metrics.EventCounted(Caller.Of(context).App, EventClass.Message, EventResult.Invalid);
             await problem!.ExecuteAsync(context);
         }
     }
@@ -81,7 +71,7 @@ internal sealed class EventEndpoints
         {
             await body.Problem.ExecuteAsync(context);
         }
-        else if (Read(context, body.Bytes.ToArray(), out var problem) is { } accepted)
+        else if (_intake.Read(Caller.Of(context).App, body.Bytes.ToArray(), TraceParent(context), out var problem) is { } accepted)
         {
             context.Response.ContentType = RequestBody.Json;
             await PlanWriter.WriteAsync(context.Response.BodyWriter, accepted, _hub.ExplainAsync(accepted, context.RequestAborted));
@@ -114,8 +104,7 @@ internal sealed class EventEndpoints
 
     internal static string? TraceParent(HttpContext context)
     {
-        // W3C Trace Context: 55 characters in version 00; anything else is not passed on.
         var header = context.Request.Headers.TraceParent;
-        return header.Count == 1 && header[0] is { Length: 55 } value ? value : null;
+        return header.Count == 1 && header[0] is { Length: TraceParentCharacters } value ? value : null;
     }
 }

@@ -1,7 +1,10 @@
+using Microsoft.AspNetCore.Connections;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.ConsolePage;
 using Pnh.Api.Endpoints;
+using Pnh.Api.Ingest;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
 using Pnh.Core.Deliveries;
@@ -25,6 +28,7 @@ internal static class HubServices
         .AddStores(start)
         .AddDecisions(start.Options)
         .AddSockets(start.Options)
+        .AddIngest(start.Options)
         .AddAccess(start.Options)
         .AddEndpoints()
         .AddOperatorConsole(start)
@@ -69,6 +73,22 @@ internal static class HubServices
             options.Sockets,
             provider.GetRequiredService<ILogger<WebSocketServer>>(),
             provider.GetRequiredService<HubMetrics>().AcceptToFrame));
+
+    private static IServiceCollection AddIngest(this IServiceCollection services, PnhOptions options)
+    {
+        services.AddSingleton<EventIntake>();
+        return options.SocketsTransport.DirectPercent == 0 ? services : services
+            .AddSingleton(provider => new SocketLoops(
+                SocketLoops.DefaultCount, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<SocketLoops>>()))
+            .AddSingleton(provider => new FrontParts(
+                provider.GetRequiredService<EventIntake>(),
+                provider.GetRequiredService<PublisherKeys>(),
+                provider.GetRequiredService<IClientAuthenticator>(),
+                null,
+                provider.GetRequiredService<TimeProvider>(),
+                provider.GetRequiredService<ILogger<HttpFront>>()))
+            .AddSingleton<IConnectionListenerFactory, DirectTransport>();
+    }
 
     private static IServiceCollection AddAccess(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(PublisherKeys.From(options.Apps.Values))

@@ -86,11 +86,6 @@ internal sealed class HubStart : IAsyncDisposable
             errors.Add("Pnh:Store", "postgres is not available yet; use sqlite");
         }
 
-        if (options.SocketsTransport != TransportOption.Framework)
-        {
-            errors.Add("Pnh:Sockets:Transport", "Direct is not available yet; use Framework");
-        }
-
         if (options.LanesTransport != TransportOption.Framework)
         {
             errors.Add("Pnh:Lanes:Transport", "Direct is not available yet; use Framework");

@@ -37,13 +37,17 @@ internal sealed class Problem : IResult
     /// <summary>When to come back; null = no Retry-After header. Rounded up to whole seconds.</summary>
     public TimeSpan? RetryAfter { get; }
 
+    /// <summary>Value of the Retry-After header; null = none.</summary>
+    public string? RetryAfterSeconds =>
+        RetryAfter is { } wait ? ((long)Math.Ceiling(wait.TotalSeconds)).ToString(CultureInfo.InvariantCulture) : null;
+
     /// <inheritdoc/>
     public Task ExecuteAsync(HttpContext httpContext)
     {
         var response = httpContext.Response;
-        if (RetryAfter is { } wait)
+        if (RetryAfterSeconds is { } seconds)
         {
-            response.Headers.RetryAfter = ((long)Math.Ceiling(wait.TotalSeconds)).ToString(CultureInfo.InvariantCulture);
+            response.Headers.RetryAfter = seconds;
         }
 
         response.StatusCode = Kind.Status;

@@ -9,15 +9,19 @@ namespace Pnh.Api.Problems;
 internal sealed class StaticProblem
 {
     private static readonly StringValues ContentType = Problem.MediaType;
-    private readonly ReadOnlyMemory<byte> _body;
-    private readonly int _status;
 
     /// <summary>Encodes the problem once.</summary>
     public StaticProblem(ProblemKind kind)
     {
-        _status = kind.Status;
-        _body = new Problem(kind).ToJson();
+        Status = kind.Status;
+        Body = new Problem(kind).ToJson();
     }
+
+    /// <summary>HTTP status.</summary>
+    public int Status { get; }
+
+    /// <summary>The JSON.</summary>
+    public ReadOnlyMemory<byte> Body { get; }
 
     /// <summary>404.</summary>
     public static StaticProblem NotFound { get; } = new(ProblemCatalogue.NotFound);
@@ -35,10 +39,10 @@ internal sealed class StaticProblem
     public Task WriteAsync(HttpContext context)
     {
         var response = context.Response;
-        response.StatusCode = _status;
+        response.StatusCode = Status;
         response.Headers.ContentType = ContentType;
-        response.ContentLength = _body.Length;
-        var write = response.Body.WriteAsync(_body);
+        response.ContentLength = Body.Length;
+        var write = response.Body.WriteAsync(Body);
         return write.IsCompletedSuccessfully ? Task.CompletedTask : write.AsTask();
     }
 }

@@ -6,6 +6,11 @@ namespace Pnh.Channels.Sockets;
 /// </summary>
 internal interface ILoopClient
 {
+    /// <summary>The first call on a new connection, before anything is received; not for who takes it over from another client.</summary>
+    void Opened(LoopSocket socket)
+    {
+    }
+
     /// <summary>
     /// What has arrived and is not used up, the oldest first. Returns how many bytes it has used up; the rest comes again with what follows, or
     /// at once to the client that it put into <see cref="LoopSocket.Client"/>.

@@ -87,12 +87,8 @@ internal sealed class LoopSocket
     /// <summary>Leaves what arrives in the kernel, which makes the peer wait.</summary>
     public void PauseReading() => Await(add: 0, remove: Syscalls.EpollIn);
 
-    /// <summary>Reads again; what was left over is given to the client again, too.</summary>
-    public void ResumeReading()
-    {
-        Await(add: Syscalls.EpollIn, remove: 0);
-        Loop.Post(this, LoopWork.Deliver); // whether something was left over, only the loop knows: it may be keeping it just now
-    }
+    /// <summary>Reads again, from the loop's next turn on; what was left over is given to the client first, before an end could be seen.</summary>
+    public void ResumeReading() => Loop.Post(this, LoopWork.Resume);
 
     /// <summary>Closes after what was sent; <see cref="ILoopClient.Closed"/> follows. Nothing more is sent or received.</summary>
     public void Close() => BeginClose(abort: false);
@@ -139,6 +135,9 @@ internal sealed class LoopSocket
 
     /// <summary>True while what arrives is wanted.</summary>
     internal bool IsReading => (Volatile.Read(ref _awaited) & Syscalls.EpollIn) != 0 && !Volatile.Read(ref _isClosing);
+
+    /// <summary>The loop's thread: reading is wanted again.</summary>
+    internal void ReadAgain() => Await(add: Syscalls.EpollIn, remove: 0);
 
     /// <summary>Room was found: asked for once, told once.</summary>
     internal void RoomFound() => Await(add: 0, remove: Syscalls.EpollOut);

@@ -18,9 +18,20 @@ internal sealed unsafe partial class SocketLoop
 
         _sockets[descriptor] = socket;
         Volatile.Write(ref _count, _count + 1);
+        socket.Client.Opened(socket);
         if (Syscalls.Control(Epoll, Syscalls.EpollAdd, descriptor, Syscalls.EpollIn) < 0)
         {
             Gone(socket);
+        }
+    }
+
+    // Nothing is received between the two, so what is older comes first; the client may pause again.
+    private static void Resume(LoopSocket socket)
+    {
+        socket.ReadAgain();
+        if (socket.Descriptor >= 0 && socket.IsReading && socket.Rest.Length > 0)
+        {
+            Deliver(socket);
         }
     }
 

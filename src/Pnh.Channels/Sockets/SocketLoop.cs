@@ -9,8 +9,8 @@ internal enum LoopWork
     /// <summary>Serve it from now on.</summary>
     Add,
 
-    /// <summary>Give its client again what was left over.</summary>
-    Deliver,
+    /// <summary>Give its client again what was left over, then read.</summary>
+    Resume,
 
     /// <summary>Close it.</summary>
     Close,
@@ -204,6 +204,10 @@ internal sealed unsafe partial class SocketLoop : IDisposable
             catch (Exception bug)
             {
                 Log.Failed(_log, bug);
+                if (work.Socket is { } failed)
+                {
+                    Gone(failed);
+                }
             }
         }
     }
@@ -215,8 +219,8 @@ internal sealed unsafe partial class SocketLoop : IDisposable
             case LoopWork.Add:
                 Begin(socket);
                 break;
-            case LoopWork.Deliver when socket.IsReading && socket.Rest.Length > 0:
-                Deliver(socket);
+            case LoopWork.Resume:
+                Resume(socket);
                 break;
             case LoopWork.Close:
                 Gone(socket);
