@@ -7,40 +7,10 @@ cd "$(dirname "$0")/.."
 rounds=${1:-5}
 requests=${2:-40000}
 connections=32
-for tool in h2load taskset curl dotnet; do
-  command -v "$tool" >/dev/null || { echo "needs $tool (Debian: nghttp2-client, util-linux, curl)" >&2; exit 1; }
-done
-
-scratch=$(mktemp -d)
-hub=
-cleanup() {
-  if [ -n "$hub" ]; then
-    kill "$hub" 2>/dev/null || true
-    wait "$hub" 2>/dev/null || true
-  fi
-
-  rm -rf "$scratch"
-}
-trap cleanup EXIT
-
-published=$PWD/artifacts/publish/pnh-linux-x64
-if [ -z "${PNH_PROGRAM:-}" ]; then
-  dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false -o "$published" >"$scratch/publish.log" || { cat "$scratch/publish.log"; exit 1; }
-fi
-
-free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
-port=$(free_port)
-operations=$(free_port)
-taskset -c 0 "${PNH_PROGRAM:-$published/pnh}" --Pnh:Data="$scratch/data" --Pnh:Urls="http://localhost:$port" \
-  --Pnh:OperationsUrls="http://localhost:$operations" --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm=0 >"$scratch/hub.log" 2>&1 &
-hub=$!
-for _ in $(seq 150); do
-  curl -fso /dev/null "http://localhost:$operations/readyz" && grep -q 'Authorization: Bearer ' "$scratch/hub.log" && break
-  kill -0 "$hub" 2>/dev/null || { cat "$scratch/hub.log"; exit 1; }
-  sleep 0.2
-done
-key=$(sed -n 's/.*Authorization: Bearer \([^ "'"'"'\\]*\).*/\1/p' "$scratch/hub.log" | head -1)
-[ -n "$key" ] || { echo "the start printed no key" >&2; cat "$scratch/hub.log" >&2; exit 1; }
+. bench/hub.sh
+need h2load taskset curl node dotnet
+publish_hub
+start_hub
 
 base=http://127.0.0.1:$port
 bearer="authorization: Bearer $key"
@@ -96,7 +66,7 @@ mkdir -p bench/results
   echo "# CPU per request of each pipeline"
   echo
   echo "\`bench/pipelines.sh $rounds $requests\`: published hub (ReadyToRun, server GC) on one core, h2load --h1 -c$connections on another, loopback, no TLS."
-  echo "$(nproc) cores, .NET $(dotnet --version), commit $(git rev-parse --short HEAD), $(date -u +%Y-%m-%d). Median of $rounds interleaved rounds, user + system time of the hub."
+  echo "$(nproc) cores, .NET $(dotnet --version), $version, $(date -u +%Y-%m-%d). Median of $rounds interleaved rounds, user + system time of the hub."
   echo
   echo "| pipeline | answer | µs CPU per request | lowest to highest | of a transient event |"
   echo "|---|---|---|---|---|"

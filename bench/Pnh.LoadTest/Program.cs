@@ -1,35 +1,30 @@
+using System.Text.Json;
 using Pnh.LoadTest;
+using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Measure;
+using Pnh.LoadTest.Overload;
+using Pnh.LoadTest.Profiles;
 
-// The hub below, at and above what it can take. Started by bench/overload.sh, which starts the hub too.
-var options = LoadOptions.Parse(args);
-await using var run = new LoadRun(options);
-await run.OpenAsync();
-
-// Compiles both sides; its figures are thrown away.
-await run.SaturateAsync("warm", 64);
-var folder = Path.GetDirectoryName(Path.GetFullPath(options.SecretFile))!;
-var before = SyncProbe.Measure(folder);
-var phases = new List<Phase>();
-foreach (var publishers in new[] { 1, 64, 1024 })
+var name = args.Length > 0 && !args[0].StartsWith('-') ? args[0] : "";
+switch (name)
 {
-    phases.Add(await run.SaturateAsync($"all it takes from {publishers}", publishers));
+    case "overload":
+        await OverloadProfile.RunAsync(args[1..]);
+        return 0;
+    case "selfcheck":
+        return SelfCheck.Run();
+    case "compare":
+        await File.WriteAllTextAsync(args[2], Comparison.Of(await File.ReadAllLinesAsync(args[1]), args[3]));
+        return 0;
 }
 
-// What its core could take if nothing else ran there: accepted per CPU second, which a busy machine disturbs less than accepted per second.
-var capacity = options.Capacity > 0 ? options.Capacity : phases.Max(static phase => phase.Goodput);
-foreach (var (name, share, obey) in new[]
+if (!Catalogue.Profiles.TryGetValue(name, out var profile))
 {
-    ("no events", 0, false), ("idle", 0.02, false), ("70 %", 0.7, false), ("200 %", 2.0, false), ("300 %", 3.0, false),
-    ("300 %, Retry-After obeyed", 3.0, true),
-})
-{
-    await Console.Error.WriteLineAsync($"capacity {capacity:F0}/s; next: {name}");
-    phases.Add(await run.OfferAsync(name, share * capacity, obey));
+    await Console.Error.WriteLineAsync($"usage: Pnh.LoadTest PROFILE --port P [--peer pnh|nchan|c|signalr] [--key K --secret-file F] [--server PID] …\nprofiles: {string.Join(' ', Catalogue.Profiles.Keys)} overload selfcheck compare");
+    return 2;
 }
 
-var report = OverloadReport.Write(options, new OverloadReport.Facts(capacity, before, SyncProbe.Measure(folder), run.Closed), phases);
-await Console.Out.WriteAsync(report);
-if (options.Output is { } path)
-{
-    await File.WriteAllTextAsync(path, report);
-}
+using var run = new BenchRun(new BenchOptions(name, args[1..]));
+var result = profile(run);
+await Console.Out.WriteLineAsync(run.Options.Json ? JsonSerializer.Serialize(result, BenchJson.Default.BenchResult) : ResultTable.Of(result));
+return result.Wrong is { IsClean: false } ? 1 : 0;

@@ -3,7 +3,7 @@ using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>What must be there before load: a registered web device per user, and a client token for each.</summary>
 internal static class Setup

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>
 /// All connections, in turn: each stands for a publisher of its own. What is due goes to the next idle one; when none is idle it waits here, and its clock runs: latency counts from when it was due. Thread-safe.

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>What the command line says. Durations in seconds.</summary>
 internal sealed record LoadOptions

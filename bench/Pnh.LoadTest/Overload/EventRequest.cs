@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>
 /// A POST of one event as bytes, made once per class; per send only digits are put into gaps: event number (its id), user, and the time at which it was due, which the frame

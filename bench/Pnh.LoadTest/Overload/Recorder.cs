@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>
 /// What one phase saw. Times are Stopwatch ticks. What happens from <see cref="From"/> to <see cref="Until"/> is counted, whenever it was due; latencies count from when it was

@@ -1,4 +1,4 @@
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>The classes that are sent, and how often each: one call in ten, as most of what a chat service sends is text. Indexed everywhere by position.</summary>
 internal static class Mix

@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>One keep-alive connection with one request under way at most. Not thread-safe: the pool hands it to one send at a time.</summary>
 internal sealed class PublisherConnection : IDisposable

@@ -4,7 +4,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>
 /// One WebSocket session (RFC 6455) that says hello, acknowledges what each read brought in one ack, and tells when its frames were due. Comes back when it is closed.

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>What the hub promises under load, held against the phases. Milliseconds.</summary>
 internal static class Targets

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>Exact quantiles in milliseconds; NaN without samples.</summary>
 internal readonly record struct Quantiles(double Median, double P99, double Max)

@@ -1,4 +1,4 @@
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>One phase's result.</summary>
 /// <param name="Name">What was offered, in words.</param>

@@ -1,13 +1,14 @@
 using System.Diagnostics;
+using Pnh.LoadTest.Measure;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>The phases, one after the other, on one hub.</summary>
 internal sealed class LoadRun : IAsyncDisposable
 {
     private readonly LoadOptions _options;
     private readonly PublisherPool _pool;
-    private readonly HubCpu _hub;
+    private readonly ServerProcess _hub;
     private readonly Random _random = new(20_261_121);
     private readonly CancellationTokenSource _end = new();
     private readonly List<LoadSession> _sessions = [];
@@ -17,7 +18,7 @@ internal sealed class LoadRun : IAsyncDisposable
     public LoadRun(LoadOptions options)
     {
         _options = options;
-        _hub = new HubCpu(options.HubProcess);
+        _hub = new ServerProcess(options.HubProcess);
         _pool = new PublisherPool(options, $"load-{TimeProvider.System.GetUtcNow().ToUnixTimeSeconds()}");
     }
 
@@ -94,9 +95,9 @@ internal sealed class LoadRun : IAsyncDisposable
     private async Task<(double Hub, double Own)> ReadCpuAsync(long from, long until)
     {
         await UntilAsync(from);
-        var (hub, own) = (_hub.Seconds, Environment.CpuUsage.TotalTime);
+        var (hub, own) = (_hub.CpuSeconds, Environment.CpuUsage.TotalTime);
         await UntilAsync(until);
-        return (_hub.Seconds - hub, (Environment.CpuUsage.TotalTime - own).TotalSeconds);
+        return (_hub.CpuSeconds - hub, (Environment.CpuUsage.TotalTime - own).TotalSeconds);
     }
 
     private async Task<int> WatchAsync(long until)

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>What an fsync costs on the hub's disk, without the hub: 4 kB appended and synced, one after the other. Without it no figure of a durable hub says anything.</summary>
 internal static class SyncProbe

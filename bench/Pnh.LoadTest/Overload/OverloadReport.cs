@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace Pnh.LoadTest;
+namespace Pnh.LoadTest.Overload;
 
 /// <summary>The phases as two tables.</summary>
 internal static class OverloadReport

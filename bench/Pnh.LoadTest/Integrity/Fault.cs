@@ -1,0 +1,11 @@
+namespace Pnh.LoadTest.Integrity;
+
+/// <summary>What <c>--break</c> does to one arrival in <see cref="Arrivals.FaultEvery"/>, to show that the tool sees it.</summary>
+internal enum Fault
+{
+    None,
+    Lose,
+    Duplicate,
+    Reorder,
+    Misroute,
+}

@@ -1,0 +1,41 @@
+namespace Pnh.LoadTest.Integrity;
+
+/// <summary>Shows without a hub that each fault is seen as what it is, and that nothing is seen where there is none.</summary>
+internal static class SelfCheck
+{
+    private const int Recipients = 10;
+    private const int Events = 10_000; // ten faults, and something after the last
+
+    /// <summary>0 = all as it should be.</summary>
+    public static int Run()
+    {
+        var failed = 0;
+        foreach (var fault in Enum.GetValues<Fault>())
+        {
+            var (lost, duplicate, reordered, misrouted) = Feed(fault);
+            var faults = Events / Arrivals.FaultEvery;
+
+            // What went to somebody else is missing where it belongs.
+            var isSeen = lost == (fault is Fault.Lose or Fault.Misroute ? faults : 0) && duplicate == (fault == Fault.Duplicate ? faults : 0)
+                && reordered == (fault == Fault.Reorder ? faults : 0) && misrouted == (fault == Fault.Misroute ? faults : 0);
+            failed += isSeen ? 0 : 1;
+            Console.WriteLine($"{(isSeen ? "ok  " : "FAIL")} {fault}: {lost} lost, {duplicate} duplicate, {reordered} reordered, {misrouted} misrouted");
+        }
+
+        return failed == 0 ? 0 : 1;
+    }
+
+    private static (long Lost, long Duplicate, long Reordered, long Misrouted) Feed(Fault fault)
+    {
+        var ledger = new Ledger();
+        var arrivals = new Arrivals(fault, lateAfter: 1e9);
+        var checks = Enumerable.Range(0, Recipients).Select(static stream => new[] { new StreamCheck(stream * 2, 0) }).ToArray();
+        for (var i = 0; i < Events; i++)
+        {
+            var check = checks[i % Recipients];
+            arrivals.Take(check, check[0].Stream, ledger.Next(check[0].Stream), 0);
+        }
+
+        return (checks.Sum(check => ledger.Lost(check[0])), arrivals.Duplicates, arrivals.Reordered, arrivals.Misrouted);
+    }
+}

@@ -1,0 +1,56 @@
+namespace Pnh.LoadTest.Integrity;
+
+/// <summary>What an arrival was.</summary>
+internal enum Verdict
+{
+    InOrder,
+
+    /// <summary>It was here before.</summary>
+    Duplicate,
+
+    /// <summary>A later one came first.</summary>
+    Reordered,
+}
+
+/// <summary>One recipient's view of one stream: numbers must come 1, 2, 3 …, each once.</summary>
+internal sealed class StreamCheck
+{
+    private readonly List<long> _missing = [];
+
+    public StreamCheck(int stream, long last)
+    {
+        Stream = stream;
+        Last = last;
+    }
+
+    public int Stream { get; }
+
+    /// <summary>The highest that came.</summary>
+    public long Last { get; private set; }
+
+    /// <summary>Those below it that did not.</summary>
+    public IReadOnlyList<long> Missing => _missing;
+
+    public Verdict Take(long sequence)
+    {
+        if (sequence > Last)
+        {
+            for (var skipped = Last + 1; skipped < sequence; skipped++)
+            {
+                _missing.Add(skipped);
+            }
+
+            Last = sequence;
+            return Verdict.InOrder;
+        }
+
+        return _missing.Remove(sequence) ? Verdict.Reordered : Verdict.Duplicate;
+    }
+
+    /// <summary>Judges from here on: everything up to <paramref name="published"/> belongs to the past.</summary>
+    public void Restart(long published)
+    {
+        Last = published;
+        _missing.Clear();
+    }
+}

@@ -1,0 +1,105 @@
+using System.Net;
+using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Measure;
+using Pnh.LoadTest.Wire;
+
+namespace Pnh.LoadTest.Load;
+
+/// <summary>
+/// Keep-alive publishers. A stream always goes over the same connection, one POST after the other: order is promised for what was accepted in order, and only
+/// so can it be checked. What is due while its connection is busy waits, and its latency counts from when it was due.
+/// </summary>
+internal sealed class Publishers
+{
+    private readonly Ledger _ledger;
+    private readonly PostConnection[] _all;
+    private readonly Queue<(Template Template, Posted Posted)>[] _waiting;
+
+    public Publishers(BenchOptions options, Loop loop, Ledger ledger)
+    {
+        _ledger = ledger;
+        var server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
+        _all = [.. Enumerable.Range(0, options.Publishers).Select(index => new PostConnection(loop, server, index, Answer))];
+        _waiting = [.. _all.Select(static _ => new Queue<(Template, Posted)>())];
+    }
+
+    public int Count => _all.Length;
+
+    public long Accepted { get; private set; }
+
+    /// <summary>429 and 503.</summary>
+    public long Refused { get; private set; }
+
+    /// <summary>No answer, or another status.</summary>
+    public long Broken { get; private set; }
+
+    /// <summary>The last status that was neither taken nor refused.</summary>
+    public int LastStatus { get; private set; }
+
+    /// <summary>From due to answer.</summary>
+    public Histogram Answers { get; private set; } = new();
+
+    /// <summary>Asked by a publisher that has nothing to do for its next event; null = nothing endless goes on.</summary>
+    public Func<int, (Template Template, int Stream)>? Endless { get; set; }
+
+    /// <summary>Nothing waits, nothing is in flight.</summary>
+    public bool IsQuiet => Array.TrueForAll(_all, connection => !connection.IsBusy && _waiting[connection.Index].Count == 0);
+
+    /// <summary>An event is due.</summary>
+    public void Post(Template template, int stream, long due)
+    {
+        var connection = _all[stream % _all.Length];
+        var posted = new Posted(stream, _ledger.Next(stream), due);
+        if (connection.IsBusy)
+        {
+            _waiting[connection.Index].Enqueue((template, posted));
+        }
+        else
+        {
+            connection.Post(template, posted);
+        }
+    }
+
+    /// <summary>Sets <see cref="Endless"/> going.</summary>
+    public void Start()
+    {
+        foreach (var connection in _all.Where(static connection => !connection.IsBusy))
+        {
+            Next(connection);
+        }
+    }
+
+    /// <summary>Counts from here on.</summary>
+    public void Restart() => (Accepted, Refused, Broken, Answers) = (0, 0, 0, new Histogram());
+
+    private void Answer(PostConnection connection, Posted posted, int status, ReadOnlySpan<byte> body)
+    {
+        Answers.Add(System.Diagnostics.Stopwatch.GetTimestamp() - posted.Due);
+        if (status is >= 200 and < 300)
+        {
+            Accepted++;
+            _ledger.Accept(posted.Stream);
+        }
+        else
+        {
+            _ledger.Refuse(posted.Stream, posted.Sequence);
+            Refused += status is 429 or 503 ? 1 : 0;
+            Broken += status is 429 or 503 ? 0 : 1;
+            LastStatus = status is 429 or 503 ? LastStatus : status;
+        }
+
+        Next(connection);
+    }
+
+    private void Next(PostConnection connection)
+    {
+        if (_waiting[connection.Index].TryDequeue(out var waiting))
+        {
+            connection.Post(waiting.Template, waiting.Posted);
+        }
+        else if (Endless?.Invoke(connection.Index) is var (template, stream))
+        {
+            connection.Post(template, new Posted(stream, _ledger.Next(stream), System.Diagnostics.Stopwatch.GetTimestamp()));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+using System.Text.Json.Serialization;
+
+namespace Pnh.LoadTest.Measure;
+
+/// <summary>Times in milliseconds, from when each thing was due.</summary>
+internal sealed record Times(double Mean, double P50, double P90, double P99, double P999, double Max)
+{
+    public static Times? Of(Histogram histogram) => histogram.Count == 0
+        ? null
+        : new Times(histogram.MeanMilliseconds, histogram.At(0.5), histogram.At(0.9), histogram.At(0.99), histogram.At(0.999), histogram.MaxMilliseconds);
+}
+
+/// <summary>What came wrong. Expected: accepted events times those that should get each.</summary>
+internal sealed record Wrong(long Expected, long Lost, long Duplicate, long Reordered, long Late, long Misrouted)
+{
+    [JsonIgnore]
+    public bool IsClean => Lost + Duplicate + Reordered + Misrouted == 0;
+}
+
+/// <summary>One run's figures. Null = not known, or nothing to count.</summary>
+internal sealed record BenchResult
+{
+    public required string Profile { get; init; }
+
+    public required string Peer { get; init; }
+
+    public string Label { get; init; } = "";
+
+    public required string Class { get; init; }
+
+    public int Sessions { get; init; }
+
+    public int Publishers { get; init; }
+
+    public int Size { get; init; }
+
+    /// <summary>Of the measured time, from its first event until the last one had arrived.</summary>
+    public double Seconds { get; init; }
+
+    /// <summary>CPU seconds of the server in it.</summary>
+    public double? ServerCpu { get; init; }
+
+    /// <summary>CPU seconds of this tool in it: near <see cref="Seconds"/> the tool is the limit.</summary>
+    public double GeneratorCpu { get; init; }
+
+    public long Events { get; init; }
+
+    public long Refused { get; init; }
+
+    public long Broken { get; init; }
+
+    public long Deliveries { get; init; }
+
+    public double? EventsPerSecond { get; init; }
+
+    public double? EventsPerCpuSecond { get; init; }
+
+    public double? DeliveriesPerCpuSecond { get; init; }
+
+    public double? CpuMicrosecondsPerDelivery { get; init; }
+
+    public double? CpuMicrosecondsPerEvent { get; init; }
+
+    /// <summary>Requests served per CPU second: PNH's own counters; of a peer events and deliveries.</summary>
+    public double? Q { get; init; }
+
+    /// <summary>From due to arrival.</summary>
+    public Times? Latency { get; init; }
+
+    /// <summary>From due to the publisher's answer.</summary>
+    public Times? Answer { get; init; }
+
+    /// <summary>How late the tool itself was.</summary>
+    public Times? Lateness { get; init; }
+
+    public Wrong? Wrong { get; init; }
+
+    /// <summary>Sessions that broke or were closed.</summary>
+    public int Dropped { get; init; }
+
+    /// <summary>What this profile counts besides.</summary>
+    public Dictionary<string, double> Extra { get; init; } = [];
+}
+
+/// <summary>Names as in JSON everywhere here.</summary>
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(BenchResult))]
+internal sealed partial class BenchJson : JsonSerializerContext;

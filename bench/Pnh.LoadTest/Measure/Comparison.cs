@@ -1,0 +1,94 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+
+namespace Pnh.LoadTest.Measure;
+
+/// <summary>The table that bench/compare.sh writes, from its runs: a JSON line each. Figures are medians; a ratio is the median of the pairs' ratios.</summary>
+internal static class Comparison
+{
+    private static readonly string[] Peers = ["nchan", "c", "signalr"];
+
+    public static string Of(IEnumerable<string> lines, string title)
+    {
+        var runs = lines.Select(static line => JsonSerializer.Deserialize(line, BenchJson.Default.BenchResult)!).ToLookup(static run => run.Label);
+        var text = new StringBuilder("# PNH beside its peers\n\n").Append(title).Append("\n\n");
+        text.Append("| work | unit | PNH | nchan | C loop | SignalR | of nchan | of C | first bar | aim | |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        foreach (var bar in Bar.All.Where(bar => runs.Contains(bar.Label)))
+        {
+            text.Append(Row(bar, runs)).Append('\n');
+        }
+
+        text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
+        foreach (var group in runs)
+        {
+            text.Append(Detail(group.Key, [.. group])).Append('\n');
+        }
+
+        return text.Append(How).ToString();
+    }
+
+    private const string How = """
+
+        How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children from `/proc/PID/stat`, from the first
+        event that was due until the last one had arrived. PNH in its default configuration with sessions, client tokens, publisher keys and metrics; nchan stores nothing and checks nobody; the C loop is
+        `bench/peers/send-loop.c`. "CPU until clean" has the CPU subtracted that the idle server takes in the same time, for every peer, and for PNH lasts until the sessions stopped waiting for their clients.
+        Latencies count from when an event was due. Only ratios within one table compare; a tool near 100 % was the limit itself.
+
+        """;
+
+    private static string Row(Bar bar, ILookup<string, BenchResult> runs)
+    {
+        var own = runs[bar.Label].Select(bar.Figure).OfType<double>().ToList();
+        var group = bar.Group ?? bar.Label.Split(':')[0];
+        var cells = new List<string> { bar.Work, bar.Unit, Number(Median(own)) };
+        foreach (var peer in Peers)
+        {
+            var label = peer == "nchan" && bar.Reference is { } reference ? reference : $"{group}:{peer}";
+            cells.Add(Number(Median(Peer(label))));
+        }
+
+        var ofNchan = Ratio(own, Peer(bar.Reference ?? $"{group}:nchan"));
+        var ofC = Ratio(own, Peer($"{group}:c"));
+        var judged = bar.Reference is null ? Median(own) : ofNchan;
+        var isFirst = Holds(bar, judged, bar.First);
+        var isAim = Holds(bar, judged, bar.Aim) && (bar.AimOfC is not { } limit || ofC >= limit);
+        var suffix = bar.Reference is null ? "" : " x";
+        cells.Add(Number(ofNchan));
+        cells.Add(Number(ofC));
+        cells.Add(Number(bar.First) + suffix);
+        cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
+        cells.Add(double.IsNaN(judged) ? "not run" : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        return $"| {string.Join(" | ", cells)} |";
+
+        List<double> Peer(string label) => [.. runs[label].Select(bar.OfPeer).OfType<double>()];
+    }
+
+    private static bool Holds(Bar bar, double value, double limit) => bar.IsMoreBetter ? value >= limit : value <= limit;
+
+    private static string Detail(string label, List<BenchResult> runs)
+    {
+        double Of(Func<BenchResult, double?> figure) => Median([.. runs.Select(figure).OfType<double>()]);
+        string Wrong(Func<Wrong, long> figure) => runs.Sum(run => run.Wrong is { } wrong ? figure(wrong) : 0).ToString(CultureInfo.InvariantCulture);
+        return $"| {label} | {runs.Count} | {Number(Of(static run => run.Latency?.P50))} / {Number(Of(static run => run.Latency?.P99))} / {Number(Of(static run => run.Latency?.P999))} / {Number(Of(static run => run.Latency?.Max))}"
+            + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Late)}"
+            + $" | {runs.Sum(static run => run.Refused)}, {runs.Sum(static run => run.Broken)} | {runs.Sum(static run => run.Dropped)}"
+            + $" | {Number(100 * Of(static run => run.ServerCpu / run.Seconds))} %, {Number(100 * Of(static run => run.GeneratorCpu / run.Seconds))} % | {Number(Of(static run => run.Q))} |";
+    }
+
+    // Pair by pair, as they ran after each other.
+    private static double Ratio(List<double> own, List<double> peer) => Median([.. own.Zip(peer, static (mine, other) => mine / other)]);
+
+    private static double Median(List<double> unsorted)
+    {
+        var values = unsorted.Order().ToList();
+        return values.Count == 0 ? double.NaN : (values[(values.Count - 1) / 2] + values[values.Count / 2]) / 2;
+    }
+
+    private static string Number(double value) => double.IsNaN(value) ? "–" : value switch
+    {
+        >= 1000 => value.ToString("#,0", CultureInfo.InvariantCulture),
+        >= 100 => value.ToString("0", CultureInfo.InvariantCulture),
+        _ => value.ToString("0.##", CultureInfo.InvariantCulture),
+    };
+}

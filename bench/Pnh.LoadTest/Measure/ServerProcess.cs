@@ -1,0 +1,75 @@
+using System.Globalization;
+
+namespace Pnh.LoadTest.Measure;
+
+/// <summary>The process under test with its children (the workers of nginx): proc(5). Linux.</summary>
+internal sealed class ServerProcess
+{
+    private const double TicksPerSecond = 100;
+    private readonly List<int> _processes;
+
+    /// <param name="process">Its id; 0 = nobody, whose figures are NaN.</param>
+    public ServerProcess(int process)
+    {
+        _processes = process == 0 ? [] : [process, .. Children(process)];
+    }
+
+    /// <summary>CPU, user and system, since the start, in steps of 10 ms. Seconds.</summary>
+    public double CpuSeconds => _processes.Count == 0 ? double.NaN : _processes.Sum(static process => Ticks(process)) / TicksPerSecond;
+
+    /// <summary>Bytes of memory that are resident.</summary>
+    public double ResidentBytes => _processes.Count == 0 ? double.NaN : _processes.Sum(static process => Resident(process));
+
+    public IReadOnlyList<int> Processes => _processes;
+
+    // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 14 and 15 = times.
+    private static string[] Fields(int process)
+    {
+        var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
+        return stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+    }
+
+    private static long Ticks(int process)
+    {
+        var fields = Fields(process);
+        return Number(fields[11]) + Number(fields[12]);
+    }
+
+    private static double Resident(int process)
+    {
+        foreach (var line in File.ReadLines(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/status")))
+        {
+            if (line.StartsWith("VmRSS:", StringComparison.Ordinal))
+            {
+                return 1024.0 * Number(line[6..].Replace("kB", "", StringComparison.Ordinal).Trim());
+            }
+        }
+
+        return 0;
+    }
+
+    private static IEnumerable<int> Children(int process)
+    {
+        foreach (var folder in Directory.EnumerateDirectories("/proc"))
+        {
+            if (int.TryParse(Path.GetFileName(folder), CultureInfo.InvariantCulture, out var other) && IsChild(other, process))
+            {
+                yield return other;
+            }
+        }
+    }
+
+    private static bool IsChild(int other, int process)
+    {
+        try
+        {
+            return Number(Fields(other)[1]) == process;
+        }
+        catch (IOException)
+        {
+            return false; // it ended meanwhile
+        }
+    }
+
+    private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
+}

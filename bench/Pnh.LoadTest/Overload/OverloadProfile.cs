@@ -1,0 +1,41 @@
+namespace Pnh.LoadTest.Overload;
+
+/// <summary>The hub below, at and above what it can take. Started by bench/overload.sh, which starts the hub too.</summary>
+internal static class OverloadProfile
+{
+    public static async Task RunAsync(string[] args)
+    {
+        var options = LoadOptions.Parse(args);
+        await using var run = new LoadRun(options);
+        await run.OpenAsync();
+
+        // Compiles both sides; its figures are thrown away.
+        await run.SaturateAsync("warm", 64);
+        var folder = Path.GetDirectoryName(Path.GetFullPath(options.SecretFile))!;
+        var before = SyncProbe.Measure(folder);
+        var phases = new List<Phase>();
+        foreach (var publishers in new[] { 1, 64, 1024 })
+        {
+            phases.Add(await run.SaturateAsync($"all it takes from {publishers}", publishers));
+        }
+
+        // What its core could take if nothing else ran there: accepted per CPU second, which a busy machine disturbs less than accepted per second.
+        var capacity = options.Capacity > 0 ? options.Capacity : phases.Max(static phase => phase.Goodput);
+        foreach (var (name, share, obey) in new[]
+        {
+            ("no events", 0, false), ("idle", 0.02, false), ("70 %", 0.7, false), ("200 %", 2.0, false), ("300 %", 3.0, false),
+            ("300 %, Retry-After obeyed", 3.0, true),
+        })
+        {
+            await Console.Error.WriteLineAsync($"capacity {capacity:F0}/s; next: {name}");
+            phases.Add(await run.OfferAsync(name, share * capacity, obey));
+        }
+
+        var report = OverloadReport.Write(options, new OverloadReport.Facts(capacity, before, SyncProbe.Measure(folder), run.Closed), phases);
+        await Console.Out.WriteAsync(report);
+        if (options.Output is { } path)
+        {
+            await File.WriteAllTextAsync(path, report);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Wire;
+
+namespace Pnh.LoadTest.Peers;
+
+/// <summary>PNH itself: pnh.v1, a client token per session, its own event ids where the class is durable.</summary>
+internal sealed class PnhPeer : Peer
+{
+    private readonly byte[] _secret;
+    private readonly string _header = Base64Url.EncodeToString("""{"alg":"HS256","typ":"JWT"}"""u8);
+    private readonly long _expires = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds() + 7200;
+
+    public PnhPeer(BenchOptions options)
+        : base(options)
+    {
+        // The app's secret is the base64url text of the file's bytes.
+        _secret = Encoding.ASCII.GetBytes(Base64Url.EncodeToString(File.ReadAllBytes(options.SecretFile)));
+    }
+
+    public override byte[] Upgrade(Session session) => UpgradeRequest("/v1/socket");
+
+    public override void Upgraded(Session session)
+    {
+        var resume = session.Resumable is { } id ? FormattableString.Invariant($",\"resume\":{{\"session\":\"{id}\",\"seq\":{session.Received}}}") : "";
+        var hello = $$"""{"type":"hello","token":"{{Token(NameOf(session.User))}}","device":"tab","state":"active"{{resume}}}""";
+        session.Send(Frames.OfText(Encoding.ASCII.GetBytes(hello)));
+    }
+
+    public override void Read(Session session, ReadOnlySpan<byte> message)
+    {
+        if (message.StartsWith("{\"type\":\"event\""u8))
+        {
+            ReadSequence(session, message);
+            session.Deliver(message);
+        }
+        else if (message.StartsWith("{\"type\":\"welcome\""u8))
+        {
+            Welcome(session, message);
+        }
+        else if (message.StartsWith("{\"type\":\"error\""u8))
+        {
+            throw new InvalidDataException(Encoding.UTF8.GetString(message));
+        }
+        else
+        {
+            ReadSequence(session, message);
+        }
+    }
+
+    public override int Acknowledge(Span<byte> target, long sequence)
+    {
+        Span<byte> ack = stackalloc byte[48];
+        "{\"type\":\"ack\",\"seq\":"u8.CopyTo(ack);
+        Utf8Formatter.TryFormat(sequence, ack[20..], out var digits);
+        ack[20 + digits] = (byte)'}';
+        return Frames.Write(target, Frames.Text, ack[..(21 + digits)]);
+    }
+
+    public override Template Post(bool toTopic, string @class) =>
+        new(Request("/v1/events", $"Authorization: Bearer {Options.Key}\r\nContent-Type: application/json\r\n", Event(toTopic, @class)));
+
+    /// <summary>An event as text of a template.</summary>
+    public string Event(bool toTopic, string @class)
+    {
+        var id = @class == "transient" || !Options.Ids ? "" : $$"""
+            "id":"{{NameGap}}-{seq}",
+            """;
+        return $$"""{{{id}}"to":{"{{(toTopic ? "topic" : "user")}}":"{{NameGap}}"},"class":"{{@class}}","data":{{Body}}}""";
+    }
+
+    private static void ReadSequence(Session session, ReadOnlySpan<byte> message)
+    {
+        var at = message.IndexOf("\"seq\":"u8);
+
+        // A transient event has none; one that stands in the data is far behind.
+        if (at is >= 0 and < 40)
+        {
+            session.Acknowledge(Payload.Number(message[(at + 6)..]));
+        }
+    }
+
+    private void Welcome(Session session, ReadOnlySpan<byte> message)
+    {
+        var at = message.IndexOf("\"session\":\""u8) + 11;
+        var id = Encoding.ASCII.GetString(message.Slice(at, message[at..].IndexOf((byte)'"')));
+        var isResumed = message.IndexOf("\"resumed\":true"u8) >= 0;
+        session.Welcome(id, isResumed);
+        if (!isResumed && session.Streams.Where(static check => check.Stream >= Ledger.FirstTopic).ToList() is { Count: > 0 } topics)
+        {
+            var names = string.Join(',', topics.Select(check => $"\"{NameOf(check.Stream)}\""));
+            session.Send(Frames.OfText(Encoding.ASCII.GetBytes($$"""{"type":"join","topics":[{{names}}]}""")));
+        }
+
+        session.Ready();
+    }
+
+    // RFC 7519, HS256.
+    private string Token(string user)
+    {
+        var claims = FormattableString.Invariant($$"""{"sub":"{{user}}","aud":"{{Options.App}}","exp":{{_expires}},"topics":["{{Options.Run}}-*"]}""");
+        var signed = _header + "." + Base64Url.EncodeToString(Encoding.ASCII.GetBytes(claims));
+        return signed + "." + Base64Url.EncodeToString(HMACSHA256.HashData(_secret, Encoding.ASCII.GetBytes(signed)));
+    }
+}

@@ -1,0 +1,46 @@
+using System.Text;
+using Pnh.LoadTest.Wire;
+
+namespace Pnh.LoadTest.Peers;
+
+/// <summary>bench/Pnh.SignalRPeer: the hub's JSON protocol over a WebSocket without negotiation, a group per stream, the POST of <see cref="ChannelPeer"/>.</summary>
+internal sealed class SignalRPeer : Peer
+{
+    private static readonly byte[] Handshake = Frames.OfText("{\"protocol\":\"json\",\"version\":1}\u001e"u8);
+    private static readonly byte[] Ping = Frames.OfText("{\"type\":6}\u001e"u8);
+
+    public SignalRPeer(BenchOptions options)
+        : base(options)
+    {
+    }
+
+    public override byte[] Upgrade(Session session) => UpgradeRequest("/hub");
+
+    public override void Upgraded(Session session) => session.Send(Handshake);
+
+    public override void Read(Session session, ReadOnlySpan<byte> message)
+    {
+        if (message.StartsWith("{}"u8))
+        {
+            foreach (var check in session.Streams)
+            {
+                var join = $$"""{"type":1,"invocationId":"1","target":"Join","arguments":["{{NameOf(check.Stream)}}"]}""" + "\u001e";
+                session.Send(Frames.OfText(Encoding.ASCII.GetBytes(join)));
+            }
+        }
+        else if (message.StartsWith("{\"type\":3"u8))
+        {
+            session.Ready(); // the answer to Join
+        }
+        else if (message.StartsWith("{\"type\":6"u8))
+        {
+            session.Send(Ping);
+        }
+        else
+        {
+            session.Deliver(message);
+        }
+    }
+
+    public override Template Post(bool toTopic, string @class) => new(Request("/pub/" + NameGap, "", Body));
+}

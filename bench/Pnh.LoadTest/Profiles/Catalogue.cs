@@ -1,0 +1,13 @@
+using Pnh.LoadTest.Measure;
+
+namespace Pnh.LoadTest.Profiles;
+
+/// <summary>The profiles by name.</summary>
+internal static class Catalogue
+{
+    public static IReadOnlyDictionary<string, Func<BenchRun, BenchResult>> Profiles { get; } = new Dictionary<string, Func<BenchRun, BenchResult>>(StringComparer.Ordinal)
+    {
+        ["broadcast"] = BroadcastProfile.Run,
+        ["one"] = OneProfile.Run,
+    };
+}

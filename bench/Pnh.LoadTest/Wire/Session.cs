@@ -1,0 +1,141 @@
+using System.Net;
+using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Peers;
+
+namespace Pnh.LoadTest.Wire;
+
+/// <summary>A user's WebSocket session: opens as its peer wants it, hands deliveries on, acknowledges once per read.</summary>
+internal sealed class Session : Connection
+{
+    private readonly Peer _peer;
+    private readonly Fleet _fleet;
+    private bool _isUpgraded;
+    private long _acknowledge;
+
+    /// <param name="fleet">Whose it is.</param>
+    /// <param name="peer">What it speaks.</param>
+    /// <param name="user">The user's stream.</param>
+    /// <param name="streams">What it must get; a channel peer subscribes to the last.</param>
+    public Session(Fleet fleet, Peer peer, int user, StreamCheck[] streams)
+        : base(fleet.Loop)
+    {
+        _fleet = fleet;
+        _peer = peer;
+        User = user;
+        Streams = streams;
+    }
+
+    public int User { get; }
+
+    public StreamCheck[] Streams { get; }
+
+    /// <summary>The highest number that the hub gave to a frame of this session.</summary>
+    public long Received { get; private set; }
+
+    /// <summary>The session's id when it may be resumed by the next <see cref="Open"/>; null = it begins anew.</summary>
+    public string? Resumable { get; set; }
+
+    public bool IsReady { get; private set; }
+
+    /// <summary>The id that the last welcome gave; null = none.</summary>
+    public string? Id { get; private set; }
+
+    public bool WasResumed { get; private set; }
+
+    public void Open(IPEndPoint server, IPAddress? from)
+    {
+        _isUpgraded = false;
+        IsReady = false;
+        Connect(server, from);
+    }
+
+    /// <summary>The peer is done with opening it.</summary>
+    public void Ready()
+    {
+        if (!IsReady)
+        {
+            IsReady = true;
+            _fleet.Opened();
+        }
+    }
+
+    public void Welcome(string id, bool resumed)
+    {
+        Id = id;
+        WasResumed = resumed;
+        Received = resumed ? Received : 0;
+    }
+
+    /// <summary>A message that holds events.</summary>
+    public void Deliver(ReadOnlySpan<byte> message)
+    {
+        while (Payload.TryRead(message, out var stream, out var sequence, out var due, out var end))
+        {
+            _fleet.Arrivals.Take(Streams, stream, sequence, due);
+            message = message[end..];
+        }
+    }
+
+    /// <summary>The message at hand has this number, and wants to be acknowledged.</summary>
+    public void Acknowledge(long sequence)
+    {
+        Received = Math.Max(Received, sequence);
+        _acknowledge = Received;
+    }
+
+    protected override void Connected() => Send(_peer.Upgrade(this));
+
+    protected override int Receive(ReadOnlySpan<byte> bytes)
+    {
+        var used = 0;
+        if (!_isUpgraded)
+        {
+            if (!HttpAnswer.TryRead(bytes, out var status, out _, out used))
+            {
+                return 0;
+            }
+
+            if (status != 101)
+            {
+                throw new InvalidDataException($"the upgrade was answered {status}");
+            }
+
+            _isUpgraded = true;
+            _peer.Upgraded(this);
+        }
+
+        while (Frames.TryRead(bytes[used..], out var opcode, out var payload, out var length))
+        {
+            used += length;
+            Take(opcode, payload);
+        }
+
+        if (_acknowledge > 0)
+        {
+            Span<byte> frame = stackalloc byte[64];
+            Send(frame[.._peer.Acknowledge(frame, _acknowledge)]);
+            _acknowledge = 0;
+        }
+
+        return used;
+    }
+
+    protected override void Lost() => _fleet.Lost(this, IsReady);
+
+    private void Take(int opcode, ReadOnlySpan<byte> payload)
+    {
+        if (opcode is Frames.Text or 0)
+        {
+            _peer.Read(this, payload);
+        }
+        else if (opcode == Frames.Ping)
+        {
+            Span<byte> pong = stackalloc byte[136];
+            Send(pong[..Frames.Write(pong, Frames.Pong, payload)]);
+        }
+        else if (opcode == Frames.Close)
+        {
+            _fleet.Closing(payload);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# PNH beside nchan, SignalR and a bare C loop, with the same profiles: bench/compare.sh [--quick] [GROUP …], writes bench/results/compare.md.
+# Groups: broadcast one idle groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
+# Needs Linux, two cores, cc, nginx with nchan (Debian: nginx, libnginx-mod-nchan), node, curl, taskset. PNH_PAIRS, PNH_SECONDS, PNH_OUTPUT change what they say.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+. bench/hub.sh
+need cc nginx node curl taskset dotnet
+
+quick=
+groups=()
+for word in "$@"; do
+  if [ "$word" = --quick ]; then quick=1; else groups+=("$word"); fi
+done
+[ "${#groups[@]}" -gt 0 ] || groups=(broadcast one idle groups mixed chat)
+pairs=${PNH_PAIRS:-$([ -n "$quick" ] && echo 1 || echo 5)}
+seconds=${PNH_SECONDS:-$([ -n "$quick" ] && echo 4 || echo 10)}
+warm=$([ -n "$quick" ] && echo 3 || echo 5)
+
+publish_hub
+build_generator
+quietly cc -O2 -o "$scratch/send-loop" bench/peers/send-loop.c
+modules=$(dirname "$(find /usr/lib/nginx /usr/lib64/nginx /etc/nginx -name ngx_nchan_module.so 2>/dev/null | head -1)")
+[ -f "$modules/ngx_nchan_module.so" ] || { echo "needs nginx's module nchan (Debian: libnginx-mod-nchan)" >&2; exit 1; }
+signalr=
+if [ -d bench/Pnh.SignalRPeer ]; then
+  quietly dotnet build bench/Pnh.SignalRPeer -c Release
+  signalr=$PWD/artifacts/bin/Pnh.SignalRPeer/release/Pnh.SignalRPeer
+fi
+
+# Until it listens.
+listening() {
+  for _ in $(seq 100); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+    sleep 0.1
+  done
+
+  echo "nothing listens on $1" >&2
+  exit 1
+}
+
+# begin SIDE [settings of PNH]: one server on core 0. Sets process, at (what the load tester must know of it).
+begin() {
+  local side=$1
+  shift
+  case $side in
+    pnh)
+      start_hub "$@"
+      process=$hub
+      at=(--peer pnh --port "$port" --operations-port "$operations" --key "$key" --secret-file "$data/demo.hs256")
+      return
+      ;;
+    nchan)
+      port=$(free_port)
+      mkdir -p "$scratch/nginx"
+      sed -e "s|FOLDER|$scratch/nginx|; s|PORT|$port|; s|MODULES|$modules|" bench/peers/nchan.conf >"$scratch/nginx/nginx.conf"
+      taskset -c 0 nginx -p "$scratch/nginx" -c "$scratch/nginx/nginx.conf" -e "$scratch/nginx/error.log" 2>"$scratch/nginx/start.log" &
+      ;;
+    c)
+      port=$(free_port)
+      taskset -c 0 "$scratch/send-loop" "$port" &
+      ;;
+    signalr)
+      port=$(free_port)
+      taskset -c 0 "$signalr" "$port" >"$scratch/signalr.log" 2>&1 &
+      ;;
+  esac
+  process=$!
+  started+=("$process")
+  listening "$port"
+  at=(--peer "$side" --port "$port")
+}
+
+# load LABEL PROFILE [options]: one run against what began last; a line of JSON. A run that saw something wrong is kept: the table says so.
+load() {
+  local label=$1 code=0
+  shift
+  echo "== $label" >&2
+  timeout 600 taskset -c 1 "$generator" "$@" "${at[@]}" --server "$process" --label "$label" --json >>"$scratch/results.jsonl" || code=$?
+  [ "$code" -le 1 ] || { echo "$label failed with $code" >&2; failed=1; }
+}
+
+# side SIDE … : a fresh server, the runs that follow `--`, its end. LABEL is the group, the side and what tells runs apart.
+failed=0
+sides() { for side in pnh nchan c ${signalr:+signalr}; do echo "$side"; done; }
+common=(--seconds "$seconds" --warm "$warm")
+
+run_broadcast() {
+  for side in $(sides); do
+    begin "$side"
+    load "broadcast:$side" broadcast "${common[@]}"
+    [ "$side" != pnh ] || load broadcast-acked:pnh broadcast --class message "${common[@]}"
+    stop "$process"
+  done
+}
+
+run_one() {
+  for side in $(sides); do
+    begin "$side"
+    load "one:$side" one "${common[@]}"
+    if [ "$side" = pnh ]; then
+      load one-acked:pnh one --class message "${common[@]}"
+      load ndjson:pnh ndjson "${common[@]}"
+    fi
+
+    stop "$process"
+  done
+}
+
+run_idle() {
+  for side in $(sides); do
+    begin "$side" ${quick:+--Pnh:Sockets:Linger=00:00:03}
+    load "idle:$side" idle ${quick:+--sessions 3000}
+    stop "$process"
+  done
+}
+
+run_groups() {
+  for side in $(sides); do
+    begin "$side"
+    load "groups:$side" groups "${common[@]}" ${quick:+--sessions 6000 --rate 1500}
+    [ "$side" != nchan ] || load groups-one:nchan one "${common[@]}"
+    stop "$process"
+  done
+}
+
+run_mixed() {
+  begin pnh
+  load mixed:pnh mixed "${common[@]}"
+  stop "$process"
+}
+
+run_chat() {
+  begin pnh
+  load chat:pnh chat --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
+  load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
+  stop "$process"
+}
+
+for pair in $(seq "$pairs"); do
+  for group in "${groups[@]}"; do
+    # What is only PNH's own needs no pairs.
+    [ "$pair" -gt 1 ] && [[ $group = mixed || $group = chat ]] && continue
+    echo "= pair $pair of $pairs, $group" >&2
+    "run_$group"
+  done
+done
+
+mkdir -p bench/results
+output=${PNH_OUTPUT:-bench/results/compare.md}
+"$generator" compare "$scratch/results.jsonl" "$output" "\`bench/compare.sh $*\`: $pairs pairs, $seconds s measured after $warm s of warming. $(nproc) cores, .NET $(dotnet --version), $(nginx -v 2>&1 | sed 's/.*: //'), $version, $(date -u +%Y-%m-%d)."
+cat "$output"
+exit "$failed"

@@ -1,0 +1,69 @@
+# What the measurements share; sourced by them from the project's folder: . bench/hub.sh
+# A published hub, started with data of its own and free ports, and everything that was started ended with the script.
+# PNH_PROGRAM=/path/to/pnh measures another build.
+
+scratch=$(mktemp -d)
+started=()
+cleanup() {
+  for process in "${started[@]}"; do
+    kill "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+  done
+
+  rm -rf "$scratch"
+}
+trap cleanup EXIT
+
+quietly() { "$@" >"$scratch/step.log" 2>&1 || { cat "$scratch/step.log" >&2; exit 1; }; }
+
+need() {
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null || { echo "needs $tool" >&2; exit 1; }
+  done
+}
+
+free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+
+# Ends one process that was started here.
+stop() {
+  kill "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
+# Sets program.
+publish_hub() {
+  program=${PNH_PROGRAM:-$PWD/artifacts/publish/pnh-linux-x64/pnh}
+  if [ -z "${PNH_PROGRAM:-}" ]; then
+    quietly dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false -o "$(dirname "$program")"
+  fi
+}
+
+# Sets generator, the load tester.
+build_generator() {
+  quietly dotnet build bench/Pnh.LoadTest -c Release
+  generator=$PWD/artifacts/bin/Pnh.LoadTest/release/Pnh.LoadTest
+}
+
+# start_hub [--Pnh:…=…]: on core 0, as a first start. Sets hub, port, operations, key, data; a second call starts another one.
+hubs=0
+start_hub() {
+  hubs=$((hubs + 1))
+  data=$scratch/data$hubs
+  port=$(free_port)
+  operations=$(free_port)
+  taskset -c 0 "$program" --Pnh:Data="$data" --Pnh:Urls="http://127.0.0.1:$port" --Pnh:OperationsUrls="http://127.0.0.1:$operations" \
+    --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm=0 "$@" >"$scratch/hub.log" 2>&1 &
+  hub=$!
+  started+=("$hub")
+  for _ in $(seq 150); do
+    curl -fso /dev/null "http://127.0.0.1:$operations/readyz" && grep -q 'Authorization: Bearer ' "$scratch/hub.log" && break
+    kill -0 "$hub" 2>/dev/null || { cat "$scratch/hub.log" >&2; exit 1; }
+    sleep 0.2
+  done
+
+  key=$(sed -n 's/.*Authorization: Bearer \([^ "'"'"'\\]*\).*/\1/p' "$scratch/hub.log" | head -1)
+  [ -n "$key" ] || { echo "the start printed no key" >&2; cat "$scratch/hub.log" >&2; exit 1; }
+}
+
+version=${PNH_VERSION:-commit $(git rev-parse --short HEAD)}
+ulimit -n 20000 2>/dev/null || true
