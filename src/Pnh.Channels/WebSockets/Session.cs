@@ -122,10 +122,15 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// Confirms everything up to <paramref name="seq"/> and tells the hub in that order. An old seq confirms nothing. Returns how many frames it
     /// confirmed; null = a seq that was never given. Called by receive loops only.
     /// </summary>
-    public int? Acknowledge(long seq)
+    public int? Acknowledge(long seq) => Acknowledge(seq, out _);
+
+    /// <summary>The same; <paramref name="isOwed"/> = a client that acks each frame once says this much.</summary>
+    public int? Acknowledge(long seq, out bool isOwed)
     {
+        isOwed = false;
         var confirmed = 0;
-        while (true)
+        bool isMore;
+        do
         {
             Frame? frame;
             lock (_gate)
@@ -135,7 +140,9 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                     return null;
                 }
 
+                isOwed |= confirmed == 0 && _backlog.TryUseAck();
                 frame = _backlog.Confirm(seq);
+                isMore = seq > _backlog.Confirmed;
             }
 
             if (frame is null)
@@ -149,6 +156,8 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 _parts.Events.Acked(Key, frame.EventId); // outside the lock: the hub may be sending to us under its own
             }
         }
+        while (isMore);
+        return confirmed;
     }
 
     /// <summary>How it is now.</summary>

@@ -35,6 +35,7 @@ internal partial struct SessionBacklog
     private bool _crowded;
     private long _seq;
     private long _transients;
+    private int _owedAcks;
 
     public SessionBacklog(int maxItems, int maxBytes)
     {
@@ -126,6 +127,8 @@ internal partial struct SessionBacklog
         return false;
     }
 
+    private void OweAck() => _owedAcks = Math.Min(_owedAcks + 1, 4 * _maxItems);
+
     /// <summary>The frame was written, for the first time.</summary>
     public void Written(Frame frame)
     {
@@ -133,12 +136,19 @@ internal partial struct SessionBacklog
         {
             _seq++;
             _unacked.Enqueue(frame);
+            OweAck();
         }
         else
         {
             _transients++;
         }
     }
+
+    /// <summary>
+    /// True when fewer acks came than frames were written, repeats included: after a storm of resumes the acks of what was repeated confirm
+    /// nothing, and are honest all the same. Bounded by four full sessions, or a client that acks rarely could save up a flood.
+    /// </summary>
+    public bool TryUseAck() => _owedAcks > 0 && _owedAcks-- > 0;
 
     /// <summary>True when the seq was never given.</summary>
     public readonly bool IsFuture(long seq) => seq > _seq;
