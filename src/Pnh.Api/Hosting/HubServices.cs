@@ -84,7 +84,7 @@ internal static class HubServices
                 provider.GetRequiredService<EventIntake>(),
                 provider.GetRequiredService<PublisherKeys>(),
                 provider.GetRequiredService<IClientAuthenticator>(),
-                null,
+                provider.GetRequiredService<WebSocketServer>().Accept,
                 provider.GetRequiredService<TimeProvider>(),
                 provider.GetRequiredService<ILogger<HttpFront>>()))
             .AddSingleton<IConnectionListenerFactory, DirectTransport>();

@@ -4,9 +4,9 @@ namespace Pnh.Channels.Sockets;
 
 /// <summary>
 /// Bytes that arrived and wait for those that belong to them. Rents only while there are some, so a connection between messages holds nothing.
-/// Not thread-safe: the loop's own.
+/// A struct inside the connection. Not thread-safe: the loop's own.
 /// </summary>
-internal sealed class LeftOver
+internal struct LeftOver
 {
     private byte[]? _bytes;
     private int _start;
@@ -15,7 +15,7 @@ internal sealed class LeftOver
     public int Length { get; private set; }
 
     /// <summary>They.</summary>
-    public ReadOnlySpan<byte> Span => _bytes.AsSpan(_start, Length);
+    public readonly ReadOnlySpan<byte> Span => _bytes.AsSpan(_start, Length);
 
     /// <summary>Room behind them for at least <paramref name="size"/> more; <see cref="Received"/> says what came.</summary>
     public Span<byte> Room(int size)

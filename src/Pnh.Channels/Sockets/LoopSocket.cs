@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.CompilerServices;
 
 namespace Pnh.Channels.Sockets;
 
@@ -10,10 +11,14 @@ namespace Pnh.Channels.Sockets;
 /// </summary>
 internal sealed class LoopSocket
 {
+    /// <summary>Pieces that are copied together: sendmsg(2) costs 0.15 µs more than send(2), and a copy of this size less.</summary>
+    private const int CopiedBytes = 1024;
+
     private readonly Lock _gate = new();
     private int _descriptor;
     private int _awaited = Syscalls.EpollIn;
     private bool _isClosing;
+    private LeftOver _rest;
 
     public LoopSocket(SocketLoop loop, int descriptor, ILoopClient client)
     {
@@ -29,7 +34,7 @@ internal sealed class LoopSocket
     public ILoopClient Client { get; set; }
 
     /// <summary>What arrived and was not used up; the loop's own.</summary>
-    internal LeftOver Rest { get; } = new();
+    internal ref LeftOver Rest => ref _rest;
 
     /// <summary>Where the peer is; null = already gone.</summary>
     public IPEndPoint? RemoteEndPoint
@@ -61,7 +66,19 @@ internal sealed class LoopSocket
     }
 
     /// <summary>The same for two pieces that belong together, in one call.</summary>
-    public unsafe int Send(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    public int Send(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second) =>
+        first.Length + second.Length <= CopiedBytes ? SendCopied(first, second) : SendBoth(first, second);
+
+    [SkipLocalsInit]
+    private int SendCopied(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        Span<byte> whole = stackalloc byte[CopiedBytes];
+        first.CopyTo(whole);
+        second.CopyTo(whole[first.Length..]);
+        return Send(whole[..(first.Length + second.Length)]);
+    }
+
+    private unsafe int SendBoth(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
     {
         lock (_gate)
         {

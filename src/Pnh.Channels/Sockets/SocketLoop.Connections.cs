@@ -91,8 +91,8 @@ internal sealed unsafe partial class SocketLoop
 
     private void Read(LoopSocket socket)
     {
-        var rest = socket.Rest;
-        if (rest.Length > 0)
+        ref var rest = ref socket.Rest;
+        if (rest.Length > ReceiveBytes / 4)
         {
             var room = rest.Room(ReceiveBytes / 4);
             fixed (byte* start = room)
@@ -107,10 +107,15 @@ internal sealed unsafe partial class SocketLoop
             return;
         }
 
+        // Half a header of a thousand connections must not hold a thousand receive buffers: what is left over comes in front of what arrives.
+        var kept = rest.Length;
+        rest.Span.CopyTo(_buffer);
         fixed (byte* start = _buffer)
         {
-            if (Took(socket, Syscalls.Receive(socket.Descriptor, start, ReceiveBytes, Syscalls.ReceiveNow)) is > 0 and var count)
+            if (Took(socket, Syscalls.Receive(socket.Descriptor, start + kept, (nuint)(ReceiveBytes - kept), Syscalls.ReceiveNow)) is > 0 and var count)
             {
+                rest.Clear();
+                count += kept;
                 var used = Give(socket, _buffer.AsSpan(0, count));
                 if (used < count && socket.Descriptor >= 0)
                 {

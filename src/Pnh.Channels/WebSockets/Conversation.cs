@@ -37,10 +37,10 @@ internal sealed class Conversation
     /// <summary>The session that the hub was told of; null before that.</summary>
     public Session? Opened => _opened;
 
-    /// <summary>Handles one message; synchronous but for a hello and a send. Acks that confirm something are given back to the budget.</summary>
-    public ValueTask ReceiveAsync(ReadOnlyMemory<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
+    /// <summary>Handles one message; synchronous but for a hello and a send. Acks that are owed, or confirm something, are given back to the budget.</summary>
+    public ValueTask ReceiveAsync(ReadOnlySpan<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
     {
-        if (ClientFrameReader.Read(message.Span, out var frame) is { } problem)
+        if (ClientFrameReader.Read(message, out var frame) is { } problem)
         {
             Refuse(problem);
             return ValueTask.CompletedTask;
@@ -87,19 +87,19 @@ internal sealed class Conversation
         Close(problem, SessionClose.ProtocolError);
     }
 
-    // True when the message was an ack that confirmed something.
+    // True when the message was an ack that confirmed something, or one of as many as frames were written.
     private bool Handle(Session session, in ClientFrame frame)
     {
         switch (frame.Type)
         {
             case ClientFrameType.Ack:
-                var confirmed = session.Acknowledge(frame.Seq!.Value);
+                var confirmed = session.Acknowledge(frame.Seq!.Value, out var isOwed);
                 if (confirmed is null)
                 {
                     Refuse(new FrameProblem("ack-of-the-future", "The seq was never sent."));
                 }
 
-                return confirmed > 0;
+                return confirmed > 0 || (confirmed is not null && isOwed);
             case ClientFrameType.State:
                 ChangeState(session, frame.State!.Value);
                 return false;

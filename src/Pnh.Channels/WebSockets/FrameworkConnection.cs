@@ -1,121 +1,49 @@
 using System.Buffers;
 using System.Net.WebSockets;
+using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
 
 /// <summary>
-/// A connection over the framework's <see cref="WebSocket"/>: one writer at a time, which exists only while there is something to write, and
-/// one receive loop. Whoever wakes an idle connection becomes its writer for a few frames: a send into Kestrel's pipe completes at once, and
-/// a hop to the pool would cost more than the send.
+/// A connection over the framework's <see cref="WebSocket"/>: a send into Kestrel's pipe completes at once while there is room; one receive
+/// loop. It stays as the other <c>Sockets:Transport</c>, and to judge the direct one by.
 /// </summary>
-internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPoolWorkItem
+internal sealed partial class FrameworkConnection : Connection
 {
-    /// <summary>Frames that a sender writes before the pool takes over, so that nobody is another's writer for long.</summary>
-    private const int InlineFrames = 16;
-
-    /// <summary>Control frames that may wait. Only a client that sends and never reads gets there.</summary>
-    private const int MaxControls = 64;
-
     private readonly Lock _gate = new();
     private readonly WebSocket _socket;
-    private readonly ServerParts _parts;
-    private readonly long _openedAt;
-
-    private volatile Session? _session;
-    private Queue<byte[]>? _controls;
-    private SessionClose? _closing;
     private TaskCompletionSource? _closeWaiter;
-    private bool _finished;
-    private int _writing;
 
-    private enum Next
-    {
-        Nothing,
-        Control,
-        Frame,
-        Close,
-    }
+    public FrameworkConnection(
+        WebSocket socket, ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
+        : base(parts, identity, peer, stopping) => _socket = socket;
 
-    /// <summary>The session that it carries; null before hello, and when the session went on to another connection.</summary>
-    public Session? Session => _session is { } session && session.IsCarriedBy(this) ? session : null;
+    /// <summary>Never: a send here may have to wait, which a session's lock must not see.</summary>
+    public override bool TryWrite(in Outgoing next) => false;
 
     /// <inheritdoc/>
-    public void Carry(Session session, DateTimeOffset until)
+    public override void Abort()
     {
-        Volatile.Write(ref _untilTicks, until.UtcTicks);
-        _session = session;
-        if (IsClosing)
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false); // the close came before the session and could not end it
-        }
+        Finish();
+        _socket.Abort();
     }
 
     /// <inheritdoc/>
-    public void Wake()
+    protected override void Finish()
     {
-        if (Interlocked.Exchange(ref _writing, 1) == 0)
-        {
-            WriteInline();
-        }
-    }
-
-    /// <inheritdoc/>
-    public void SendControl(byte[] frame)
-    {
-        bool full;
+        base.Finish();
+        TaskCompletionSource? waiter;
         lock (_gate)
         {
-            if (_closing is not null)
-            {
-                return;
-            }
-
-            _controls ??= new Queue<byte[]>(1);
-            full = _controls.Count >= MaxControls;
-            if (!full)
-            {
-                _controls.Enqueue(frame);
-            }
+            waiter = _closeWaiter;
         }
 
-        if (full)
-        {
-            Close(SessionClose.SlowConsumer);
-        }
-        else
-        {
-            Wake();
-        }
+        waiter?.TrySetResult();
     }
 
-    /// <inheritdoc/>
-    public void Close(SessionClose reason)
-    {
-        lock (_gate)
-        {
-            if (_closing is not null)
-            {
-                return;
-            }
-
-            _closing = reason;
-            _closingSince = _parts.Clock.GetTimestamp();
-        }
-
-        // A sender may hold its shard's lock, and the hub must hear of the end.
-        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-    }
-
-    /// <summary>The second half of <see cref="Close"/>, on the pool.</summary>
-    void IThreadPoolWorkItem.Execute()
-    {
-        EndSession();
-        Wake();
-    }
-
-    // The fast path: not async, so that a send into an idle connection costs no state machine. Caller holds the writer's role.
-    private void WriteInline()
+    // The fast path: not async, so that a send into an idle connection costs no state machine.
+    protected override void Write()
     {
         byte[]? rented = null;
         try
@@ -145,14 +73,14 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
                     return;
                 }
 
-                NoteWritten(outgoing);
+                NoteSent(outgoing);
             }
 
             _ = WriteOnAsync(ValueTask.CompletedTask, default, Interlocked.Exchange(ref rented, null));
         }
         catch (Exception failure)
         {
-            Fail(failure);
+            Lose(failure);
         }
         finally
         {
@@ -171,7 +99,7 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
             }
 
             await sending;
-            NoteWritten(outgoing);
+            NoteSent(outgoing);
             Next next;
             while ((next = TakeNext(out var control, out outgoing)) != Next.Close)
             {
@@ -186,14 +114,14 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
                 }
 
                 await SendAsync(control, outgoing, ref rented);
-                NoteWritten(outgoing);
+                NoteSent(outgoing);
             }
 
             await SendCloseAsync(); // and stays the writer: nothing follows a close frame
         }
         catch (Exception failure)
         {
-            Fail(failure);
+            Lose(failure);
         }
         finally
         {
@@ -204,25 +132,31 @@ internal sealed partial class FrameworkConnection : ISessionTransport, IThreadPo
     private ValueTask SendAsync(byte[]? control, in Outgoing outgoing, ref byte[]? rented)
     {
         var message = control ?? Compose(outgoing.Frame, outgoing.Seq, ref rented);
-        Volatile.Write(ref _writeSince, _parts.Clock.GetTimestamp());
+        NoteWriting();
         return _socket.SendAsync(message, WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
     }
 
-    // Gives the writer's role back; true when there is something again and nobody else took the role.
-    private bool TryKeepRole()
+    // A transient frame is the shared array itself; the others get their seq in a buffer of this writer.
+    private static ReadOnlyMemory<byte> Compose(Frame frame, long seq, ref byte[]? rented)
     {
-        Volatile.Write(ref _writing, 0);
-        return HasWork() && Interlocked.Exchange(ref _writing, 1) == 0;
-    }
-
-    private void Fail(Exception failure)
-    {
-        if (!IsLoss(failure))
+        if (!frame.HasSeq)
         {
-            Log.WriterFailed(_parts.Log, failure);
+            return frame.Tail;
         }
 
-        Abort();
+        if (rented is null || rented.Length < frame.MaxBytes)
+        {
+            Return(rented);
+            rented = ArrayPool<byte>.Shared.Rent(frame.MaxBytes);
+        }
+
+        return rented.AsMemory(0, frame.Compose(seq, rented));
+    }
+
+    private void NoteSent(in Outgoing outgoing)
+    {
+        NoteFree();
+        NoteWritten(outgoing);
     }
 
     private static void Return(byte[]? rented)

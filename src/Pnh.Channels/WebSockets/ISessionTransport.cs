@@ -12,6 +12,12 @@ internal interface ISessionTransport
     /// <summary>From now on carries the session's frames, until <paramref name="until"/> (the client token's end).</summary>
     void Carry(Session session, DateTimeOffset until);
 
+    /// <summary>
+    /// Writes the frame now if nothing is being written and nothing waits to be; false = nothing was done. Called under the session's lock: does
+    /// not call back.
+    /// </summary>
+    bool TryWrite(in Outgoing next);
+
     /// <summary>The session has something to write.</summary>
     void Wake();
 

@@ -15,7 +15,7 @@ public static class InboxForm
         }
 
         // The frame's tail continues the object that its head opens; here it is the whole object.
-        var form = EventFrames.Of(accepted).Tail.AsSpan().ToArray();
+        var form = EventFrames.Of(accepted).Tail.ToArray();
         form[0] = (byte)'{';
         return form;
     }

@@ -33,6 +33,6 @@ internal struct MessageBudget
         return true;
     }
 
-    /// <summary>Gives one back: an ack that confirms frames is bounded by the frames we sent.</summary>
+    /// <summary>Gives one back: the acks for which that is done are bounded by the frames that we wrote.</summary>
     public void Return() => _tokens = Math.Min(_burst, _tokens + 1);
 }

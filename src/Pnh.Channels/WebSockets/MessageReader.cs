@@ -3,22 +3,6 @@ using System.Net.WebSockets;
 
 namespace Pnh.Channels.WebSockets;
 
-/// <summary>What the reader found.</summary>
-internal enum Received
-{
-    /// <summary>A whole text message, in <see cref="MessageReader.Message"/>.</summary>
-    Text,
-
-    /// <summary>A binary message: not the protocol.</summary>
-    Binary,
-
-    /// <summary>More than the limit without an end.</summary>
-    TooBig,
-
-    /// <summary>The client's close frame.</summary>
-    Closed,
-}
-
 /// <summary>
 /// Puts messages together. Waits with an empty buffer, so an idle connection holds none of ours; the buffer is rented when bytes are there and
 /// returned before the next wait. One reader per connection; not thread-safe.

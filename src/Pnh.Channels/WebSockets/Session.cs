@@ -122,10 +122,15 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// Confirms everything up to <paramref name="seq"/> and tells the hub in that order. An old seq confirms nothing. Returns how many frames it
     /// confirmed; null = a seq that was never given. Called by receive loops only.
     /// </summary>
-    public int? Acknowledge(long seq)
+    public int? Acknowledge(long seq) => Acknowledge(seq, out _);
+
+    /// <summary>The same; <paramref name="isOwed"/> = a client that acks each frame once says this much.</summary>
+    public int? Acknowledge(long seq, out bool isOwed)
     {
+        isOwed = false;
         var confirmed = 0;
-        while (true)
+        bool isMore;
+        do
         {
             Frame? frame;
             lock (_gate)
@@ -135,7 +140,9 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                     return null;
                 }
 
+                isOwed |= confirmed == 0 && _backlog.TryUseAck();
                 frame = _backlog.Confirm(seq);
+                isMore = seq > _backlog.Confirmed;
             }
 
             if (frame is null)
@@ -149,6 +156,8 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 _parts.Events.Acked(Key, frame.EventId); // outside the lock: the hub may be sending to us under its own
             }
         }
+        while (isMore);
+        return confirmed;
     }
 
     /// <summary>How it is now.</summary>
@@ -187,8 +196,13 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 return false;
             }
 
-            queued = _backlog.Add(frame);
             transport = _transport;
+            if (transport is not null && TryPass(transport, frame))
+            {
+                return true;
+            }
+
+            queued = _backlog.Add(frame);
         }
 
         switch (queued)
@@ -202,6 +216,19 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
             default:
                 return false; // dropped, or a replay that waits for acks
         }
+    }
+
+    // The common case, under one lock: nothing waits, and the connection writes at once.
+    private bool TryPass(ISessionTransport transport, Frame frame)
+    {
+        if (!_backlog.MayPass(frame) || frame.IsExpired(_parts.Clock.GetUtcNow())
+            || !transport.TryWrite(new Outgoing(frame, frame.HasSeq ? _backlog.NextSeq : 0, IsRepeat: false)))
+        {
+            return false;
+        }
+
+        _backlog.Written(frame);
+        return true;
     }
 
     private bool IsThis(string session) => string.Equals(session, Key.Session, StringComparison.Ordinal);

@@ -76,6 +76,7 @@ internal partial struct SessionBacklog
             _repeats--;
             if (!frame.IsVoid && !frame.IsExpiredForRepeat(now))
             {
+                OweAck();
                 return true;
             }
 

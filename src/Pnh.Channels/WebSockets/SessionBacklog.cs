@@ -35,6 +35,7 @@ internal partial struct SessionBacklog
     private bool _crowded;
     private long _seq;
     private long _transients;
+    private int _owedAcks;
 
     public SessionBacklog(int maxItems, int maxBytes)
     {
@@ -53,6 +54,9 @@ internal partial struct SessionBacklog
 
     /// <summary>Everything up to this seq is confirmed, or needs no confirming.</summary>
     public readonly long Confirmed => _seq - _unacked.Count;
+
+    /// <summary>The seq of the next frame that gets one.</summary>
+    public readonly long NextSeq => _seq + 1;
 
     private readonly int Items => _calls.Count + _others.Count + _unacked.Count;
 
@@ -95,6 +99,10 @@ internal partial struct SessionBacklog
         return Queued.Waiting;
     }
 
+    /// <summary>True when the frame would be the only one that waits, and nothing would be dropped for it: it need not be queued.</summary>
+    public readonly bool MayPass(Frame frame) =>
+        Waiting == 0 && !_crowded && Items < _maxItems / 2 && Bytes + frame.Tail.Length <= _maxBytes / 2;
+
     /// <summary>The next frame to write; false = nothing waits. What must be repeated comes first, with its old seq. Skips what has expired.</summary>
     public bool Take(DateTimeOffset now, out Outgoing next)
     {
@@ -110,22 +118,37 @@ internal partial struct SessionBacklog
                 continue;
             }
 
-            next = new Outgoing(frame, frame.HasSeq ? ++_seq : 0, IsRepeat: false);
-            if (frame.HasSeq)
-            {
-                _unacked.Enqueue(frame);
-            }
-            else
-            {
-                _transients++;
-            }
-
+            next = new Outgoing(frame, frame.HasSeq ? NextSeq : 0, IsRepeat: false);
+            Written(frame);
             return true;
         }
 
         next = default;
         return false;
     }
+
+    private void OweAck() => _owedAcks = Math.Min(_owedAcks + 1, 4 * _maxItems);
+
+    /// <summary>The frame was written, for the first time.</summary>
+    public void Written(Frame frame)
+    {
+        if (frame.HasSeq)
+        {
+            _seq++;
+            _unacked.Enqueue(frame);
+            OweAck();
+        }
+        else
+        {
+            _transients++;
+        }
+    }
+
+    /// <summary>
+    /// True when fewer acks came than frames were written, repeats included: after a storm of resumes the acks of what was repeated confirm
+    /// nothing, and are honest all the same. Bounded by four full sessions, or a client that acks rarely could save up a flood.
+    /// </summary>
+    public bool TryUseAck() => _owedAcks > 0 && _owedAcks-- > 0;
 
     /// <summary>True when the seq was never given.</summary>
     public readonly bool IsFuture(long seq) => seq > _seq;

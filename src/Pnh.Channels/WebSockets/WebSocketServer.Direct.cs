@@ -12,6 +12,10 @@ public sealed partial class WebSocketServer
     /// <param name="socket">The connection; the caller puts the result into <see cref="LoopSocket.Client"/>.</param>
     /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
     /// <param name="peer">For console and presence.</param>
-    internal ILoopClient Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer) =>
-        throw new NotSupportedException($"No {socket}, {identity}, {peer} yet.");
+    internal ILoopClient Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer)
+    {
+        var connection = new DirectConnection(socket, this, _parts, identity, peer, _stopping);
+        Admit(connection);
+        return connection;
+    }
 }

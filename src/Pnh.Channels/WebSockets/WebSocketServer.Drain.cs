@@ -41,7 +41,7 @@ public sealed partial class WebSocketServer
         Log.Drained(_parts.Log, left);
     }
 
-    private async Task CloseEachAsync(FrameworkConnection[] connections, TimeSpan window, CancellationToken cancellationToken)
+    private async Task CloseEachAsync(Connection[] connections, TimeSpan window, CancellationToken cancellationToken)
     {
         var steps = Math.Max(1, (int)(window / DrainStep));
         var closed = 0;

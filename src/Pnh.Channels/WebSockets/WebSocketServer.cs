@@ -16,8 +16,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     public const string Protocol = "pnh.v1";
 
     private readonly ServerParts _parts;
-    private readonly ConcurrentDictionary<FrameworkConnection, byte> _connections = new();
+    private readonly ConcurrentDictionary<Connection, byte> _connections = new();
     private readonly ITimer _sweep;
+    private readonly CancellationToken _stopping;
     private int _connected;
     private int _sweeping;
     private volatile bool _draining;
@@ -29,9 +30,12 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// <param name="options">Bounds and times; not read again.</param>
     /// <param name="logger">Log.</param>
     /// <param name="written">Called for each event frame written, replayed ones aside; null = nobody asks.</param>
+    /// <param name="stopping">
+    /// The host's ApplicationStopping, for connections that a loop serves: without a <see cref="DrainAsync"/>, they close within two sweeps.
+    /// </param>
     public WebSocketServer(
         ISessionEvents events, IClientAuthenticator authenticator, TimeProvider clock, WebSocketServerOptions options,
-        ILogger<WebSocketServer> logger, FrameWritten? written = null)
+        ILogger<WebSocketServer> logger, FrameWritten? written = null, CancellationToken stopping = default)
     {
         ArgumentNullException.ThrowIfNull(clock);
         ArgumentNullException.ThrowIfNull(options);
@@ -40,6 +44,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
             throw new ArgumentException(string.Join(' ', errors), nameof(options));
         }
 
+        _stopping = stopping;
         _parts = new ServerParts(events, authenticator, clock, options, written, logger);
         _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
     }
@@ -71,25 +76,14 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(peer);
         var connection = new FrameworkConnection(socket, _parts, identity, peer, stopping);
-        _connections[connection] = 0;
-        var connected = Interlocked.Increment(ref _connected);
+        Admit(connection);
         try
         {
-            if (_draining)
-            {
-                connection.Close(SessionClose.Drain);
-            }
-            else if (connected > _parts.Options.MaxConnections)
-            {
-                connection.Close(SessionClose.Overloaded);
-            }
-
             await connection.RunAsync();
         }
         finally
         {
-            Interlocked.Decrement(ref _connected);
-            _connections.TryRemove(connection, out _);
+            Forget(connection);
         }
     }
 
@@ -144,6 +138,29 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         {
             connection.Close(SessionClose.Drain);
             connection.Abort();
+        }
+    }
+
+    /// <summary>The connection is gone.</summary>
+    internal void Forget(Connection connection)
+    {
+        if (_connections.TryRemove(connection, out _))
+        {
+            Interlocked.Decrement(ref _connected);
+        }
+    }
+
+    private void Admit(Connection connection)
+    {
+        _connections[connection] = 0;
+        var connected = Interlocked.Increment(ref _connected);
+        if (_draining)
+        {
+            connection.Close(SessionClose.Drain);
+        }
+        else if (connected > _parts.Options.MaxConnections)
+        {
+            connection.Close(SessionClose.Overloaded);
         }
     }
 

@@ -24,7 +24,7 @@ public sealed class FrontTimesTests : IAsyncLifetime
     {
         var (secret, key) = PublisherKey.Create("demo", Scope.Send);
         _secret = secret;
-        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, null, _time, NullLogger<HttpFront>.Instance);
+        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, null!, _time, NullLogger<HttpFront>.Instance);
         var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
@@ -67,7 +67,7 @@ public sealed class FrontTimesTests : IAsyncLifetime
     [Fact]
     public async Task Bind_PortTaken_SaysSo()
     {
-        var parts = new FrontParts(null!, new PublisherKeys([]), null!, null, _time, NullLogger<HttpFront>.Instance);
+        var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, _time, NullLogger<HttpFront>.Instance);
         var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
 
         await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));

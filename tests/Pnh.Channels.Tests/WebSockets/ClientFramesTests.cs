@@ -1,21 +1,19 @@
-using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>By a hub in the process.</summary>
-public sealed class DirectClientFramesTests() : ClientFramesTests(overBytes: false);
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkClientFramesTests() : ClientFramesTests(SocketTransport.Framework);
+
+/// <summary>On our own.</summary>
+public sealed class DirectClientFramesTests() : ClientFramesTests(SocketTransport.Direct);
 
 /// <summary>By a hub that is reached by bytes only.</summary>
-public sealed class ByteLinkClientFramesTests() : ClientFramesTests(overBytes: true);
+public sealed class ByteLinkClientFramesTests() : ClientFramesTests(SocketTransport.Direct, overBytes: true);
 
 /// <summary>What a client says besides acks: answers, topics, its own events.</summary>
-public abstract class ClientFramesTests
+public abstract class ClientFramesTests(SocketTransport transport, bool overBytes = false) : SocketTests(transport, overBytes)
 {
-    private readonly bool _overBytes;
-
-    protected ClientFramesTests(bool overBytes) => _overBytes = overBytes;
-
     [Theory]
     [InlineData("""{"type":"answer","id":"e-1","as":"accepted"}""", "answered e-1 accepted")]
     [InlineData("""{"type":"seen","id":"e-1"}""", "seen e-1")]
@@ -146,7 +144,4 @@ public abstract class ClientFramesTests
         Assert.Equal((4005, "rate-limited"), await client.ReadCloseAsync());
         Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync());
     }
-
-    private Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null) =>
-        SocketHost.StartAsync(configure, overBytes: _overBytes);
 }

@@ -5,8 +5,14 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkCloseCodeTests() : CloseCodeTests(SocketTransport.Framework);
+
+/// <summary>On our own.</summary>
+public sealed class DirectCloseCodeTests() : CloseCodeTests(SocketTransport.Direct);
+
 /// <summary>Every way a connection ends, on real sockets.</summary>
-public class CloseCodeTests
+public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(transport)
 {
     [Theory]
     [InlineData("no json", "bad-json")]
@@ -17,7 +23,7 @@ public class CloseCodeTests
     [InlineData("", "bad-json")]
     public async Task Receive_NotTheProtocol_IsToldAndClosed(string message, string error)
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         await client.SendAsync(message);
@@ -33,7 +39,7 @@ public class CloseCodeTests
     [InlineData("""{"type":"hello","token":"ada-token","device":"\u200b"}""", 4502, "bad-member")]
     public async Task Hello_Refused_IsToldAndClosedBeforeTheHubHears(string message, int code, string error)
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.SendAsync(message);
         Assert.Equal((code, error), await client.ReadCloseAsync());
@@ -43,7 +49,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hello_TokenOfAnotherUserThanTheHeader_IsUnauthorized()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.HeaderIdentity = RecordingHub.Identity("ada");
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.HelloAsync("tab-1", "bob-token");
@@ -53,7 +59,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hello_TokenBoundToThisDevice_IsWelcomed()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, _) = await host.OpenAsync("phone-1", "bound-token");
         client.Dispose();
     }
@@ -61,7 +67,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hello_Missing_ClosesAfterTheTimeout()
     {
-        await using var host = await SocketHost.StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
+        await using var host = await StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
         using var client = await SocketClient.ConnectAsync(host.Port);
         Assert.Equal((4003, null), await client.ReadCloseAsync());
     }
@@ -69,7 +75,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hello_Unfinished_ClosesAfterTheTimeout()
     {
-        await using var host = await SocketHost.StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
+        await using var host = await StartAsync(o => o.HelloTimeout = TimeSpan.FromMilliseconds(200));
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.SendAsync("{\"type\":"u8.ToArray(), WebSocketMessageType.Text, isLast: false);
         Assert.Equal((4003, null), await client.ReadCloseAsync());
@@ -78,7 +84,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Receive_Binary_IsAProtocolError()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, _) = await host.OpenAsync();
         using var __ = client;
         await client.SendAsync("{}"u8.ToArray(), WebSocketMessageType.Binary);
@@ -88,7 +94,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Receive_LargestMessage_IsTaken_OneByteMoreIsNot()
     {
-        await using var host = await SocketHost.StartAsync(o => o.MaxMessageBytes = 4096);
+        await using var host = await StartAsync(o => o.MaxMessageBytes = 4096);
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         const string Ack = """{"type":"ack","seq":1}""";
@@ -103,7 +109,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Receive_EndlessMessage_IsCutOff()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, _) = await host.OpenAsync();
         using var __ = client;
         var part = Encoding.ASCII.GetBytes(new string(' ', 8192));
@@ -118,7 +124,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Receive_TooManyMessages_IsOverloaded()
     {
-        await using var host = await SocketHost.StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 20));
+        await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 20));
         var (client, _) = await host.OpenAsync();
         using var __ = client;
         for (var i = 0; i < 30; i++)
@@ -132,7 +138,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Receive_OneAckPerEvent_IsNeverTooMany()
     {
-        await using var host = await SocketHost.StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 5));
+        await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 5));
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         for (var seq = 1; seq <= 50; seq++)
@@ -147,7 +153,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Connect_MoreThanTheLimit_IsOverloaded()
     {
-        await using var host = await SocketHost.StartAsync(o => o.MaxConnections = 1);
+        await using var host = await StartAsync(o => o.MaxConnections = 1);
         var (client, _) = await host.OpenAsync();
         using var __ = client;
         using var second = await SocketClient.ConnectAsync(host.Port);
@@ -157,7 +163,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Token_RunsOutWhileConnected_Closes()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromMilliseconds(500));
         var (client, opened) = await host.OpenAsync(token: "short");
         using var _ = client;
@@ -168,7 +174,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hub_ThrowsOnOpened_IsAHubErrorAndTheSessionIsClosed()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.Hub.OnOpened = _ => throw new InvalidOperationException("no");
         using var client = await SocketClient.ConnectAsync(host.Port);
         await client.HelloAsync("tab-1", "ada-token");
@@ -179,7 +185,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Hub_ThrowsOnAck_IsAHubError()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         host.Hub.OnAcked = _ => throw new InvalidOperationException("no");
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
@@ -194,7 +200,7 @@ public class CloseCodeTests
     [InlineData(4503)]
     public async Task Link_Close_ReachesTheClient(int code)
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         opened.Link.Close(opened.Key.Session, code == 4500 ? SessionClose.Replaced : SessionClose.Kicked);
@@ -205,7 +211,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Stopping_WithoutADrain_ClosesAllTheSame()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         var (client, _) = await host.OpenAsync();
         using var __ = client;
         host.Stop();
@@ -215,7 +221,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Connection_Reset_IsReportedPromptlyAndLeavesASessionToResume()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
         var opened = await host.Hub.NextOpenedAsync();
@@ -228,7 +234,7 @@ public class CloseCodeTests
     [Fact]
     public async Task KeepAlive_NoPong_CountsAsLost()
     {
-        await using var host = await SocketHost.StartAsync(o =>
+        await using var host = await StartAsync(o =>
         {
             o.KeepAliveInterval = TimeSpan.FromMilliseconds(200);
             o.KeepAliveTimeout = TimeSpan.FromMilliseconds(200);
@@ -242,7 +248,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Frames_FragmentedAndWithPingsBetween_AreOneMessage()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendFrameAsync(1, """{"type":"hello","token":"ada-"""u8.ToArray(), isLast: false);
         await raw.SendFrameAsync(9, "ping"u8.ToArray());
@@ -256,7 +262,7 @@ public class CloseCodeTests
     [Fact]
     public async Task Frames_ReservedBits_EndTheConnection()
     {
-        await using var host = await SocketHost.StartAsync();
+        await using var host = await StartAsync();
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendBytesAsync([0xF1, 0x82, 1, 2, 3, 4, 0, 0]);
 

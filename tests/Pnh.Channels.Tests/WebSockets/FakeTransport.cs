@@ -14,6 +14,8 @@ internal sealed class FakeTransport : ISessionTransport
     {
     }
 
+    public bool TryWrite(in Outgoing next) => false;
+
     public void Wake() => Wakes++;
 
     public void SendControl(byte[] frame)

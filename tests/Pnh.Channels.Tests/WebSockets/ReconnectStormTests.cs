@@ -4,14 +4,20 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>By a hub in the process.</summary>
-public sealed class DirectReconnectStormTests() : ReconnectStormTests(overBytes: false)
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkReconnectStormTests() : ReconnectStormTests(SocketTransport.Framework);
+
+/// <summary>By a hub that is reached by bytes only.</summary>
+public sealed class ByteLinkReconnectStormTests() : ReconnectStormTests(SocketTransport.Direct, overBytes: true);
+
+/// <summary>On our own.</summary>
+public sealed class DirectReconnectStormTests() : ReconnectStormTests(SocketTransport.Direct)
 {
     [Fact]
     public async Task Reconnects_WhenTheyAreOver_LeaveNothingForTheCollectorToKeep()
     {
         const int Times = 40;
-        await using var host = await SocketHost.StartAsync(o => o.Linger = TimeSpan.FromMilliseconds(100));
+        await using var host = await StartAsync(o => o.Linger = TimeSpan.FromMilliseconds(100));
         var sessions = new List<WeakReference>();
         for (var i = 0; i < Times; i++)
         {
@@ -50,16 +56,9 @@ public sealed class DirectReconnectStormTests() : ReconnectStormTests(overBytes:
     }
 }
 
-/// <summary>By a hub that is reached by bytes only.</summary>
-public sealed class ByteLinkReconnectStormTests() : ReconnectStormTests(overBytes: true);
-
 /// <summary>A device that reconnects again and again, with and without resume, leaves neither sessions nor connections nor memory behind.</summary>
-public abstract class ReconnectStormTests
+public abstract class ReconnectStormTests(SocketTransport transport, bool overBytes = false) : SocketTests(transport, overBytes)
 {
-    private readonly bool _overBytes;
-
-    protected ReconnectStormTests(bool overBytes) => _overBytes = overBytes;
-
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -113,6 +112,4 @@ public abstract class ReconnectStormTests
         Assert.Equal(0, host.Server.KnownSessions);
         Assert.Equal(host.Hub.OpenedCount, host.Hub.ClosedCount);
     }
-
-    private Task<SocketHost> StartAsync() => SocketHost.StartAsync(overBytes: _overBytes);
 }

@@ -4,19 +4,18 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>By a hub in the process.</summary>
-public sealed class DirectResumeTests() : ResumeTests(overBytes: false);
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkResumeTests() : ResumeTests(SocketTransport.Framework);
+
+/// <summary>On our own.</summary>
+public sealed class DirectResumeTests() : ResumeTests(SocketTransport.Direct);
 
 /// <summary>By a hub that is reached by bytes only.</summary>
-public sealed class ByteLinkResumeTests() : ResumeTests(overBytes: true);
+public sealed class ByteLinkResumeTests() : ResumeTests(SocketTransport.Direct, overBytes: true);
 
 /// <summary>Lost connections on real sockets, and those who come back.</summary>
-public abstract class ResumeTests
+public abstract class ResumeTests(SocketTransport transport, bool overBytes = false) : SocketTests(transport, overBytes)
 {
-    private readonly bool _overBytes;
-
-    protected ResumeTests(bool overBytes) => _overBytes = overBytes;
-
     [Fact]
     public async Task Resume_AfterALoss_AcksAndRepeatsWhatIsMissing()
     {
@@ -211,7 +210,4 @@ public abstract class ResumeTests
             Assert.True(opened.Link.TrySend(opened.Key.Session, Events.Make(id)));
         }
     }
-
-    private Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null) =>
-        SocketHost.StartAsync(configure, overBytes: _overBytes);
 }

@@ -1,12 +1,18 @@
 namespace Pnh.Channels.Tests.WebSockets;
 
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkSlowConsumerTests() : SlowConsumerTests(SocketTransport.Framework);
+
+/// <summary>On our own.</summary>
+public sealed class DirectSlowConsumerTests() : SlowConsumerTests(SocketTransport.Direct);
+
 /// <summary>Clients that do not keep up, on real sockets: their session ends, and its frames are the hub's again.</summary>
-public class SlowConsumerTests
+public abstract class SlowConsumerTests(SocketTransport transport) : SocketTests(transport)
 {
     [Fact]
     public async Task SlowConsumer_ReadsButNeverAcks_IsClosedAtTheBound()
     {
-        await using var host = await SocketHost.StartAsync(o => o.QueueItems = 16);
+        await using var host = await StartAsync(o => o.QueueItems = 16);
         var (client, opened) = await host.OpenAsync();
         using var _ = client;
         var taken = 0;
@@ -23,7 +29,7 @@ public class SlowConsumerTests
     [Fact]
     public async Task SlowConsumer_NeverReads_IsDroppedWhenAWriteIsStuck()
     {
-        await using var host = await SocketHost.StartAsync(o =>
+        await using var host = await StartAsync(o =>
         {
             o.QueueItems = 10_000;
             o.QueueBytes = 1 << 30;
@@ -45,7 +51,7 @@ public class SlowConsumerTests
     [Fact]
     public async Task SlowConsumer_ComesBack_GetsANewSession()
     {
-        await using var host = await SocketHost.StartAsync(o => o.QueueItems = 4);
+        await using var host = await StartAsync(o => o.QueueItems = 4);
         var (client, opened) = await host.OpenAsync();
         for (var i = 0; opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{i}")); i++)
         {

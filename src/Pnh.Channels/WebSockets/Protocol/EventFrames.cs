@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
+using Pnh.Channels.WebSockets.Framing;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
@@ -54,19 +55,15 @@ internal static class EventFrames
             json.WriteEndObject();
         }
 
-        var tail = buffer.WrittenSpan.ToArray();
-        if (accepted.IsDurable)
+        if (!accepted.IsDurable)
         {
-            tail[0] = (byte)','; // continues the object that the head opens
+            var wire = FrameHeader.Enclose(Opcode.Text, buffer.WrittenSpan);
+            return new Frame { Tail = wire.AsMemory(wire.Length - buffer.WrittenCount), Wire = wire, Event = accepted, EventId = accepted.Id };
         }
 
-        return new Frame
-        {
-            Head = accepted.IsDurable ? EventHead : default(ReadOnlyMemory<byte>),
-            Tail = tail,
-            Event = accepted,
-            EventId = accepted.Id,
-        };
+        var tail = buffer.WrittenSpan.ToArray();
+        tail[0] = (byte)','; // continues the object that the head opens
+        return new Frame { Head = EventHead, Tail = tail, Event = accepted, EventId = accepted.Id };
     }
 
     private static void WriteMembers(Utf8JsonWriter json, Event accepted)

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Pnh.Channels.WebSockets.Framing;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
@@ -13,14 +14,20 @@ internal sealed class Frame
     /// <summary>Room that <c>seq</c> may take: digits of <see cref="long.MaxValue"/>.</summary>
     private const int SeqBytes = 19;
 
+    /// <summary>Room that <see cref="ComposeHead"/> needs.</summary>
+    public const int MaxHeadBytes = FrameHeader.MaxServerBytes + 32 + SeqBytes;
+
     /// <summary>Stands where a written frame stood that must not be written again: it keeps the place of its seq, and its ack confirms nothing.</summary>
-    public static Frame Void { get; } = new() { Head = new byte[1], Tail = [], EventId = "" };
+    public static Frame Void { get; } = new() { Head = new byte[1], Tail = default, EventId = "" };
 
     /// <summary>Up to and with <c>"seq":</c>; empty = no seq, no ack, and <see cref="Tail"/> is the whole frame (transient).</summary>
-    public required ReadOnlyMemory<byte> Head { get; init; }
+    public ReadOnlyMemory<byte> Head { get; init; }
 
     /// <summary>The shared bytes.</summary>
-    public required byte[] Tail { get; init; }
+    public required ReadOnlyMemory<byte> Tail { get; init; }
+
+    /// <summary>A transient frame with its WebSocket header, the same array for everybody; null for frames with a seq.</summary>
+    public byte[]? Wire { get; init; }
 
     /// <summary>The event that it carries; null for a withdrawal, whose ack confirms no event.</summary>
     public Event? Event { get; init; }
@@ -59,12 +66,25 @@ internal sealed class Frame
     /// <summary>Writes the frame with its seq; returns the bytes written. Only for frames that have one.</summary>
     public int Compose(long seq, Span<byte> destination)
     {
+        var length = WriteHead(seq, destination);
+        Tail.Span.CopyTo(destination[length..]);
+        return length + Tail.Length;
+    }
+
+    /// <summary>WebSocket header, head and seq, somewhere in <paramref name="room"/>; <see cref="Tail"/> follows on the wire.</summary>
+    public ReadOnlySpan<byte> ComposeHead(long seq, Span<byte> room)
+    {
+        var length = WriteHead(seq, room[FrameHeader.MaxServerBytes..]);
+        var start = FrameHeader.MaxServerBytes - FrameHeader.ServerBytes(length + Tail.Length);
+        FrameHeader.Write(room[start..], Opcode.Text, length + Tail.Length);
+        return room[start..(FrameHeader.MaxServerBytes + length)];
+    }
+
+    private int WriteHead(long seq, Span<byte> destination)
+    {
         Debug.Assert(HasSeq, "a frame without seq is sent as it is");
         Head.Span.CopyTo(destination);
-        var length = Head.Length;
-        seq.TryFormat(destination[length..], out var digits, provider: CultureInfo.InvariantCulture);
-        length += digits;
-        Tail.CopyTo(destination[length..]);
-        return length + Tail.Length;
+        seq.TryFormat(destination[Head.Length..], out var digits, provider: CultureInfo.InvariantCulture);
+        return Head.Length + digits;
     }
 }

@@ -1,0 +1,139 @@
+using Pnh.Channels.WebSockets.Framing;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>Ping, pong and close.</summary>
+internal sealed partial class DirectConnection
+{
+    private static readonly byte[] Ping = FrameHeader.Enclose(Opcode.Ping, default);
+
+    private byte[]? _pong;
+    private long _heardAt;
+    private long _pingedAt;
+    private volatile bool _hasHeard;
+    private int _closeCode;
+    private int _said;
+
+    /// <summary>What has been said of the close.</summary>
+    [Flags]
+    private enum Said
+    {
+        ByUs = 1,
+        ByThem = 2,
+    }
+
+    protected override bool HasOwnWork => Volatile.Read(ref _pong) is not null;
+
+    /// <summary>
+    /// A quiet connection is asked once in <see cref="WebSocketServerOptions.KeepAliveInterval"/>. What arrives only leaves a mark, which the sweep
+    /// finds: a clock reading for each ack would cost more than the sweep.
+    /// </summary>
+    protected override void KeepAlive(long now)
+    {
+        if (_hasHeard)
+        {
+            _hasHeard = false;
+            _heardAt = now;
+            _pingedAt = 0;
+        }
+        else if (_pingedAt != 0)
+        {
+            if (Parts.Clock.GetElapsedTime(_pingedAt, now) >= Parts.Options.KeepAliveTimeout)
+            {
+                Close(SessionClose.KeepAliveTimeout);
+            }
+        }
+        else if (Parts.Options.KeepAliveInterval > TimeSpan.Zero
+            && Parts.Clock.GetElapsedTime(_heardAt, now) >= Parts.Options.KeepAliveInterval && TryTakeRole())
+        {
+            // Else something is being written, and a stuck write is found as such.
+            _pingedAt = now;
+            if (TrySend(Ping, default, default) && TryKeepRole())
+            {
+                Write();
+            }
+        }
+    }
+
+    // Kept for the end of the turn when there are too many, or when somebody else writes: the newest stands for all.
+    private void Answer(ReadOnlySpan<byte> payload, bool atOnce)
+    {
+        if (IsClosing)
+        {
+            return;
+        }
+
+        Volatile.Write(ref _pong, FrameHeader.Enclose(Opcode.Pong, payload));
+        if (atOnce)
+        {
+            Wake();
+        }
+    }
+
+    private void WritePong()
+    {
+        if (HasOwnWork)
+        {
+            Wake();
+        }
+    }
+
+    private void ReceiveClose(ReadOnlySpan<byte> payload)
+    {
+        if (!CloseFrames.TryRead(payload, out var code))
+        {
+            FailFraming(code);
+            return;
+        }
+
+        _isDeaf = true;
+        CloseWith(code, EndOf(code));
+        NoteSaid(Said.ByThem);
+    }
+
+    // The framing is lost, so is the connection; the session may come back.
+    private void FailFraming(int code)
+    {
+        _isDeaf = true;
+        CloseWith(code, Session.Lost);
+        NoteSaid(Said.ByThem); // nothing that they say will be understood
+    }
+
+    // 0 = the reason's own code.
+    private void CloseWith(int code, SessionClose reason)
+    {
+        Volatile.Write(ref _closeCode, code);
+        if (TryBeginClose(reason))
+        {
+            Execute();
+        }
+    }
+
+    private void SendClose()
+    {
+        var (code, reason) = CloseOnWire(Volatile.Read(ref _closeCode));
+        Span<byte> frame = stackalloc byte[CloseFrames.MaxBytes];
+        if (TrySend(frame[..CloseFrames.Write(frame, code, reason)], default, default, isClose: true))
+        {
+            NoteCloseSent();
+        }
+    }
+
+    // The role stays taken.
+    private void NoteCloseSent()
+    {
+        Finish();
+        NoteFree();
+        NoteSaid(Said.ByUs);
+    }
+
+    private void NoteSaid(Said said)
+    {
+        if ((Interlocked.Or(ref _said, (int)said) | (int)said) == (int)(Said.ByUs | Said.ByThem))
+        {
+            // They read everything before it is gone, and close; else the sweep does.
+            _socket.EndSending();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+using Pnh.Channels.Sockets;
+using Pnh.Channels.WebSockets.Framing;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets;
+
+/// <summary>
+/// A connection that speaks RFC 6455 itself over a <see cref="LoopSocket"/>: frames are read out of the loop's buffer, and written by whoever
+/// has one to send, into the kernel. What the kernel does not take is kept until there is room. This part is the reading, on the loop's thread.
+/// </summary>
+internal sealed partial class DirectConnection : Connection, ILoopClient
+{
+    /// <summary>Holds acks and states with their mask off; longer messages get a buffer.</summary>
+    private const int ScratchBytes = 256;
+
+    /// <summary>Pings answered one by one in one turn; of more only the newest, as RFC 6455 section 5.5.3 allows.</summary>
+    private const int PongsPerTurn = 16;
+
+    private readonly LoopSocket _socket;
+    private readonly WebSocketServer _server;
+    private FrameReader _reader;
+    private volatile bool _isBusy;
+    private bool _isDeaf;
+
+    public DirectConnection(
+        LoopSocket socket, WebSocketServer server, ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
+        : base(parts, identity, peer, stopping)
+    {
+        _socket = socket;
+        _server = server;
+        _reader = new FrameReader(parts.Options.MaxMessageBytes);
+        _heardAt = parts.Clock.GetTimestamp();
+    }
+
+    /// <inheritdoc/>
+    public int Receive(LoopSocket socket, ReadOnlySpan<byte> bytes)
+    {
+        _hasHeard = true;
+        Span<byte> scratch = stackalloc byte[ScratchBytes];
+        var used = 0;
+        var pings = 0;
+        while (used < bytes.Length && !_isBusy && !_isDeaf)
+        {
+            var read = _reader.Read(bytes[used..], scratch, out var found, out var content);
+            used += read;
+            switch (found)
+            {
+                case Received.Nothing when read == 0:
+                    return used;
+                case Received.Nothing or Received.Pong:
+                    break;
+                case Received.Ping:
+                    Answer(content, ++pings <= PongsPerTurn);
+                    break;
+                case Received.Closed:
+                    ReceiveClose(content);
+                    break;
+                case Received.Broken:
+                    FailFraming(CloseFrames.ProtocolError);
+                    break;
+                case Received.NotText:
+                    FailFraming(CloseFrames.NotText);
+                    break;
+                default:
+                    Handle(found, content);
+                    break;
+            }
+
+            _reader.Release();
+        }
+
+        WritePong();
+        return _isDeaf ? bytes.Length : used;
+    }
+
+    /// <inheritdoc/>
+    public bool Ended(LoopSocket socket) => false; // without a close frame it is lost; with one, all is said
+
+    /// <inheritdoc/>
+    public void Closed(LoopSocket socket)
+    {
+        if (TryBeginClose(Session.Lost))
+        {
+            NoteLost("the connection broke");
+        }
+
+        Finish();
+        _isDeaf = true;
+        _reader.Clear();
+        EndSession();
+        _server.Forget(this);
+    }
+
+    // Must not throw, whatever the hub does.
+    private void Handle(Received received, ReadOnlySpan<byte> message)
+    {
+        try
+        {
+            var handling = HandleAsync(received, message);
+            if (handling.IsCompletedSuccessfully)
+            {
+                return;
+            }
+
+            _isBusy = true;
+            _socket.PauseReading();
+            _ = FinishAsync(handling); // never throws
+        }
+        catch (Exception failure)
+        {
+            Fail(failure);
+        }
+    }
+
+    // A hello or a send that the hub thinks about: nothing else is read meanwhile.
+    private async Task FinishAsync(ValueTask handling)
+    {
+        try
+        {
+            await handling;
+        }
+        catch (Exception failure)
+        {
+            Fail(failure);
+        }
+
+        if (IsClosing)
+        {
+            EndSession(); // of a connection that was lost or closed before it had one
+        }
+
+        _isBusy = false;
+        _socket.ResumeReading();
+    }
+}

@@ -1,0 +1,14 @@
+using Pnh.Channels.WebSockets;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>Tests over real sockets: each class runs on every transport, and some also by a hub that is reached by bytes only.</summary>
+public abstract class SocketTests(SocketTransport transport, bool overBytes = false)
+{
+    private protected SocketTransport Transport => transport;
+
+    private protected bool OverBytes => overBytes;
+
+    private protected Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null) =>
+        SocketHost.StartAsync(transport, configure, written, overBytes);
+}
