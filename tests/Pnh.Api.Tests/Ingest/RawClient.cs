@@ -25,7 +25,7 @@ internal sealed class RawClient : IDisposable
     internal async Task SendAsync(string text)
     {
         using var patience = new CancellationTokenSource(Patience);
-        var bytes = Encoding.UTF8.GetBytes(text);
+        var bytes = Encoding.Latin1.GetBytes(text);
         for (var sent = 0; sent < bytes.Length;)
         {
             sent += await _socket.SendAsync(bytes.AsMemory(sent), SocketFlags.None, patience.Token);
