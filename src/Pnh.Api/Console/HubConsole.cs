@@ -4,6 +4,7 @@ using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Devices;
@@ -22,28 +23,26 @@ internal sealed class HubConsole : IConsoleSource
     private readonly SandboxServer? _sandbox;
     private readonly Hub _hub;
     private readonly IDeviceStore _devices;
-    private readonly EventReader _reader;
+    private readonly EventIntake _intake;
     private readonly HubMetrics _metrics;
     private readonly WebSocketServer _sockets;
     private readonly ClientTokens _tokens;
     private readonly TimelineEndpoint _timeline;
-    private readonly TimeProvider _time;
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
-        PnhOptions options, SandboxServer? sandbox, Hub hub, IDeviceStore devices, EventReader reader, HubMetrics metrics, WebSocketServer sockets,
+        PnhOptions options, SandboxServer? sandbox, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
         ClientTokens tokens, TimelineEndpoint timeline, TimeProvider time)
     {
         _options = options;
         _sandbox = sandbox;
         _hub = hub;
         _devices = devices;
-        _reader = reader;
+        _intake = intake;
         _metrics = metrics;
         _sockets = sockets;
         _tokens = tokens;
         _timeline = timeline;
-        _time = time;
         _startedAt = time.GetUtcNow();
     }
 
@@ -110,10 +109,7 @@ internal sealed class HubConsole : IConsoleSource
             return null;
         }
 
-        var errors = new List<FieldError>();
-        var accepted = _reader.Read(body.ToArray(), new EventOrigin(app, _time.GetUtcNow(), _time.GetTimestamp()), errors);
-        problem = accepted is null ? EventAnswers.Invalid(errors) : null;
-        return accepted;
+        return _intake.Read(app, body.ToArray(), traceParent: null, out problem);
     }
 
     private static ConsoleAnswer Answer(Problem problem) => new(problem.Kind.Status, Problem.MediaType, problem.ToJson());

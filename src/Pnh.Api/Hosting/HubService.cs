@@ -1,6 +1,7 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Channels.Http;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
 using Pnh.Core.Diagnostics;
@@ -32,7 +33,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time,
-        PnhOptions options, ILogger<HubService> log)
+        PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;
         _reader = reader;
@@ -40,13 +41,18 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _keys = keys;
         _storedKeys = storedKeys;
         _readiness = readiness;
-        _watchdog = new ThreadPoolWatchdog(metrics, time, hub.Shedder.Observe);
+        _watchdog = new ThreadPoolWatchdog(metrics, time, loops is null ? hub.Shedder.Observe : wait => hub.Shedder.Observe(Longer(wait, loops.TakeLongestTurn())));
         _runtime = new RuntimeMetrics(registry);
         _options = options;
         _log = log;
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
+        }
+
+        if (loops is not null)
+        {
+            metrics.RegisterConnections(() => loops.Count);
         }
     }
 
@@ -102,6 +108,9 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             }
         }
     }
+
+    // What arrives on the direct transport waits for its loop, all else for the pool.
+    private static TimeSpan Longer(TimeSpan a, TimeSpan b) => a > b ? a : b;
 
     private static long Connections(ProviderGauges gauges, string state) => state switch
     {

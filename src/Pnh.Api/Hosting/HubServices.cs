@@ -72,7 +72,8 @@ internal static class HubServices
             provider.GetRequiredService<TimeProvider>(),
             options.Sockets,
             provider.GetRequiredService<ILogger<WebSocketServer>>(),
-            provider.GetRequiredService<HubMetrics>().AcceptToFrame));
+            provider.GetRequiredService<HubMetrics>().AcceptToFrame,
+            provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping));
 
     private static IServiceCollection AddIngest(this IServiceCollection services, PnhOptions options)
     {
@@ -84,7 +85,7 @@ internal static class HubServices
                 provider.GetRequiredService<EventIntake>(),
                 provider.GetRequiredService<PublisherKeys>(),
                 provider.GetRequiredService<IClientAuthenticator>(),
-                null,
+                provider.GetRequiredService<WebSocketServer>().Accept,
                 provider.GetRequiredService<TimeProvider>(),
                 provider.GetRequiredService<ILogger<HttpFront>>()))
             .AddSingleton<IConnectionListenerFactory, DirectTransport>();
@@ -101,7 +102,7 @@ internal static class HubServices
             start.Sandbox,
             provider.GetRequiredService<Hub>(),
             provider.GetRequiredService<IDeviceStore>(),
-            provider.GetRequiredService<EventReader>(),
+            provider.GetRequiredService<EventIntake>(),
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetRequiredService<ClientTokens>(),

@@ -67,8 +67,9 @@ internal sealed partial class DirectListener : IConnectionListener
     /// <summary>Takes no more connections, lets requests that have begun be answered, closes the rest.</summary>
     public async ValueTask UnbindAsync(CancellationToken cancellationToken = default)
     {
+        var stopped = _fronts.StopAsync(LastAnswers, cancellationToken);
         _listener!.Dispose();
-        await _fronts.StopAsync(LastAnswers, cancellationToken);
+        await stopped;
         _handedOver.Writer.TryComplete();
     }
 

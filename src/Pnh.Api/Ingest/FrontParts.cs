@@ -13,7 +13,7 @@ internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? id
 
 /// <summary>What all connections of the direct transport share.</summary>
 internal sealed record FrontParts(
-    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket? Accept, TimeProvider Time, ILogger<HttpFront> Log)
+    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket Accept, TimeProvider Time, ILogger<HttpFront> Log)
 {
     /// <summary>The publisher that an Authorization header names, when it may send; else null, and Kestrel says why.</summary>
     public Caller? FindSender(ReadOnlySpan<byte> authorization)

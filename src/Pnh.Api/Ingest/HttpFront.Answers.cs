@@ -14,6 +14,9 @@ internal sealed partial class HttpFront
     /// <summary>An answer is under way, and bytes of the next request wait with reading paused.</summary>
     private const int Waiting = 2;
 
+    /// <summary>An answer is under way, and it is the last, because the client sends no more.</summary>
+    private const int Ending = 3;
+
     // As Kestrel's own (its default, and what HubHost sets): whole heads in 10 s, 130 s between requests, bodies at 240 B/s after 5 s.
     private const int HeadSeconds = 10;
     private const int IdleSeconds = 130;
@@ -29,7 +32,6 @@ internal sealed partial class HttpFront
     private int _arrived;
     private int _since;
     private volatile bool _isLast;
-    private volatile bool _hasEnded;
     private volatile Phase _phase;
 
     private enum Phase
@@ -55,12 +57,7 @@ internal sealed partial class HttpFront
     }
 
     /// <inheritdoc/>
-    public bool Ended(LoopSocket socket)
-    {
-        _hasEnded = true;
-        Interlocked.MemoryBarrier();
-        return Volatile.Read(ref _state) != Free; // whoever answers reads the line above afterwards, and closes
-    }
+    public bool Ended(LoopSocket socket) => Interlocked.CompareExchange(ref _state, Ending, Busy) != Free;
 
     /// <summary>True when the time of what it is at may be up. Thread-safe; <see cref="LookLater"/> makes sure.</summary>
     public bool IsOverdue(int now) => now - Volatile.Read(ref _since) > _phase switch
@@ -137,15 +134,15 @@ internal sealed partial class HttpFront
             socket.EndSending();
         }
 
-        // From here on the loop's thread may be at the next request.
-        if (Volatile.Read(ref _state) != Free && Interlocked.Exchange(ref _state, Free) == Waiting)
+        // After the exchange the loop's thread may be at the next request.
+        switch (Volatile.Read(ref _state) == Free ? Free : Interlocked.Exchange(ref _state, Free))
         {
-            socket.ResumeReading();
-        }
-
-        if (_hasEnded)
-        {
-            socket.Close();
+            case Waiting:
+                socket.ResumeReading();
+                break;
+            case Ending:
+                socket.Close();
+                break;
         }
     }
 

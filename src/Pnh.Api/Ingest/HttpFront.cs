@@ -86,7 +86,7 @@ internal sealed partial class HttpFront : ILoopClient
                 return 0;
             case HeadKind.Event when FindSender(head.Authorization) is { } sender:
                 return TakeEvent(socket, sender.App, head, bytes);
-            case HeadKind.Upgrade when _parts.Accept is not null && _parts.TryFindClient(head.Authorization, out var identity):
+            case HeadKind.Upgrade when _parts.TryFindClient(head.Authorization, out var identity):
                 return Upgrade(socket, identity, head);
             default:
                 return HandOver(socket, bytes);
@@ -186,7 +186,7 @@ internal sealed partial class HttpFront : ILoopClient
             return head.Length;
         }
 
-        socket.Client = _parts.Accept!(socket, identity, peer);
+        socket.Client = _parts.Accept(socket, identity, peer);
         return head.Length;
     }
 

@@ -33,6 +33,7 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _providerConnections;
     private readonly CallbackFamily _providerInFlight;
     private readonly CallbackFamily _journalDropped;
+    private readonly CallbackFamily _directConnections;
     private readonly CallbackFamily _journalDamaged;
     private readonly Lock _sampling = new();
     private readonly RecentQuantile _recentSync;
@@ -76,6 +77,7 @@ public sealed class HubMetrics : IDisposable
         _queueAge = registry.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
         _providerConnections = registry.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
         _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
+        _directConnections = registry.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
@@ -147,6 +149,9 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
         _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
+
+    /// <summary>Exports how many connections the direct transport serves, until disposed. The callback must be quick.</summary>
+    public IDisposable RegisterConnections(Func<long> count) => _directConnections.Add(() => count());
 
     /// <summary>The counters now. Cheap enough for once a second; allocates.</summary>
     public HubTotals Snapshot()

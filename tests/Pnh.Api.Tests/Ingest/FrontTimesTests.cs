@@ -1,0 +1,89 @@
+using System.Net;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Api.Access;
+using Pnh.Api.Configuration;
+using Pnh.Api.Ingest;
+using Pnh.Api.Tests.EndToEnd;
+using Pnh.Channels.Sockets;
+using Pnh.TestKit;
+
+namespace Pnh.Api.Tests.Ingest;
+
+/// <summary>A client that takes its time is closed, by one clock for all.</summary>
+public sealed class FrontTimesTests : IAsyncLifetime
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly SocketLoops _loops = new(1, TimeProvider.System, NullLogger.Instance);
+    private IConnectionListener _listener = null!;
+    private string _secret = "";
+
+    private int Port => ((IPEndPoint)_listener.EndPoint).Port;
+
+    public async Task InitializeAsync()
+    {
+        var (secret, key) = PublisherKey.Create("demo", Scope.Send);
+        _secret = secret;
+        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, null!, _time, NullLogger<HttpFront>.Instance);
+        var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
+        _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
+    }
+
+    public async Task DisposeAsync()
+    {
+        await _listener.DisposeAsync();
+        _loops.Dispose();
+    }
+
+    [Fact]
+    public async Task Head_NotWholeInTenSeconds_Is408() =>
+        Assert.StartsWith("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n", await LeaveAloneAsync("POST /v1/ev"), StringComparison.Ordinal);
+
+    [Fact]
+    public async Task Body_StandsStill_Is408WithAProblem()
+    {
+        var answer = await LeaveAloneAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_secret}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{");
+
+        Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);
+        Assert.Contains("\"code\":\"request-timeout\"", answer, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Idle_OverTheKeepAlive_IsClosed() => Assert.Equal("", await LeaveAloneAsync(""));
+
+    [Fact]
+    public async Task Head_Slow_IsLeftAloneForTenSeconds()
+    {
+        using var client = await RawClient.ConnectAsync(Port);
+        await client.SendAsync("POST /v1/ev");
+        await TestHub.EventuallyAsync(() => _loops.Count, static count => count == 1);
+        _time.Advance(TimeSpan.FromSeconds(9));
+        await client.SendAsync("il HTTP/1.1\r\n");
+
+        Assert.NotNull(await _listener.AcceptAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60)));
+    }
+
+    [Fact]
+    public async Task Bind_PortTaken_SaysSo()
+    {
+        var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, _time, NullLogger<HttpFront>.Instance);
+        var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
+
+        await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));
+    }
+
+    // Time goes on until the hub closes.
+    private async Task<string> LeaveAloneAsync(string request)
+    {
+        using var client = await RawClient.ConnectAsync(Port);
+        await client.SendAsync(request);
+        var answer = client.ReceiveAllAsync();
+        while (await Task.WhenAny(answer, Task.Delay(10)) != answer)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        return await answer;
+    }
+}
