@@ -1,48 +1,77 @@
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Deliveries;
 
 /// <summary>
-/// Counts what is open of an event over all shards: its dispatch, its deliveries and its places in mailboxes. The one that brings it to zero
-/// finishes the event. Does not hold the event, so that a mailbox can keep it without its body. Thread-safe.
+/// What all deliveries of a durable event share, and the count of what is open of it over all shards: its dispatch, its deliveries and its places in
+/// mailboxes. The one that brings it to zero finishes the event. Does not hold the event, so that a mailbox can keep it without its body. Thread-safe.
 /// </summary>
-internal sealed class EventProgress
+internal sealed class EventProgress(Event accepted, AppBooks books)
 {
-    // Dropped with the dispatch: a mailbox holds this object for hours after it.
-    private TaskCompletionSource? _dispatched = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private static readonly TaskCompletionSource Ended = NewEnded();
+
+    // Made only when somebody waits for the dispatch, and dropped with it: a mailbox holds this object for hours.
+    private TaskCompletionSource? _dispatched;
 
     // One for the dispatch itself, so that an event is not finished while it is still being expanded.
     private int _open = 1;
     private int _planned;
 
-    internal EventProgress(Event accepted)
-    {
-        App = accepted.App;
-        Id = accepted.Id;
-        Class = accepted.Class;
-        IsDurable = accepted.IsDurable;
-    }
+    internal string App { get; } = accepted.App;
 
-    internal string App { get; }
+    internal string Id { get; } = accepted.Id;
 
-    internal string Id { get; }
+    internal EventClass Class { get; } = accepted.Class;
 
-    internal EventClass Class { get; }
+    internal DateTimeOffset AcceptedAt { get; } = accepted.AcceptedAt;
 
-    internal bool IsDurable { get; }
+    internal DateTimeOffset ExpiresAt { get; } = accepted.ExpiresAt;
+
+    internal string? CollapseKey { get; } = accepted.CollapseKey;
+
+    /// <summary>The app's ledger.</summary>
+    internal AppBooks Books { get; } = books;
 
     /// <summary>False when no device at all was planned.</summary>
     internal bool HasPlans => Volatile.Read(ref _planned) > 0;
 
     /// <summary>Completes when every delivery has begun, or when that was given up.</summary>
-    internal Task Dispatched => Volatile.Read(ref _dispatched)?.Task ?? Task.CompletedTask;
+    internal Task Dispatched
+    {
+        get
+        {
+            var known = Volatile.Read(ref _dispatched);
+            if (known is null)
+            {
+                var made = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                known = Interlocked.CompareExchange(ref _dispatched, made, null) ?? made;
+            }
+
+            return known.Task;
+        }
+    }
+
+    /// <summary>The next one in its bucket of events under way, and which bucket that is: the table's.</summary>
+    internal ref EventProgress? NextDispatching => ref _nextDispatching;
+
+    internal int DispatchBucket { get; set; }
 
     internal void Planned(int devices) => Interlocked.Add(ref _planned, devices);
 
-    internal void DispatchEnded() => Interlocked.Exchange(ref _dispatched, null)?.TrySetResult();
+    internal void DispatchEnded() => Interlocked.Exchange(ref _dispatched, Ended)?.TrySetResult();
 
     internal void Add() => Interlocked.Increment(ref _open);
 
     /// <summary>True for the caller that closed the last one.</summary>
     internal bool Close() => Interlocked.Decrement(ref _open) == 0;
+
+    private EventProgress? _nextDispatching;
+
+    private static TaskCompletionSource NewEnded()
+    {
+        var ended = new TaskCompletionSource();
+        ended.SetResult();
+        return ended;
+    }
 }

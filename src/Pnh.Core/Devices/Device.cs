@@ -1,7 +1,46 @@
 namespace Pnh.Core.Devices;
 
 /// <summary>A user of an app: the key of everything that belongs to one person.</summary>
-public readonly record struct UserKey(string App, string User);
+public readonly struct UserKey : IEquatable<UserKey>
+{
+    // Made once: one event asks for it in the registry's cache, for the shard and in the shard.
+    private readonly int _hash;
+
+    /// <summary>Of an app's user.</summary>
+    public UserKey(string app, string user)
+    {
+        (App, User) = (app, user);
+        _hash = (app.GetHashCode(StringComparison.Ordinal) * 397) ^ user.GetHashCode(StringComparison.Ordinal);
+    }
+
+    /// <summary>The tenant.</summary>
+    public string App { get; }
+
+    /// <summary>Whom its back-end calls so.</summary>
+    public string User { get; }
+
+    /// <summary>Both are the same, ordinal.</summary>
+    public static bool operator ==(UserKey left, UserKey right) => left.Equals(right);
+
+    /// <summary>Not both are the same.</summary>
+    public static bool operator !=(UserKey left, UserKey right) => !left.Equals(right);
+
+    /// <inheritdoc/>
+    public bool Equals(UserKey other) =>
+        _hash == other._hash && string.Equals(User, other.User, StringComparison.Ordinal) && string.Equals(App, other.App, StringComparison.Ordinal);
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => obj is UserKey other && Equals(other);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => _hash;
+
+    /// <summary>For logs and tests.</summary>
+    public override string ToString() => $"{App}/{User}";
+}
+
+/// <summary>A topic of an app.</summary>
+public readonly record struct TopicKey(string App, string Topic);
 
 /// <summary>A device's operating system as far as channels care.</summary>
 public enum Platform

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Devices;
@@ -11,6 +12,13 @@ public interface IDeviceStore
 {
     /// <summary>Devices and settings of a user; <see cref="UserSnapshot.Empty"/> when unknown. Completes synchronously when cached.</summary>
     ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken);
+
+    /// <summary>The same if it is in memory; false = <see cref="GetUserAsync"/> has to read it. Never waits, never throws.</summary>
+    bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot)
+    {
+        snapshot = null;
+        return false;
+    }
 
     /// <summary>
     /// Writes a whole registration. An address that another device of the app holds moves to this one (the other keeps its record).
@@ -38,6 +46,13 @@ public interface IDeviceStore
 
     /// <summary>Members of a topic in ordinal order, streamed; nothing when the topic is unknown.</summary>
     IAsyncEnumerable<string> GetMembersAsync(string app, string topic, CancellationToken cancellationToken);
+
+    /// <summary>All members if they are in memory, in the order of <see cref="GetMembersAsync"/>; false = that has to read them. Never waits, never throws.</summary>
+    bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members)
+    {
+        members = null;
+        return false;
+    }
 
     /// <summary>Every device of an app, ordered by user and device, streamed with constant memory.</summary>
     IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken);

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Pnh.Core.Access;
 using Pnh.Core.Storage;
@@ -13,12 +14,15 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private const int PageRows = 256;
 
     private readonly TextPool _texts = new();
-    private readonly UserCache _cache;
+    private readonly ReadCache<UserKey, UserSnapshot> _users;
+    private readonly ReadCache<TopicKey, TopicMembers> _topics;
 
     private SqliteDeviceStore(SqliteEngine engine, int cachedUsers)
     {
         Engine = engine;
-        _cache = new UserCache(cachedUsers);
+        // One and one per device or member; a broadcast to sessions alone asks for a topic without members each time.
+        _users = new(cachedUsers, static user => 1 + user.Devices.Count);
+        _topics = new(cachedUsers, static topic => 1 + topic.Users.Count);
         Keys = new SqlitePublisherKeys(engine);
     }
 
@@ -44,7 +48,14 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <inheritdoc/>
     public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) =>
-        _cache.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
+        _users.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
+
+    /// <inheritdoc/>
+    public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot) => _users.TryGet(user, out snapshot);
+
+    /// <summary>Topics of fewer than 256 members.</summary>
+    /// <inheritdoc/>
+    public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members) => _topics.TryGet(topic, out members);
 
     /// <inheritdoc/>
     public async Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
@@ -70,22 +81,29 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <inheritdoc/>
     public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
-        WriteAsync([], database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
+        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
 
     /// <inheritdoc/>
     public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
-        WriteAsync([], database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
+        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
 
     /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
     /// <inheritdoc/>
     public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var after = string.Empty;
+        var key = new TopicKey(app, topic);
+        var ticket = _topics.StartRead(key);
         List<string> page;
         do
         {
             page = await Engine.Readers.ReadAsync(
                 (app, topic, after), static (database, at) => SqliteMembers.Page(database, at.app, at.topic, at.after, PageRows), cancellationToken);
+            if (after.Length == 0 && page.Count < PageRows)
+            {
+                _topics.Fill(key, new TopicMembers(page), ticket);
+            }
+
             foreach (var member in page)
             {
                 yield return after = member;
@@ -120,10 +138,10 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     private async Task<UserSnapshot> ReadUserAsync(UserKey user, CancellationToken cancellationToken)
     {
-        var ticket = _cache.StartRead(user);
+        var ticket = _users.StartRead(user);
         var snapshot = await Engine.Readers.ReadAsync(
             (user, texts: _texts), static (database, at) => SqliteDeviceReads.User(database, at.texts, at.user), cancellationToken);
-        _cache.Fill(user, snapshot, ticket);
+        _users.Fill(user, snapshot, ticket);
         return snapshot;
     }
 
@@ -131,6 +149,18 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private Task<T> WriteAsync<T>(HashSet<UserKey> touched, Func<SqliteDatabase, T> write, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        return Engine.Writer.WriteAsync(write, () => _cache.Forget(touched));
+        return Engine.Writer.WriteAsync(write, () =>
+        {
+            foreach (var user in touched)
+            {
+                _users.Forget(user);
+            }
+        });
+    }
+
+    private Task<bool> WriteMemberAsync(TopicKey topic, Func<SqliteDatabase, bool> write, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return Engine.Writer.WriteAsync(write, () => _topics.Forget(topic));
     }
 }

@@ -27,7 +27,7 @@ internal sealed class ChannelMetrics
 
     public string Channel { get; }
 
-    public void Count(EventClass @class, DeliveryStatus status) => _deliveries.Add(Index(@class, status), 1);
+    public void Count(EventClass @class, DeliveryStatus status, long n) => _deliveries.Add(Index(@class, status), n);
 
     /// <summary>The series appear with the first answer: a socket has no provider, and 18 lines per class are not for nothing.</summary>
     public void AcceptToProvider(EventClass @class, TimeSpan time) => (_acceptToProvider[(int)@class] ?? AddHistogram(@class)).Record(time);

@@ -100,8 +100,14 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Counts the answer to one event of a publisher.</summary>
     public void EventCounted(string app, EventClass c, EventResult result) => _events.Count(app, c, result);
 
-    /// <summary>Counts one attempt of a delivery.</summary>
-    public void DeliveryCounted(string channel, EventClass c, DeliveryStatus status) => _channels.Get(channel).Count(c, status);
+    /// <summary>Counts attempts of deliveries; of none nothing is counted.</summary>
+    public void DeliveryCounted(string channel, EventClass c, DeliveryStatus status, long n = 1)
+    {
+        if (n > 0)
+        {
+            _channels.Get(channel).Count(c, status, n);
+        }
+    }
 
     /// <summary>Time from accepting an event to its frame in a session's queue.</summary>
     public void AcceptToFrame(EventClass c, TimeSpan t) => _acceptToFrame[(int)c].Record(t);

@@ -5,10 +5,26 @@ using Pnh.Core.Sessions;
 namespace Pnh.Core.Plans;
 
 /// <summary>What PNH will do for one device. Pure data; the same for explain and for real.</summary>
-/// <param name="Device">The device; for a socket whose device is not registered, one made up for the session.</param>
-/// <param name="Reason">Why, from <see cref="PlanReasons"/>.</param>
-public readonly record struct DevicePlan(Device Device, string Reason)
+public readonly record struct DevicePlan
 {
+    private readonly Device? _registered;
+    private readonly LiveSession? _unregistered;
+
+    /// <summary>For a registered device.</summary>
+    public DevicePlan(Device device, string reason) => (_registered, Reason) = (device, reason);
+
+    /// <summary>For a session whose device is not registered, or which is served as a session alone.</summary>
+    public DevicePlan(LiveSession session, string reason) => (_unregistered, Reason) = (session, reason);
+
+    /// <summary>The device; for a session alone, one made up at each call: the hot path asks for <see cref="DeviceId"/>.</summary>
+    public Device Device => _registered ?? new Device { Id = DeviceId, Platform = Platform.Web, RegisteredAt = _unregistered!.Since };
+
+    /// <summary>The device's id.</summary>
+    public string DeviceId => _registered?.Id ?? _unregistered!.Key.Device;
+
+    /// <summary>Why, from <see cref="PlanReasons"/>.</summary>
+    public string Reason { get; init; }
+
     /// <summary>The session whose socket gets a frame now; null = none.</summary>
     public LiveSession? Socket { get; init; }
 
@@ -67,6 +83,9 @@ public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLin
 {
     /// <summary>True while it has no connection and may be resumed: it counts as offline, and what comes meanwhile waits for it.</summary>
     public bool IsDetached { get; init; }
+
+    /// <summary>The same session as its topics know it; null = it joined none yet.</summary>
+    internal Shards.Subscriber? Subscriber { get; init; }
 }
 
 /// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>

@@ -26,9 +26,10 @@ public sealed partial class Planner
         return null;
     }
 
-    private DevicePlan PlanPush(Event accepted, DevicePlan plan, LiveSession? socket, in UserFacts facts)
+    private DevicePlan PlanPush(Event accepted, DevicePlan plan, Device? device, LiveSession? socket, in UserFacts facts)
     {
-        var candidate = FindPush(accepted, plan.Device);
+        // Nobody registered an address of a device that is only a session.
+        var candidate = device is null ? default : FindPush(accepted, device);
         var held = candidate.Address is null ? candidate.Refused
             : facts.PushHeld ?? (candidate.Account is null ? PlanReasons.NoProvider : null);
         if (held is not null)

@@ -41,20 +41,20 @@ public sealed partial class Planner
             Receivers = CountReceivers(accepted, sessions),
         };
 
-        foreach (var device in snapshot.Devices)
+        for (var i = 0; i < snapshot.Devices.Count; i++)
         {
+            var device = snapshot.Devices[i];
             if (IsTargeted(accepted, device.Id))
             {
-                plans.Add(PlanDevice(accepted, device, FindSession(sessions, device.Id), facts, registered: true));
+                plans.Add(PlanDevice(accepted, device, FindSession(sessions, device.Id), facts));
             }
         }
 
-        foreach (var session in sessions)
+        for (var i = 0; i < sessions.Count; i++)
         {
-            if (IsTargeted(accepted, session.Key.Device) && !IsRegistered(snapshot, session.Key.Device))
+            if (IsTargeted(accepted, sessions[i].Key.Device) && !IsRegistered(snapshot, sessions[i].Key.Device))
             {
-                var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
-                plans.Add(PlanDevice(accepted, device, session, facts, registered: false));
+                plans.Add(PlanDevice(accepted, null, sessions[i], facts));
             }
         }
     }
@@ -62,52 +62,60 @@ public sealed partial class Planner
     /// <summary>The plan for a session that joined the event's topic: its socket, no push, no mailbox beyond the session.</summary>
     public static DevicePlan PlanJoined(Event accepted, LiveSession session)
     {
-        var device = new Device { Id = session.Key.Device, Platform = Platform.Web, RegisteredAt = session.Since };
-        var reason = Contains(accepted.Except?.Users, session.Key.User) ? PlanReasons.ExceptUser : FindExclusion(accepted, device, session);
-        if (reason is not null || !Allows(accepted, ChannelNames.WebSocket))
+        if (FindJoinedHold(accepted, session.Key) is { } reason)
         {
-            return new DevicePlan(device, reason ?? PlanReasons.ChannelNotAllowed);
+            return new DevicePlan(session, reason);
         }
 
-        return new DevicePlan(device, PlanReasons.JoinedTopic)
+        return new DevicePlan(session, PlanReasons.JoinedTopic)
         {
             Socket = session.IsDetached ? null : session,
             Mailbox = session.IsDetached && accepted.IsDurable,
         };
     }
 
-    private DevicePlan PlanDevice(Event accepted, Device device, LiveSession? session, in UserFacts facts, bool registered)
+    /// <summary>Why a session that joined the event's topic gets nothing of it; null = it does.</summary>
+    internal static string? FindJoinedHold(Event accepted, in SessionKey session)
     {
-        if (facts.Suppression is { } reason)
+        if (accepted is { Except: null, Channels: null })
         {
-            return new DevicePlan(device, reason) { IsRegistered = registered };
+            return null;
         }
 
-        if (FindExclusion(accepted, device, session) is { } exclusion)
+        return Contains(accepted.Except?.Users, session.User) ? PlanReasons.ExceptUser
+            : Contains(accepted.Except?.Devices, session.Device) ? PlanReasons.ExceptDevice
+            : Contains(accepted.Except?.Sessions, session.Session) ? PlanReasons.ExceptSession
+            : Allows(accepted, ChannelNames.WebSocket) ? null : PlanReasons.ChannelNotAllowed;
+    }
+
+    // Null = the device is not registered, and there is only its session.
+    private DevicePlan PlanDevice(Event accepted, Device? device, LiveSession? session, in UserFacts facts)
+    {
+        var registered = device is not null;
+        if ((facts.Suppression ?? FindExclusion(accepted, device?.Id ?? session!.Key.Device, session)) is { } reason)
         {
-            return new DevicePlan(device, exclusion) { IsRegistered = registered };
+            return Base(device, session, reason);
         }
 
         var socket = session is { IsDetached: false } && Allows(accepted, ChannelNames.WebSocket) ? session : null;
         if (accepted.Class == EventClass.Transient)
         {
             return socket is not null
-                ? new DevicePlan(device, ReasonOf(socket)) { Socket = socket, IsRegistered = registered }
-                : new DevicePlan(device, session is null or { IsDetached: true } ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed)
-                {
-                    IsRegistered = registered,
-                };
+                ? Base(device, session, ReasonOf(socket)) with { Socket = socket }
+                : Base(device, session, session is null or { IsDetached: true } ? PlanReasons.TransientNoSession : PlanReasons.ChannelNotAllowed);
         }
 
         var waiting = session is { IsDetached: true } && !registered ? PlanReasons.DetachedSession : PlanReasons.NoAddress;
-        var plan = new DevicePlan(device, socket is null ? waiting : ReasonOf(socket))
+        var plan = Base(device, session, socket is null ? waiting : ReasonOf(socket)) with
         {
             Socket = socket,
-            IsRegistered = registered,
             Mailbox = (registered || session is { IsDetached: true }) && Allows(accepted, ChannelNames.WebSocket),
         };
-        return PlanPush(accepted, plan, socket, facts);
+        return PlanPush(accepted, plan, device, socket, facts);
     }
+
+    private static DevicePlan Base(Device? device, LiveSession? session, string reason) =>
+        device is null ? new DevicePlan(session!, reason) : new DevicePlan(device, reason) { IsRegistered = true };
 
     private static string? FindUserSuppression(Event accepted, string user, UserSettings settings)
     {
@@ -124,9 +132,9 @@ public sealed partial class Planner
         return accepted.To.Topic is { } topic && Contains(settings.MutedTopics, topic) ? PlanReasons.MutedTopic : null;
     }
 
-    private static string? FindExclusion(Event accepted, Device device, LiveSession? session)
+    private static string? FindExclusion(Event accepted, string device, LiveSession? session)
     {
-        if (Contains(accepted.Except?.Devices, device.Id))
+        if (Contains(accepted.Except?.Devices, device))
         {
             return PlanReasons.ExceptDevice;
         }

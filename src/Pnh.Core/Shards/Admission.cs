@@ -18,23 +18,28 @@ internal sealed class Admission
     /// <summary>How many events of the class are inside.</summary>
     internal int Inside(EventClass @class) => Volatile.Read(ref _inside[(int)@class]);
 
-    /// <summary>True when there is a place; then <see cref="Leave"/> must follow.</summary>
-    internal bool TryEnter(string app, EventClass @class)
+    /// <summary>True when there is a place; then <see cref="Leave"/> must follow, with the <paramref name="place"/>.</summary>
+    internal bool TryEnter(string app, EventClass @class, out Place place)
     {
-        var own = _apps.GetOrAdd(app, static _ => new int[Bounds.Length]);
+        place = new Place(_apps.GetOrAdd(app, static _ => new int[Bounds.Length]), @class);
         if (Interlocked.Increment(ref _inside[(int)@class]) <= Bounds[(int)@class]
-            & Interlocked.Increment(ref own[(int)@class]) <= Bounds[(int)@class] / 4 * 3)
+            & Interlocked.Increment(ref place.OfApp[(int)@class]) <= Bounds[(int)@class] / 4 * 3)
         {
             return true;
         }
 
-        Leave(app, @class);
+        Leave(place);
         return false;
     }
 
-    internal void Leave(string app, EventClass @class)
+    internal void Leave(Place place)
     {
-        Interlocked.Decrement(ref _inside[(int)@class]);
-        Interlocked.Decrement(ref _apps[app][(int)@class]);
+        Interlocked.Decrement(ref _inside[(int)place.Class]);
+        Interlocked.Decrement(ref place.OfApp[(int)place.Class]);
     }
+
+    /// <summary>Where an event stands inside.</summary>
+    /// <param name="OfApp">Its app's events inside, by class.</param>
+    /// <param name="Class">Its class.</param>
+    internal readonly record struct Place(int[] OfApp, EventClass Class);
 }

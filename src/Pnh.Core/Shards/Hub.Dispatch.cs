@@ -13,33 +13,77 @@ public sealed partial class Hub
     private static readonly TimeSpan LongestReadRetry = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Plans the event and starts its deliveries. Comes back early when the registry cannot be read: the rest goes on by itself when it can, since
-    /// the event is on stable storage.
+    /// Plans the event and starts its deliveries. Nearly always what it needs is in memory and it is for few: then all of it happens here, and nothing is
+    /// allocated. Comes back early when the registry cannot be read: the rest goes on by itself when it can, since the event is on stable storage.
     /// </summary>
-    private async ValueTask DispatchAsync(Event accepted, EventProgress progress, PastDispatch? past)
+    /// <param name="accepted">The event.</param>
+    /// <param name="progress">Null for a transient one.</param>
+    /// <param name="past">What a former run began; null = a new event.</param>
+    private ValueTask DispatchAsync(Event accepted, EventProgress? progress, PastDispatch? past)
+    {
+        if (past is not null)
+        {
+            return new ValueTask(DispatchRestAsync(accepted, progress, past, new Targets(null, null, [])));
+        }
+
+        var targets = FindTargets(accepted);
+        try
+        {
+            if (!TryDispatch(accepted, progress, ref targets))
+            {
+                return new ValueTask(DispatchRestAsync(accepted, progress, past, targets));
+            }
+
+            Dispatched(accepted, progress);
+        }
+        catch (Exception bug)
+        {
+            Log.DispatchCut(_log, accepted.Id, bug.Message, bug);
+        }
+
+        DispatchEnded(progress);
+        return ValueTask.CompletedTask;
+    }
+
+    // What needs no wait; true = that was all.
+    private bool TryDispatch(Event accepted, EventProgress? progress, ref Targets targets)
+    {
+        if (targets.Users is not { } users || users.Count + targets.Joined.Length > YieldEvery)
+        {
+            return false;
+        }
+
+        for (; targets.Served < users.Count; targets.Served++)
+        {
+            var key = new UserKey(accepted.App, users[targets.Served]);
+            if (!_devices.TryGetUser(key, out var snapshot))
+            {
+                return false;
+            }
+
+            ShardOf(key).Dispatch(progress, accepted, key, snapshot);
+        }
+
+        DispatchJoined(accepted, progress, targets.Joined, targets.Members);
+        return true;
+    }
+
+    private async Task DispatchRestAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets)
     {
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var dispatch = DispatchAllAsync(accepted, progress, past, stuck);
+        var dispatch = DispatchAllAsync(accepted, progress, past, targets, stuck);
         if (!dispatch.IsCompletedSuccessfully)
         {
             await Task.WhenAny(dispatch, stuck.Task).ConfigureAwait(false);
         }
     }
 
-    private async Task DispatchAllAsync(Event accepted, EventProgress progress, PastDispatch? past, TaskCompletionSource stuck)
+    private async Task DispatchAllAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
     {
         try
         {
-            await DispatchUsersAsync(accepted, progress, past, stuck).ConfigureAwait(false);
-            if (accepted.IsDurable)
-            {
-                _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
-                {
-                    Reason = progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
-                });
-            }
-
-            _context.Close(progress);
+            await DispatchUsersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false);
+            Dispatched(accepted, progress);
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
@@ -56,66 +100,55 @@ public sealed partial class Hub
         }
     }
 
-    private void DispatchEnded(EventProgress progress)
+    private void Dispatched(Event accepted, EventProgress? progress)
     {
-        progress.DispatchEnded();
-        _dispatching.TryRemove(new((progress.App, progress.Id), progress));
+        if (progress is not null)
+        {
+            _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
+            {
+                Reason = progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
+            });
+            _context.Close(progress);
+        }
     }
 
-    private async ValueTask DispatchUsersAsync(Event accepted, EventProgress progress, PastDispatch? past, TaskCompletionSource stuck)
+    private void DispatchEnded(EventProgress? progress)
     {
-        var users = 0;
+        if (progress is not null)
+        {
+            _dispatching.Remove(progress);
+            progress.DispatchEnded();
+        }
+    }
+
+    private async ValueTask DispatchUsersAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    {
         if (past is { IsComplete: true })
         {
             foreach (var user in past.Users)
             {
                 await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
             }
+
+            return;
         }
-        else if (accepted.To.Topic is null)
+
+        var users = targets.Users ?? (accepted.To.Topic is null ? accepted.To.Users : null);
+        for (var i = targets.Served; i < users?.Count; i++)
         {
-            foreach (var user in accepted.To.Users)
-            {
-                await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
-                await YieldAsync(++users).ConfigureAwait(false);
-            }
+            await DispatchUserAsync(accepted, progress, users[i], past, stuck).ConfigureAwait(false);
+            await YieldAsync(i + 1).ConfigureAwait(false);
         }
-        else
+
+        if (accepted.To.Topic is not null)
         {
-            await DispatchTopicAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+            var members = users is null ? await DispatchMembersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false) : targets.Members;
+            await DispatchJoinedAsync(accepted, progress, targets.Joined, members).ConfigureAwait(false);
+            EndPast(accepted, progress, past);
         }
     }
 
-    // Members first, then the sessions that joined, but for those of members: their devices have been planned.
-    private async ValueTask DispatchTopicAsync(Event accepted, EventProgress progress, PastDispatch? past, TaskCompletionSource stuck)
-    {
-        var joined = past is null ? _topics.Find(accepted.App, accepted.To.Topic!) : [];
-        var members = joined.Length > 0 ? new HashSet<string>(StringComparer.Ordinal) : null;
-        var users = 0;
-        await foreach (var user in MembersAsync(accepted, stuck).ConfigureAwait(false))
-        {
-            members?.Add(user);
-            await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
-            await YieldAsync(++users).ConfigureAwait(false);
-        }
-
-        foreach (var session in joined)
-        {
-            if (!members!.Contains(session.User))
-            {
-                ShardOf(session).DispatchJoined(progress, accepted, session);
-                await YieldAsync(++users).ConfigureAwait(false);
-            }
-        }
-
-        foreach (var user in past?.Users ?? [])
-        {
-            // Users who are no members any more, or were there by a session.
-            ShardOf(new UserKey(accepted.App, user)).EndPast(progress, new UserKey(accepted.App, user), past!, "device-gone");
-        }
-    }
-
-    private async ValueTask DispatchUserAsync(Event accepted, EventProgress progress, string user, PastDispatch? past, TaskCompletionSource stuck)
+    private async ValueTask DispatchUserAsync(Event accepted, EventProgress? progress, string user, PastDispatch? past, TaskCompletionSource stuck)
     {
         var key = new UserKey(accepted.App, user);
         if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
@@ -127,7 +160,7 @@ public sealed partial class Hub
         _context.Metrics.DeadlineMissed(accepted.Class);
         if (past is not null)
         {
-            ShardOf(key).EndPast(progress, key, past, "store-unavailable");
+            ShardOf(key).EndPast(progress!, key, past, "store-unavailable");
         }
     }
 
@@ -149,50 +182,6 @@ public sealed partial class Hub
             }
         }
     }
-
-    // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
-    private async IAsyncEnumerable<string> MembersAsync(Event accepted, TaskCompletionSource stuck)
-    {
-        string? last = null;
-        for (var failures = 0; ; failures++)
-        {
-            var begin = last;
-            string? fault;
-            var members = TargetsAsync(accepted, CancellationToken.None).GetAsyncEnumerator(CancellationToken.None);
-            await using (members.ConfigureAwait(false))
-            {
-                while ((fault = await TryMoveNextAsync(members).ConfigureAwait(false)) is null)
-                {
-                    if (begin is null || IsAfter(members.Current, begin))
-                    {
-                        yield return last = members.Current;
-                    }
-                }
-            }
-
-            if (fault.Length == 0 || !await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
-            {
-                yield break;
-            }
-        }
-    }
-
-    // Null = there is one; empty = that was all; else why it cannot be read.
-    private static async ValueTask<string?> TryMoveNextAsync(IAsyncEnumerator<string> members)
-    {
-        try
-        {
-            return await members.MoveNextAsync().ConfigureAwait(false) ? null : "";
-        }
-        catch (StoreUnavailableException fault)
-        {
-            return fault.Message is "" ? "unavailable" : fault.Message;
-        }
-    }
-
-    // The registry's order is that of UTF-8; .NET's ordinal one differs from it above U+FFFF.
-    private static bool IsAfter(string member, string other) =>
-        System.Text.Encoding.UTF8.GetBytes(member).AsSpan().SequenceCompareTo(System.Text.Encoding.UTF8.GetBytes(other)) > 0;
 
     // 1, 2, 4 … 30 s; false = nobody waits for it: the event is over by then, or promises nothing.
     private async ValueTask<bool> WaitForStoreAsync(Event accepted, int failures, string fault, TaskCompletionSource stuck)

@@ -26,8 +26,8 @@ public sealed partial class Hub
             errors.Clear();
             if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
-                var progress = new EventProgress(accepted);
-                _dispatching[(accepted.App, accepted.Id)] = progress; // whoever takes it back waits for it, as for a new one
+                var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+                _dispatching.Add(progress); // whoever takes it back waits for it, as for a new one
                 await DispatchAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
                 recovered++;
             }

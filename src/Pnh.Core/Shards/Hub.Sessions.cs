@@ -25,7 +25,11 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        ShardOf(opened.Key).Open(opened);
+        if (ShardOf(opened.Key).Open(opened) is { } replaced)
+        {
+            _topics.Remove(replaced);
+        }
+
         return ValueTask.CompletedTask;
     }
 
@@ -39,8 +43,10 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public void Closed(SessionKey session)
     {
-        ShardOf(session).Close(session);
-        _topics.Remove(session);
+        if (ShardOf(session).Close(session) is { } subscriber)
+        {
+            _topics.Remove(subscriber);
+        }
     }
 
     /// <inheritdoc/>
@@ -55,15 +61,20 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public void Joined(SessionKey session, IReadOnlyList<string> topics)
     {
-        _topics.Join(session, topics);
-        if (!ShardOf(session).Knows(session))
+        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
         {
-            _topics.Remove(session); // after its end: nobody would take it off the topics again
+            _topics.Join(subscriber, topics);
         }
     }
 
     /// <inheritdoc/>
-    public void Left(SessionKey session, IReadOnlyList<string> topics) => _topics.Leave(session, topics);
+    public void Left(SessionKey session, IReadOnlyList<string> topics)
+    {
+        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
+        {
+            _topics.Leave(subscriber, topics);
+        }
+    }
 
     /// <inheritdoc/>
     public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>

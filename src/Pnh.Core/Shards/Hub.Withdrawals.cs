@@ -50,12 +50,8 @@ public sealed partial class Hub
     private async ValueTask<WithdrawStatus> WithdrawAsync(
         Withdrawal withdrawal, string noted, string? user, string? exceptDevice, CancellationToken cancellationToken)
     {
-        if (_dispatching.TryGetValue((withdrawal.App, withdrawal.Event), out var progress))
-        {
-            // Everything it starts shall be in its history.
-            await progress.Dispatched.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-
+        // Everything it starts shall be in its history.
+        await _dispatching.DispatchedAsync(withdrawal.App, withdrawal.Event).WaitAsync(cancellationToken).ConfigureAwait(false);
         var isPushing = user is null || IsPushing(new UserKey(withdrawal.App, user), withdrawal.Event);
         var result = await _context.Journal.WithdrawAsync(
             withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken).ConfigureAwait(false);

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -24,7 +23,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
     private readonly Shard[] _shards = new Shard[ShardCount];
     private readonly ShardContext _context;
-    private readonly ConcurrentDictionary<(string App, string Id), EventProgress> _dispatching = new();
+    private readonly DispatchTable _dispatching = new();
     private readonly IDeviceStore _devices;
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
@@ -133,21 +132,21 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         Shedder.Count();
-        if ((!isAdmitted && Shedder.Sheds(accepted.Class)) || !_admission.TryEnter(accepted.App, accepted.Class))
+        if ((!isAdmitted && Shedder.Sheds(accepted.Class)) || !_admission.TryEnter(accepted.App, accepted.Class, out var place))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
         }
 
-        var progress = new EventProgress(accepted);
         if (!accepted.IsDurable)
         {
-            return new Entry(null, progress, ValueTask.FromResult(AppendResult.Appended));
+            return new Entry(null, null, place, ValueTask.FromResult(AppendResult.Appended));
         }
 
-        // Known before it is stored, so that whoever takes it back waits for its deliveries to begin. Of two with one id only one is new.
-        _dispatching.TryAdd((accepted.App, accepted.Id), progress);
-        return new Entry(null, progress, _context.Journal.AppendAsync(accepted, CancellationToken.None));
+        // Known before it is stored, so that whoever takes it back waits for its deliveries to begin.
+        var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+        _dispatching.Add(progress);
+        return new Entry(null, progress, place, _context.Journal.AppendAsync(accepted, CancellationToken.None));
     }
 
     /// <summary>Answers whatever happens: a batch has other events in it, which have their places and their appends.</summary>
@@ -174,12 +173,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
-            if (accepted.IsDurable)
-            {
-                _dispatching[(accepted.App, accepted.Id)] = entry.Progress!; // a twin that came with it may stand there
-            }
-
-            await DispatchAsync(accepted, entry.Progress!, past: null).ConfigureAwait(false);
+            await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
             return new AcceptResult(AcceptStatus.Accepted);
         }
         catch (StoreUnavailableException fault)
@@ -199,10 +193,10 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         {
             if (!isNew)
             {
-                DispatchEnded(entry.Progress!);
+                DispatchEnded(entry.Progress);
             }
 
-            _admission.Leave(accepted.App, accepted.Class);
+            _admission.Leave(entry.Place);
         }
     }
 
@@ -225,10 +219,10 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     }
 
     /// <summary>An event at the door: refused, or on its way to the journal.</summary>
-    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, ValueTask<AppendResult> Append)
+    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, Admission.Place Place, ValueTask<AppendResult> Append)
     {
         public Entry(AcceptResult refused)
-            : this(refused, null, default)
+            : this(refused, null, default, default)
         {
         }
     }

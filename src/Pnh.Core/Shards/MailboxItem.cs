@@ -8,33 +8,24 @@ namespace Pnh.Core.Shards;
 /// that while the device may still come for it. Holds ids, not the event: a body that is needed again is read from the journal. Belongs to its
 /// shard, touched under its gate only.
 /// </summary>
-internal sealed class MailboxItem
+internal sealed class MailboxItem(EventProgress progress)
 {
-    internal MailboxItem(Event accepted, EventProgress progress)
-    {
-        Progress = progress;
-        Order = accepted.AcceptedAt;
-        ExpiresAt = accepted.ExpiresAt;
-        EndsAt = accepted.ExpiresAt;
-        CollapseKey = accepted.CollapseKey;
-    }
-
     internal string Id => Progress.Id;
 
     internal EventClass Class => Progress.Class;
 
-    internal EventProgress Progress { get; }
+    internal EventProgress Progress { get; } = progress;
 
     /// <summary>When the event was accepted.</summary>
-    internal DateTimeOffset Order { get; }
+    internal DateTimeOffset Order => Progress.AcceptedAt;
 
     /// <summary>From here on nothing of it is sent.</summary>
-    internal DateTimeOffset ExpiresAt { get; }
+    internal DateTimeOffset ExpiresAt => Progress.ExpiresAt;
 
     /// <summary>When it leaves the mailbox at the latest: past its TTL a frame that left in time may still be acknowledged.</summary>
-    internal DateTimeOffset EndsAt { get; set; }
+    internal DateTimeOffset EndsAt { get; set; } = progress.ExpiresAt;
 
-    internal string? CollapseKey { get; }
+    internal string? CollapseKey => Progress.CollapseKey;
 
     /// <summary>Where the ledger has it.</summary>
     internal DeliveryState State { get; set; }

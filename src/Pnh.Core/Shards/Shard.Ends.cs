@@ -30,8 +30,8 @@ internal sealed partial class Shard
             _hub.Metrics.DeadlineMissed(item.Class);
         }
 
-        _hub.Metrics.Ledger.Settled(item.Progress.App, item.Class, state);
-        _hub.Metrics.Ledger.InFlight(item.Progress.App, item.Class, -1);
+        item.Progress.Books.Settled(item.Class, state);
+        item.Progress.Books.InFlight(item.Class, -1);
         if (keeps)
         {
             ScheduleEnd(mailbox, item);

@@ -9,16 +9,15 @@ namespace Pnh.Core.Shards;
 /// <summary>A delivery's place in its device's mailbox, from the plan on.</summary>
 internal sealed partial class Shard
 {
-    private void Begin(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, UnfinishedDelivery? before)
+    private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before)
     {
-        var user = GetOrAddUser(key);
-        var mailbox = user.GetOrAddMailbox(plan.Device.Id);
+        var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
         var item = NewItem(progress, accepted, plan);
         Enter(mailbox, item);
         if (before is null)
         {
-            _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Planned, key, plan.Device.Id) with
+            _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Planned, user.Key, mailbox.Device) with
             {
                 Reason = plan.Reason,
                 Channel = plan.Channel?.Name,
@@ -120,7 +119,7 @@ internal sealed partial class Shard
         _ => false,
     };
 
-    private static MailboxItem NewItem(EventProgress progress, Event accepted, in DevicePlan plan) => new(accepted, progress)
+    private static MailboxItem NewItem(EventProgress progress, Event accepted, in DevicePlan plan) => new(progress)
     {
         IsRegistered = plan.IsRegistered,
         IsKept = plan is { Mailbox: true, IsRegistered: true } && !IsNowOrNever(accepted),
@@ -154,7 +153,7 @@ internal sealed partial class Shard
             return;
         }
 
-        var mailbox = GetOrAddUser(key).GetOrAddMailbox(plan.Device.Id);
+        var mailbox = GetOrAddUser(key).GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
         var item = NewItem(progress, accepted, plan);
         item.State = DeliveryState.Accepted;
@@ -167,8 +166,8 @@ internal sealed partial class Shard
     {
         item.Progress.Add();
         mailbox.Add(item);
-        _hub.Metrics.Ledger.Planned(item.Progress.App, item.Class);
-        _hub.Metrics.Ledger.InFlight(item.Progress.App, item.Class, +1);
+        item.Progress.Books.Planned(item.Class);
+        item.Progress.Books.InFlight(item.Class, +1);
     }
 
     // A newer event with the same collapse key takes the older one's place (not the other way round when the registry held the older one up);

@@ -13,8 +13,11 @@ internal sealed partial class Shard
     // How long the deliveries of a closed, unregistered session wait for it to come back.
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
-    /// <summary>Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges.</summary>
-    internal void Open(SessionOpened opened)
+    /// <summary>
+    /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. The older
+    /// one as subscriber; null = it joined nothing.
+    /// </summary>
+    internal Subscriber? Open(SessionOpened opened)
     {
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
         LiveSession? older = null;
@@ -24,8 +27,9 @@ internal sealed partial class Shard
             if (user.FindSession(opened.Key.Device) is >= 0 and var index)
             {
                 older = user.Sessions[index];
-                user.Sessions[index] = session;
+                session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
                 Count(older, -1);
+                Replace(user, index, session);
             }
             else
             {
@@ -43,7 +47,10 @@ internal sealed partial class Shard
         if (older is not null && older.Key != opened.Key)
         {
             older.Link.Close(older.Key.Session, SessionClose.Replaced);
+            return older.Subscriber;
         }
+
+        return null;
     }
 
     /// <summary>The session lost its connection and may be resumed.</summary>
@@ -54,7 +61,7 @@ internal sealed partial class Shard
             if (TryFind(detached, out var user, out var index) && !user.Sessions[index].IsDetached)
             {
                 Count(user.Sessions[index], -1);
-                user.Sessions[index] = user.Sessions[index] with { IsDetached = true };
+                Replace(user, index, user.Sessions[index] with { IsDetached = true });
             }
         }
     }
@@ -76,7 +83,7 @@ internal sealed partial class Shard
             }
 
             var session = user.Sessions[index] with { IsDetached = false, State = state };
-            user.Sessions[index] = session;
+            Replace(user, index, session);
             Count(session, +1);
             if (user.FindMailbox(resumed.Device) is { } mailbox)
             {
@@ -87,18 +94,19 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Forgets the session, unless a newer one took its place. False when it was not known.</summary>
-    internal bool Close(SessionKey closed)
+    /// <summary>Forgets the session, unless a newer one took its place. Itself as subscriber; null = it joined nothing, or was not known.</summary>
+    internal Subscriber? Close(SessionKey closed)
     {
         lock (_gate)
         {
             if (!TryFind(closed, out var user, out var index))
             {
-                return false;
+                return null;
             }
 
             var session = user.Sessions[index];
             Count(session, -1);
+            End(session);
             user.Sessions.RemoveAt(index);
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
@@ -109,7 +117,7 @@ internal sealed partial class Shard
             }
 
             RemoveIfIdle(user.Key);
-            return true;
+            return session.Subscriber;
         }
     }
 
@@ -121,7 +129,7 @@ internal sealed partial class Shard
             if (TryFind(session, out var user, out var index) && user.Sessions[index].State != state)
             {
                 Count(user.Sessions[index], -1);
-                user.Sessions[index] = user.Sessions[index] with { State = state };
+                Replace(user, index, user.Sessions[index] with { State = state });
                 Count(user.Sessions[index], +1);
             }
         }
@@ -150,12 +158,22 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>True while the session is the device's, with a connection or without.</summary>
-    internal bool Knows(SessionKey session)
+    /// <summary>The session as topics know it; null when it is not the device's any more, with a connection or without.</summary>
+    internal Subscriber? GetOrAddSubscriber(SessionKey key)
     {
         lock (_gate)
         {
-            return TryFind(session, out _, out _);
+            if (!TryFind(key, out var user, out var index))
+            {
+                return null;
+            }
+
+            if (user.Sessions[index].Subscriber is null)
+            {
+                Replace(user, index, user.Sessions[index] with { Subscriber = new Subscriber(key, user, this) });
+            }
+
+            return user.Sessions[index].Subscriber;
         }
     }
 
@@ -176,6 +194,19 @@ internal sealed partial class Shard
             return _users.TryGetValue(key, out var user) ? [.. user.Sessions] : [];
         }
     }
+
+    private static void Replace(UserState user, int index, LiveSession session)
+    {
+        if (!ReferenceEquals(user.Sessions[index].Subscriber, session.Subscriber))
+        {
+            End(user.Sessions[index]);
+        }
+
+        user.Sessions[index] = session;
+        session.Subscriber?.Session = session;
+    }
+
+    private static void End(LiveSession session) => session.Subscriber?.Session = null;
 
     private void Acknowledge(UserState user, Mailbox mailbox, MailboxItem item)
     {

@@ -13,6 +13,7 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed partial class Shard
 {
+    private static readonly List<LiveSession> NoSessions = [];
     private readonly Lock _gate = new();
     private readonly Dictionary<UserKey, UserState> _users = [];
     private readonly List<DevicePlan> _plans = [];
@@ -52,24 +53,27 @@ internal sealed partial class Shard
 
     /// <summary>
     /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what a former run began; null = a new event.
-    /// Returns how many devices the plan has.
+    /// <paramref name="progress"/> is null for a transient one.
+    ///
     /// </summary>
-    internal int Dispatch(EventProgress progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null)
+    internal void Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null)
     {
         lock (_gate)
         {
             _users.TryGetValue(key, out var user);
             _plans.Clear();
-            _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? [], _hub.Time.GetUtcNow(), _plans);
-            foreach (var plan in _plans)
+            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _hub.Time.GetUtcNow(), _plans);
+            foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
             {
-                Start(progress, accepted, key, plan, past);
+                Start(progress, accepted, key, user, plan, past);
             }
 
-            EndLost(progress, key, past, "device-gone");
-            RemoveIfIdle(key);
-            progress.Planned(_plans.Count);
-            return _plans.Count;
+            if (progress is not null)
+            {
+                progress.Planned(_plans.Count);
+                EndLost(progress, key, past, "device-gone");
+                RemoveIfIdle(key, user);
+            }
         }
     }
 
@@ -83,13 +87,13 @@ internal sealed partial class Shard
     }
 
     /// <summary>Starts the delivery to a session that joined the event's topic; nothing when it is gone.</summary>
-    internal void DispatchJoined(EventProgress progress, Event accepted, Sessions.SessionKey joined)
+    internal void DispatchJoined(EventProgress progress, Event accepted, Subscriber joined)
     {
         lock (_gate)
         {
-            if (TryFind(joined, out var user, out var index))
+            if (joined.Session is { } session)
             {
-                Start(progress, accepted, user.Key, Planner.PlanJoined(accepted, user.Sessions[index]), past: null);
+                Start(progress, accepted, joined.User.Key, joined.User, Planner.PlanJoined(accepted, session), past: null);
                 progress.Planned(1);
             }
         }
@@ -101,7 +105,7 @@ internal sealed partial class Shard
         lock (_gate)
         {
             _users.TryGetValue(key, out var user);
-            _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? [], _hub.Time.GetUtcNow(), plans);
+            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _hub.Time.GetUtcNow(), plans);
         }
     }
 
@@ -126,9 +130,9 @@ internal sealed partial class Shard
         }
     }
 
-    private void Start(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, PastDispatch? past)
+    private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan, PastDispatch? past)
     {
-        var before = past?.Find(key.User, plan.Device.Id);
+        var before = past?.Find(key.User, plan.DeviceId);
         if (past is not null && past.Skips(key.User, before))
         {
             return;
@@ -138,49 +142,35 @@ internal sealed partial class Shard
         {
             if (before is { IsSettled: false })
             {
-                Book(progress, key, plan.Device.Id, DeliveryState.Withdrawn, null);
+                Book(progress!, key, plan.DeviceId, DeliveryState.Withdrawn, null);
             }
         }
         else if (before is { IsSettled: true })
         {
-            Keep(progress, accepted, key, plan, before);
+            Keep(progress!, accepted, key, plan, before);
         }
         else if (plan.IsSuppressed)
         {
             Suppress(progress, accepted, key, plan);
         }
-        else if (!accepted.IsDurable)
+        else if (progress is null)
         {
-            SendTransient(accepted, plan);
+            _hub.SendTransient(accepted, plan.Socket!);
         }
         else
         {
-            Begin(progress, accepted, key, plan, before);
+            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : GetOrAddUser(key), plan, before);
         }
     }
 
-    private void SendTransient(Event accepted, in DevicePlan plan)
-    {
-        var session = plan.Socket!;
-        if (session.Link.TrySend(session.Key.Session, accepted))
-        {
-            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
-            _hub.Metrics.RequestServed();
-        }
-        else
-        {
-            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
-        }
-    }
-
-    private void Suppress(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan)
+    private void Suppress(EventProgress? progress, Event accepted, UserKey key, in DevicePlan plan)
     {
         // No way at all for want of a provider is a failure, not somebody's wish.
         var state = plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
         _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
-        if (accepted.IsDurable)
+        if (progress is not null)
         {
-            Book(progress, key, plan.Device.Id, state, plan.Reason);
+            Book(progress, key, plan.DeviceId, state, plan.Reason);
         }
     }
 
@@ -194,10 +184,21 @@ internal sealed partial class Shard
     // Planned and at its end at once.
     private void Book(EventProgress progress, UserKey key, string device, DeliveryState state, string? reason)
     {
-        _hub.Metrics.Ledger.Planned(progress.App, progress.Class);
-        _hub.Metrics.Ledger.Settled(progress.App, progress.Class, state);
+        progress.Books.Planned(progress.Class);
+        progress.Books.Settled(progress.Class, state);
         _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Settled, key, device) with { State = state.Label(), Reason = reason });
     }
+
+    // Somebody with a session stays while the gate is held: no need to look again.
+    private void RemoveIfIdle(UserKey key, UserState? user)
+    {
+        if (user is not { Sessions.Count: > 0 })
+        {
+            RemoveIfIdle(key);
+        }
+    }
+
+    private static List<LiveSession> SessionsOf(UserState? user) => user?.Sessions ?? NoSessions;
 
     private UserState GetOrAddUser(UserKey key)
     {

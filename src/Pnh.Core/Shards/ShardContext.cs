@@ -26,6 +26,54 @@ internal sealed class ShardContext
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
     internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
 
+    /// <summary>A transient event to a session.</summary>
+    internal void SendTransient(Event accepted, LiveSession session)
+    {
+        if (session.Link.TrySend(session.Key.Session, accepted))
+        {
+            Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
+            Metrics.RequestServed();
+        }
+        else
+        {
+            Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
+        }
+    }
+
+    /// <summary>
+    /// A transient event to sessions that joined its topic, but for those of its members (null = none). It leaves nothing in a shard, so that none is
+    /// asked, and is counted once for all.
+    /// </summary>
+    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> joined, TopicMembers? members)
+    {
+        int sent = 0, refused = 0, held = 0;
+        foreach (var subscriber in joined)
+        {
+            if (subscriber.Session is not { } session || members?.Contains(session.Key.User) == true)
+            {
+                continue;
+            }
+
+            if (session.IsDetached || Planner.FindJoinedHold(accepted, session.Key) is not null)
+            {
+                held++;
+            }
+            else if (session.Link.TrySend(session.Key.Session, accepted))
+            {
+                sent++;
+            }
+            else
+            {
+                refused++;
+            }
+        }
+
+        Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent, sent);
+        Metrics.RequestServed(sent);
+        Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected, refused);
+        Metrics.DeliveryCounted(ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed, held);
+    }
+
     /// <summary>Starts a milestone of a delivery.</summary>
     internal Milestone Milestone(EventProgress progress, MilestoneKind kind, UserKey user, string device) =>
         new(progress.App, progress.Id, progress.Class, kind, Time.GetUtcNow()) { User = user.User, Device = device };
@@ -53,7 +101,7 @@ internal sealed class ShardContext
     /// <summary>Closes one of what is open of the event; finishes the event with the last.</summary>
     internal void Close(EventProgress progress)
     {
-        if (progress.Close() && progress.IsDurable)
+        if (progress.Close())
         {
             Journal.Finish(progress.App, progress.Id);
         }

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Pnh.Core.Sessions;
+using Pnh.Core.Devices;
 
 namespace Pnh.Core.Shards;
 
@@ -9,128 +9,89 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed class TopicTable
 {
-    private static readonly SessionKey[] Nobody = [];
-    private readonly ConcurrentDictionary<(string App, string Topic), Members> _topics = new();
-    private readonly ConcurrentDictionary<string, HashSet<string>> _sessions = new(StringComparer.Ordinal);
+    private static readonly Subscriber[] Nobody = [];
+    private readonly ConcurrentDictionary<TopicKey, Topic> _topics = new();
 
     /// <summary>Topics that somebody is in.</summary>
     internal int Count => _topics.Count;
 
-    internal void Join(SessionKey session, IReadOnlyList<string> topics)
+    /// <summary>Into the topics that it is not in yet; into none after <see cref="Remove(Subscriber)"/>: nobody would take it off them again.</summary>
+    internal void Join(Subscriber subscriber, IReadOnlyList<string> topics)
     {
-        var own = _sessions.GetOrAdd(session.Session, static _ => new HashSet<string>(StringComparer.Ordinal));
-        lock (own)
+        lock (subscriber.Places)
         {
-            if (!_sessions.TryGetValue(session.Session, out var current) || !ReferenceEquals(current, own))
+            for (var i = 0; i < topics.Count && !subscriber.IsGone; i++)
             {
-                return; // its end came in between: nobody would take it off the topics again
-            }
-
-            foreach (var topic in topics)
-            {
-                if (own.Add(topic))
+                if (Find(subscriber, topics[i]) < 0)
                 {
-                    Add((session.App, topic), session);
+                    subscriber.Places.Add(Add(new TopicKey(subscriber.Key.App, topics[i]), subscriber));
                 }
             }
         }
     }
 
-    internal void Leave(SessionKey session, IReadOnlyList<string> topics)
+    internal void Leave(Subscriber subscriber, IReadOnlyList<string> topics)
     {
-        if (!_sessions.TryGetValue(session.Session, out var own))
+        lock (subscriber.Places)
         {
-            return;
-        }
-
-        lock (own)
-        {
-            foreach (var topic in topics)
+            for (var i = 0; i < topics.Count; i++)
             {
-                if (own.Remove(topic))
+                if (Find(subscriber, topics[i]) is >= 0 and var at)
                 {
-                    Remove((session.App, topic), session);
+                    Remove(subscriber.Places[at]);
+                    subscriber.Places.RemoveAt(at);
                 }
             }
         }
     }
 
-    /// <summary>Out of all its topics: its own only are touched.</summary>
-    internal void Remove(SessionKey session)
+    /// <summary>Out of all its topics, for good: its own only are touched.</summary>
+    internal void Remove(Subscriber subscriber)
     {
-        if (!_sessions.TryRemove(session.Session, out var own))
+        lock (subscriber.Places)
         {
-            return;
-        }
-
-        lock (own)
-        {
-            foreach (var topic in own)
+            subscriber.IsGone = true;
+            foreach (var place in subscriber.Places)
             {
-                Remove((session.App, topic), session);
+                Remove(place);
             }
 
-            own.Clear();
+            subscriber.Places.Clear();
         }
     }
 
     /// <summary>The sessions in a topic now; the array is shared and does not change.</summary>
-    internal SessionKey[] Find(string app, string topic) =>
-        _topics.TryGetValue((app, topic), out var members) ? members.Read() : Nobody;
+    internal Subscriber[] Find(TopicKey topic) => _topics.TryGetValue(topic, out var known) ? known.Read() : Nobody;
 
-    private void Add((string App, string Topic) topic, SessionKey session)
+    private TopicPlace Add(TopicKey key, Subscriber subscriber)
     {
-        while (!_topics.GetOrAdd(topic, static _ => new Members()).TryAdd(session))
+        TopicPlace? place;
+        while ((place = _topics.GetOrAdd(key, static key => new Topic(key)).TryAdd(subscriber)) is null)
         {
-            // Its last member left in between and took it off the table.
+            // Its last subscriber left in between and takes it off the table.
+        }
+
+        return place;
+    }
+
+    private void Remove(TopicPlace place)
+    {
+        if (place.Topic.Remove(place))
+        {
+            _topics.TryRemove(new KeyValuePair<TopicKey, Topic>(place.Topic.Key, place.Topic));
         }
     }
 
-    private void Remove((string App, string Topic) topic, SessionKey session)
+    private static int Find(Subscriber subscriber, string topic)
     {
-        if (_topics.TryGetValue(topic, out var members) && members.Remove(session))
+        for (var i = 0; i < subscriber.Places.Count; i++)
         {
-            _topics.TryRemove(new KeyValuePair<(string App, string Topic), Members>(topic, members));
-        }
-    }
-
-    private sealed class Members
-    {
-        private readonly HashSet<SessionKey> _sessions = [];
-        private SessionKey[]? _read;
-        private bool _isGone;
-
-        internal bool TryAdd(SessionKey session)
-        {
-            lock (_sessions)
+            if (string.Equals(subscriber.Places[i].Topic.Key.Topic, topic, StringComparison.Ordinal))
             {
-                if (!_isGone)
-                {
-                    _sessions.Add(session);
-                    _read = null;
-                }
-
-                return !_isGone;
+                return i;
             }
         }
 
-        /// <summary>True when that was the last: the topic is gone.</summary>
-        internal bool Remove(SessionKey session)
-        {
-            lock (_sessions)
-            {
-                _sessions.Remove(session);
-                _read = null;
-                return _isGone = _sessions.Count == 0;
-            }
-        }
-
-        internal SessionKey[] Read()
-        {
-            lock (_sessions)
-            {
-                return _read ??= [.. _sessions];
-            }
-        }
+        return -1;
     }
 }

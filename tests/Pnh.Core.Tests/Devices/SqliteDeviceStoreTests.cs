@@ -33,6 +33,54 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task TryGetMembers_OnceRead_IsThereUntilAWrite()
+    {
+        var room = new TopicKey("demo", "room");
+        Assert.False(Sqlite.TryGetMembers(room, out _));
+        await ReadAsync("room");
+        Assert.True(Sqlite.TryGetMembers(room, out var none));
+        Assert.Empty(none.Users);
+
+        await Sqlite.AddMemberAsync("demo", "room", "ada", CancellationToken.None);
+        Assert.False(Sqlite.TryGetMembers(room, out _));
+        await ReadAsync("room");
+        Assert.True(Sqlite.TryGetMembers(room, out var one));
+        Assert.Equal(["ada"], one.Users);
+        Assert.True(one.Contains("ada"));
+        Assert.False(one.Contains("eve"));
+
+        await Sqlite.RemoveMemberAsync("demo", "room", "ada", CancellationToken.None);
+        Assert.False(Sqlite.TryGetMembers(room, out _));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task TryGetMembers_MoreThanAPage_IsNotKept()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 256).Select(n => Sqlite.AddMemberAsync("demo", "hall", $"u{n}", CancellationToken.None)));
+        await ReadAsync("hall");
+        Assert.False(Sqlite.TryGetMembers(new TopicKey("demo", "hall"), out _));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task TryGetUser_OnceRead_IsThereUntilAWrite()
+    {
+        Assert.False(Sqlite.TryGetUser(Ada, out _));
+        await Sqlite.GetUserAsync(Ada, CancellationToken.None);
+        Assert.True(Sqlite.TryGetUser(Ada, out var unknown));
+        Assert.Empty(unknown.Devices);
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        Assert.False(Sqlite.TryGetUser(Ada, out _));
+    }
+
+    private async Task ReadAsync(string topic)
+    {
+        await foreach (var member in Sqlite.GetMembersAsync("demo", topic, CancellationToken.None))
+        {
+            Assert.NotEmpty(member);
+        }
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task PutDeviceAsync_NoSpace_NothingHalfWrittenAndGoesOnAfterwards()
     {
         await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);

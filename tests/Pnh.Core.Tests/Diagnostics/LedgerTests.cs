@@ -26,9 +26,9 @@ public sealed class LedgerTests
         await hub.Hub.WithdrawAsync("demo", withdrawn, "withdrawn", CancellationToken.None);
         await hub.PassAsync(31);
         hub.AssertLedger();
-        Assert.Equal((7, 6, 1), hub.Metrics.Ledger.Read("demo", EventClass.Message));
-        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Read("demo", EventClass.Bulk));
-        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Read("demo", EventClass.Call));
+        Assert.Equal((7, 6, 1), hub.Metrics.Ledger.Of("demo").Read(EventClass.Message));
+        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Bulk));
+        Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Call));
         Assert.Equal(1, hub.Hub.InFlight);
         Assert.Equal(
             ["accepted:2", "acked:1", "expired:1", "failed:3", "suppressed:4", "withdrawn:1"],
@@ -41,18 +41,18 @@ public sealed class LedgerTests
         await using var hub = new HubUnderTest();
         await hub.OpenAsync("tab");
         await hub.SendAsync("\"class\":\"transient\"");
-        Assert.Equal((0, 0, 0), hub.Metrics.Ledger.Read("demo", EventClass.Transient));
+        Assert.Equal((0, 0, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Transient));
     }
 
     [Fact]
     public void Metrics_UnknownApp_GoesToOther()
     {
         using var metrics = new HubMetrics(new MetricRegistry(), new FakeTimeProvider(), ["demo"]);
-        metrics.Ledger.Planned("stranger", EventClass.Call);
-        metrics.Ledger.Settled("elsewhere", EventClass.Call, DeliveryState.Acked);
-        metrics.Ledger.Planned("demo", EventClass.Call);
-        metrics.Ledger.InFlight("demo", EventClass.Call, +1);
-        Assert.Equal((1, 0, 1), metrics.Ledger.Read("demo", EventClass.Call));
-        Assert.Equal((1, 1, 0), metrics.Ledger.Read("anybody", EventClass.Call));
+        metrics.Ledger.Of("stranger").Planned(EventClass.Call);
+        metrics.Ledger.Of("elsewhere").Settled(EventClass.Call, DeliveryState.Acked);
+        metrics.Ledger.Of("demo").Planned(EventClass.Call);
+        metrics.Ledger.Of("demo").InFlight(EventClass.Call, +1);
+        Assert.Equal((1, 0, 1), metrics.Ledger.Of("demo").Read(EventClass.Call));
+        Assert.Equal((1, 1, 0), metrics.Ledger.Of("anybody").Read(EventClass.Call));
     }
 }

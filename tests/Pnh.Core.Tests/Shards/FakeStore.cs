@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Pnh.Core.Devices;
 
@@ -10,6 +11,7 @@ internal sealed class FakeStore : IDeviceStore
     private readonly ConcurrentDictionary<string, UserSnapshot> _users = new();
     private readonly ConcurrentDictionary<string, string[]> _topics = new();
     private int _failedReads;
+    private int _warmReads;
     private int _cuts;
 
     /// <summary>Users whose read fails.</summary>
@@ -20,6 +22,12 @@ internal sealed class FakeStore : IDeviceStore
 
     /// <summary>How many reads of a topic were cut.</summary>
     public int Cuts => Volatile.Read(ref _cuts);
+
+    /// <summary>True = nothing is in memory: every read goes the long way.</summary>
+    public bool IsCold { get; set; }
+
+    /// <summary>How many reads were answered from memory.</summary>
+    public int WarmReads => Volatile.Read(ref _warmReads);
 
     /// <summary>How many reads of a user failed.</summary>
     public int FailedReads => Volatile.Read(ref _failedReads);
@@ -40,6 +48,20 @@ internal sealed class FakeStore : IDeviceStore
         ? throw Unavailable(ref _failedReads)
         : Broken.Contains(user.User) ? throw new InvalidOperationException("A bug.")
         : ValueTask.FromResult(_users.GetValueOrDefault(user.User, UserSnapshot.Empty));
+
+    public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot)
+    {
+        snapshot = IsCold || Unreadable.Contains(user.User) || Broken.Contains(user.User) ? null : _users.GetValueOrDefault(user.User, UserSnapshot.Empty);
+        Interlocked.Add(ref _warmReads, snapshot is null ? 0 : 1);
+        return snapshot is not null;
+    }
+
+    public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members)
+    {
+        members = IsCold || CutAfter.Count > 0 ? null : new TopicMembers(_topics.GetValueOrDefault(topic.Topic, []));
+        Interlocked.Add(ref _warmReads, members is null ? 0 : 1);
+        return members is not null;
+    }
 
     public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
     {

@@ -149,7 +149,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
         long inFlight = 0;
         foreach (var @class in new[] { EventClass.Call, EventClass.Message, EventClass.Bulk })
         {
-            var books = Metrics.Ledger.Read("demo", @class);
+            var books = Metrics.Ledger.Of("demo").Read(@class);
             Assert.Equal(books.Planned, books.Settled + books.InFlight);
             inFlight += books.InFlight;
         }

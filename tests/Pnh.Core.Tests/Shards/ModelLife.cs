@@ -21,6 +21,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
 
     public async Task RunAsync(int steps)
     {
+        _hub.Store.IsCold = seed % 2 == 0; // every other life reads the registry on the long way
         _hub.Store.Put("ada", _hub.Phone("phone1"), _hub.Phone("phone2"), _hub.NewDevice("tablet"));
         _hub.Fcm.Answer = (_, _) => ValueTask.FromResult(RandomAnswer());
         for (var step = 0; step < steps; step++)

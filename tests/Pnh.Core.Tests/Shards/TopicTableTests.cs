@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using Pnh.Core.Devices;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 
@@ -11,46 +13,87 @@ public sealed class TopicTableTests
         var table = new TopicTable();
         table.Join(Session("s1"), ["room", "hall"]);
         table.Join(Session("s2"), ["room"]);
-        table.Join(Session("s3") with { App = "other" }, ["room"]);
+        table.Join(Session("s3", "other"), ["room"]);
         Assert.Equal(["s1", "s2"], Find(table, "room"));
         Assert.Equal(["s1"], Find(table, "hall"));
         Assert.Empty(Find(table, "never"));
-        Assert.Equal("s3", Assert.Single(table.Find("other", "room")).Session);
+        Assert.Equal("s3", Assert.Single(table.Find(new TopicKey("other", "room"))).Key.Session);
     }
 
     [Fact]
     public void Remove_TouchesItsOwnTopicsOnly()
     {
-        // Two sessions in each of 10,000 topics, one in five of them.
+        // Two sessions in each of 10,000 topics, one more in five of them.
         var table = new TopicTable();
         string[] own = ["t0", "t17", "t400", "t9998", "t9999"];
         for (var i = 0; i < 10_000; i++)
         {
-            table.Join(Session("a"), [$"t{i}"]);
-            table.Join(Session("b"), [$"t{i}"]);
+            table.Join(Session($"a{i}"), [$"t{i}"]);
+            table.Join(Session($"b{i}"), [$"t{i}"]);
         }
 
-        table.Join(Session("c"), own);
-        var before = Enumerable.Range(0, 10_000).Select(i => table.Find("demo", $"t{i}")).ToArray();
-        table.Remove(Session("c"));
+        var leaver = Session("c");
+        table.Join(leaver, own);
+        var before = Enumerable.Range(0, 10_000).Select(i => table.Find(new TopicKey("demo", $"t{i}"))).ToArray();
+        table.Remove(leaver);
 
         // A topic's array is made anew only when the topic was touched.
-        var touched = Enumerable.Range(0, 10_000).Where(i => !ReferenceEquals(before[i], table.Find("demo", $"t{i}"))).Select(i => $"t{i}");
+        var touched = Enumerable.Range(0, 10_000).Where(i => !ReferenceEquals(before[i], table.Find(new TopicKey("demo", $"t{i}")))).Select(i => $"t{i}");
         Assert.Equal(own, touched);
-        Assert.All(own, topic => Assert.Equal(["a", "b"], Find(table, topic)));
+        Assert.All(own, topic => Assert.Equal([$"a{topic[1..]}", $"b{topic[1..]}"], Find(table, topic)));
     }
 
     [Fact]
     public void Remove_LastOne_TakesTheTopicAway()
     {
         var table = new TopicTable();
-        table.Join(Session("s1"), ["room"]);
-        table.Join(Session("s2"), ["room"]);
-        table.Leave(Session("s1"), ["room"]);
+        var (one, two) = (Session("s1"), Session("s2"));
+        table.Join(one, ["room"]);
+        table.Join(two, ["room"]);
+        table.Leave(one, ["room"]);
         Assert.Equal(1, table.Count);
-        table.Remove(Session("s2"));
-        table.Remove(Session("s2"));
-        table.Leave(Session("s2"), ["room"]);
+        table.Remove(two);
+        table.Remove(two);
+        table.Leave(two, ["room"]);
+        Assert.Equal(0, table.Count);
+    }
+
+    [Fact]
+    public void Join_AfterItsEnd_IsInNothing()
+    {
+        var table = new TopicTable();
+        var session = Session("s1");
+        table.Join(session, ["room"]);
+        table.Remove(session);
+        table.Join(session, ["room"]);
+        Assert.Equal(0, table.Count);
+    }
+
+    [Fact]
+    public void LeaveAndRemove_InAnyOrder_KeepTheOthers()
+    {
+        // Whoever leaves gives its place to the last: everybody's place must stay right.
+        var table = new TopicTable();
+        var sessions = Enumerable.Range(0, 50).Select(i => Session($"s{i}")).ToList();
+        sessions.ForEach(session => table.Join(session, ["hall", "room"]));
+        var random = new Random(5);
+        while (sessions.Count > 0)
+        {
+            var leaver = sessions[random.Next(sessions.Count)];
+            sessions.Remove(leaver);
+            if (sessions.Count % 2 == 0)
+            {
+                table.Remove(leaver);
+            }
+            else
+            {
+                table.Leave(leaver, ["room", "hall"]);
+            }
+
+            Assert.Equal(sessions.Select(s => s.Key.Session).Order(StringComparer.Ordinal), Find(table, "room"));
+            Assert.Equal(sessions.Select(s => s.Key.Session).Order(StringComparer.Ordinal), Find(table, "hall"));
+        }
+
         Assert.Equal(0, table.Count);
     }
 
@@ -58,12 +101,13 @@ public sealed class TopicTableTests
     public async Task JoinAndRemove_AtOnce_LeaveNothing()
     {
         var table = new TopicTable();
+        var sessions = new ConcurrentDictionary<string, Subscriber>();
         await Task.WhenAll(Enumerable.Range(0, 4).Select(worker => Task.Run(() =>
         {
             for (var i = 0; i < 2_000; i++)
             {
                 // Workers meet in topics and, two by two, in sessions.
-                var session = Session($"s{worker / 2}-{i}");
+                var session = sessions.GetOrAdd($"s{worker / 2}-{i}", static id => Session(id));
                 table.Join(session, ["room", $"t{i % 7}"]);
                 table.Leave(session, [$"t{i % 7}"]);
                 table.Join(session, [$"t{i % 3}"]);
@@ -71,17 +115,12 @@ public sealed class TopicTableTests
             }
         })));
 
-        for (var i = 0; i < 2_000; i++)
-        {
-            table.Remove(Session($"s0-{i}"));
-            table.Remove(Session($"s1-{i}"));
-        }
-
         Assert.Equal(0, table.Count);
     }
 
     private static IEnumerable<string> Find(TopicTable table, string topic) =>
-        table.Find("demo", topic).Select(s => s.Session).Order(StringComparer.Ordinal);
+        table.Find(new TopicKey("demo", topic)).Select(s => s.Key.Session).Order(StringComparer.Ordinal);
 
-    private static SessionKey Session(string id) => new("demo", "ada", $"d-{id}", id);
+    private static Subscriber Session(string id, string app = "demo") =>
+        new(new SessionKey(app, "ada", $"d-{id}", id), new UserState(new UserKey(app, "ada")), null!);
 }

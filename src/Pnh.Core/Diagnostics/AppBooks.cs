@@ -1,0 +1,54 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+
+namespace Pnh.Core.Diagnostics;
+
+/// <summary>One app's part of the <see cref="Ledger"/>: an event finds it once, its deliveries hold on to it. Thread-safe, does not wait.</summary>
+internal sealed class AppBooks
+{
+    private const int States = 7;
+    private static readonly int Classes = EventClassNames.All.Length;
+    private readonly StripedCells _cells = new(Classes * (1 + States));
+
+    // Apart from the others: a lost or twice-booked delivery shows as a difference.
+    private readonly StripedCells _inFlight = new(Classes);
+
+    internal AppBooks(string app, CounterFamily planned, CounterFamily settled, CallbackFamily inFlight)
+    {
+        foreach (var @class in EventClassNames.All)
+        {
+            if (@class == EventClass.Transient)
+            {
+                continue;
+            }
+
+            var cell = (int)@class;
+            planned.Add(new Counter(_cells, cell), app, @class.Label());
+            inFlight.Add(() => _inFlight.Read(cell), app, @class.Label());
+            for (var state = 1; state < States; state++)
+            {
+                settled.Add(new Counter(_cells, SettledCell(@class, (DeliveryState)state)), app, @class.Label(), ((DeliveryState)state).Label());
+            }
+        }
+    }
+
+    internal void Planned(EventClass @class) => _cells.Add((int)@class, 1);
+
+    internal void Settled(EventClass @class, DeliveryState state) => _cells.Add(SettledCell(@class, state), 1);
+
+    internal void InFlight(EventClass @class, int delta) => _inFlight.Add((int)@class, delta);
+
+    /// <summary>Planned, settled and in flight of a class now.</summary>
+    internal (long Planned, long Settled, long InFlight) Read(EventClass @class)
+    {
+        long settled = 0;
+        for (var state = 1; state < States; state++)
+        {
+            settled += _cells.Read(SettledCell(@class, (DeliveryState)state));
+        }
+
+        return (_cells.Read((int)@class), settled, _inFlight.Read((int)@class));
+    }
+
+    private static int SettledCell(EventClass @class, DeliveryState state) => Classes + ((int)@class * States) + (int)state;
+}

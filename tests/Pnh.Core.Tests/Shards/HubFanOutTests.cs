@@ -1,0 +1,186 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Events to many: the short way, where all is in memory, and the long one have the same ends and the same counts.</summary>
+public sealed class HubFanOutTests
+{
+    private const string Room = """{"topic":"room"}""";
+    private const string Transient = "\"class\":\"transient\"";
+
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(127, false)]
+    [InlineData(128, false)]
+    [InlineData(129, false)]
+    [InlineData(300, false)]
+    [InlineData(300, true)]
+    public async Task Topic_SoManyJoined_EachGetsEachEventOnce(int sessions, bool isCold)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.IsCold = isCold;
+        var joined = new List<(FakeLink Link, SessionKey Key)>();
+        for (var i = 0; i < sessions; i++)
+        {
+            joined.Add(await hub.OpenAsync("tab", user: $"u{i}"));
+            hub.Hub.Joined(joined[i].Key, ["room"]);
+        }
+
+        var lost = await hub.SendAsync(Transient, Room);
+        var kept = await hub.SendAsync(to: Room);
+        foreach (var (link, key) in joined)
+        {
+            Assert.Equal([lost, kept], link.Ids);
+            hub.Hub.Acked(key, kept);
+        }
+
+        AssertCounts(hub, new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 2 * sessions), new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Acked, sessions));
+        Assert.Equal(2 + (2 * sessions), hub.Metrics.Snapshot().Served);
+        Assert.Equal((sessions, sessions, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Message));
+        hub.AssertAllEnded(kept);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Transient_MembersAndJoined_FollowsThePlan(bool isCold)
+    {
+        // One of each kind; a member's own rules count for a member, and a member gets it once though it joined too.
+        await using var hub = new HubUnderTest();
+        hub.Store.IsCold = isCold;
+        hub.Store.PutTopic("room", "absent", "member", "muting");
+        hub.Store.Put("muting", new UserSettings { MutedTopics = ["room"] }, hub.Phone("phone"));
+        hub.Store.Put("absent", hub.Phone("phone"));
+        var member = await JoinAsync(hub, "member");
+        var muting = await JoinAsync(hub, "muting");
+        var joined = await JoinAsync(hub, "joined");
+        var detached = await JoinAsync(hub, "detached");
+        hub.Hub.Detached(detached.Key);
+        var left = await JoinAsync(hub, "left");
+        hub.Hub.Left(left.Key, ["room"]);
+        var closed = await JoinAsync(hub, "closed");
+        hub.Hub.Closed(closed.Key);
+        var full = await JoinAsync(hub, "full");
+        full.Link.Room = 0;
+
+        var id = await hub.SendAsync(Transient, Room);
+        Assert.Equal([id], member.Link.Ids);
+        Assert.Equal([id], joined.Link.Ids);
+        Assert.All([muting.Link, detached.Link, left.Link, closed.Link, full.Link], link => Assert.Empty(link.Ids));
+        AssertCounts(
+            hub,
+            new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 4), // absent, muting (phone and tab), detached
+            new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.NotConnected, 1),
+            new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 2));
+        Assert.Equal(0, hub.Hub.InFlight);
+    }
+
+    [Theory]
+    [InlineData("\"except\":{\"users\":[\"ada\"]}")]
+    [InlineData("\"except\":{\"devices\":[\"tab-ada\"]}")]
+    [InlineData("\"except\":{\"sessions\":[\"s-ada\"]}")]
+    public async Task Transient_Except_LeavesOutWhomItNames(string except)
+    {
+        await using var hub = new HubUnderTest();
+        var (ada, eve) = (await JoinAsync(hub, "ada"), await JoinAsync(hub, "eve"));
+        var id = await hub.SendAsync($"{Transient},{except}", Room);
+        Assert.Empty(ada.Link.Ids);
+        Assert.Equal([id], eve.Link.Ids);
+        AssertCounts(hub, new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 1), new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 1));
+    }
+
+    [Fact]
+    public async Task Transient_NoSocketAllowed_GoesNowhere()
+    {
+        await using var hub = new HubUnderTest();
+        var ada = await JoinAsync(hub, "ada");
+        await hub.SendAsync($"{Transient},\"channels\":[\"fcm\"]", Room);
+        Assert.Empty(ada.Link.Ids);
+        AssertCounts(hub, new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 1));
+    }
+
+    [Fact]
+    public async Task Joined_ReplacedByANewerSession_OnlyWhatThatJoinedCounts()
+    {
+        await using var hub = new HubUnderTest();
+        var old = await JoinAsync(hub, "ada");
+        var (link, key) = await hub.OpenAsync("tab-ada", session: "newer", user: "ada");
+        await hub.SendAsync(Transient, Room);
+        Assert.Empty(old.Link.Ids);
+        Assert.Empty(link.Ids);
+        Assert.Equal(0, hub.Hub.Topics);
+        hub.Hub.Joined(old.Key, ["room"]); // late: that session is over
+        Assert.Equal(0, hub.Hub.Topics);
+        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Closed(old.Key);
+        Assert.Equal([await hub.SendAsync(Transient, Room)], link.Ids);
+    }
+
+    [Fact]
+    public async Task Joined_ToldTwiceOfTheSameSession_StaysInItsTopics()
+    {
+        await using var hub = new HubUnderTest();
+        var (_, key) = await JoinAsync(hub, "ada");
+        var (link, _) = await hub.OpenAsync("tab-ada", session: "s-ada", user: "ada");
+        Assert.Equal([await hub.SendAsync(Transient, Room), await hub.SendAsync(to: Room)], link.Ids);
+        hub.Hub.Closed(key);
+        Assert.Equal(0, hub.Hub.Topics);
+    }
+
+    [Fact]
+    public async Task Joined_ResumedOrInTheBackground_StillGetsIt()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await JoinAsync(hub, "ada");
+        hub.Hub.Detached(key);
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        var first = await hub.SendAsync(Transient, Room);
+        hub.Hub.StateChanged(key, SessionState.Background);
+        Assert.Equal([first, await hub.SendAsync(Transient, Room)], link.Ids);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Users_OneCannotBeReadNow_TheOthersAreServedAndItFollows(bool isLast)
+    {
+        await using var hub = new HubUnderTest();
+        string[] users = isLast ? ["bob", "eve", "ada"] : ["bob", "ada", "eve"];
+        foreach (var user in users)
+        {
+            hub.Store.Put(user, hub.Phone("phone"));
+        }
+
+        hub.Store.Unreadable.Add("ada");
+        var id = await hub.SendAsync(to: $$"""{"users":[{{string.Join(',', users.Select(u => $"\"{u}\""))}}]}""");
+        Assert.Equal(users.TakeWhile(u => u != "ada"), hub.Fcm.Sent.Select(s => s.User));
+        hub.Store.Unreadable.Clear();
+        await hub.PassUntilAsync(() => hub.Pushed.Count == 3, "the last of them");
+        Assert.Equal(users.Order(), hub.Fcm.Sent.Select(s => s.User).Order());
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Warm_ToAUser_NeverReadsTheStore()
+    {
+        await using var hub = new HubUnderTest();
+        await hub.SendAsync();
+        Assert.Equal(1, hub.Store.WarmReads);
+    }
+
+    private static async Task<(FakeLink Link, SessionKey Key)> JoinAsync(HubUnderTest hub, string user)
+    {
+        var opened = await hub.OpenAsync($"tab-{user}", session: $"s-{user}", user: user);
+        hub.Hub.Joined(opened.Key, ["room"]);
+        return opened;
+    }
+
+    private static void AssertCounts(HubUnderTest hub, params DeliveryCount[] expected) => Assert.Equal(
+        expected.OrderBy(c => c.Channel, StringComparer.Ordinal).ThenBy(c => c.Status),
+        hub.Metrics.Snapshot().Deliveries.Select(d => new DeliveryCount(d.Channel, d.Status, d.Count)));
+
+    private readonly record struct DeliveryCount(string Channel, DeliveryStatus Status, long Count);
+}
