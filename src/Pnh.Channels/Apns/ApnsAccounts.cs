@@ -11,13 +11,17 @@ namespace Pnh.Channels.Apns;
 /// <param name="Environment"><c>production</c> or <c>sandbox</c>.</param>
 /// <param name="BaseAddress">Where to connect.</param>
 /// <param name="Credential">Shared by every account with the same team and key: Apple counts new tokens per key, not per topic.</param>
-internal sealed record ApnsAccount(string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsCredential Credential);
+/// <param name="Connections">The most that each class may open.</param>
+internal sealed record ApnsAccount(string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsCredential Credential, int Connections);
 
 /// <summary>Every APNs account of the configuration, read and judged once. Immutable.</summary>
 internal sealed class ApnsAccounts : IConfigurationCheck
 {
     public const string Production = "production";
     public const string Sandbox = "sandbox";
+
+    /// <summary>Eight connections of 100 streams are 16,000 pushes a second at 50 ms each.</summary>
+    private const int MaxConnections = 8;
 
     private const string NistP256 = "1.2.840.10045.3.1.7";
 
@@ -67,10 +71,11 @@ internal sealed class ApnsAccounts : IConfigurationCheck
 
         var address = section.Address(
             "BaseAddress", environment == Sandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com");
+        var connections = section.Number("Connections", MaxConnections, 1, 100);
         var credential = Credential(section, team, key);
         return credential is null || !section.IsValid
             ? null
-            : new ApnsAccount(section.Name, section.App, topic, environment, address, credential);
+            : new ApnsAccount(section.Name, section.App, topic, environment, address, credential, connections);
     }
 
     private void Add(AccountSection section, ApnsAccount account)

@@ -1,6 +1,5 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
@@ -22,6 +21,7 @@ internal sealed class ApnsModule : PushChannelModule
         "Apps:*:Apns:*:Topic",
         "Apps:*:Apns:*:Environment",
         "Apps:*:Apns:*:BaseAddress",
+        "Apps:*:Apns:*:Connections",
     ];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
@@ -31,11 +31,6 @@ internal sealed class ApnsModule : PushChannelModule
         services.AddSingleton(provider => new ApnsAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<ApnsAccounts>());
         services.AddSingleton<IPushChannel>(provider => new ApnsChannel(
-            provider.GetRequiredService<ApnsAccounts>(),
-            new ProviderServices(
-                provider.GetRequiredService<ProviderTrust>(),
-                gauges,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILoggerFactory>())));
+            provider.GetRequiredService<ApnsAccounts>(), ProviderServices.From(provider, gauges)));
     }
 }

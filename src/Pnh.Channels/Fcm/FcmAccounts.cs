@@ -8,20 +8,24 @@ namespace Pnh.Channels.Fcm;
 /// <param name="App">The app it serves.</param>
 /// <param name="SendAddress">Where messages are posted.</param>
 /// <param name="Credential">Shared by every lane of the account.</param>
-internal sealed record FcmAccount(string Name, string App, Uri SendAddress, FcmCredential Credential);
+/// <param name="Connections">The most that each class may open.</param>
+internal sealed record FcmAccount(string Name, string App, Uri SendAddress, FcmCredential Credential, int Connections);
 
 /// <summary>Every FCM account of the configuration, read and judged once. Owns their credentials.</summary>
 internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 {
+    /// <summary>Twenty connections of 100 streams are 20,000 messages a second at 100 ms each, twice the default quota of a project.</summary>
+    private const int MaxConnections = 20;
+
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, FcmAccount> _byName = new(StringComparer.Ordinal);
     private readonly Dictionary<string, FcmAccount> _byApp = new(StringComparer.Ordinal);
 
-    public FcmAccounts(IConfiguration pnhSection, ProviderTrust trust, TimeProvider time)
+    public FcmAccounts(IConfiguration pnhSection, ProviderServices services)
     {
         foreach (var section in AccountSection.ReadAll(pnhSection, "Fcm", _errors))
         {
-            Read(section, trust, time);
+            Read(section, services);
         }
     }
 
@@ -48,9 +52,10 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         }
     }
 
-    private void Read(AccountSection section, ProviderTrust trust, TimeProvider time)
+    private void Read(AccountSection section, ProviderServices services)
     {
         var address = section.Address("BaseAddress", "https://fcm.googleapis.com");
+        var connections = section.Number("Connections", MaxConnections, 1, 100);
         var file = section.File("ServiceAccountFile");
         if (file is null)
         {
@@ -71,7 +76,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         else if (section.IsValid)
         {
             var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
-            var account = new FcmAccount(section.Name, section.App, send, new FcmCredential(serviceAccount, trust, time));
+            var account = new FcmAccount(section.Name, section.App, send, new FcmCredential(serviceAccount, services), connections);
             _byName.Add(account.Name, account);
             _byApp.Add(account.App, account);
         }

@@ -29,10 +29,10 @@ internal sealed class FcmCredential : IDisposable
     private DateTimeOffset _replaceFrom;
     private Task<FcmAccessToken>? _fetch;
 
-    public FcmCredential(ServiceAccount account, ProviderTrust trust, TimeProvider time)
+    public FcmCredential(ServiceAccount account, ProviderServices services)
     {
-        _endpoint = new FcmTokenEndpoint(account, trust, time);
-        _time = time;
+        _endpoint = new FcmTokenEndpoint(account, services);
+        _time = services.Time;
     }
 
     /// <summary>The header to use now; completes at once while a token is good.</summary>

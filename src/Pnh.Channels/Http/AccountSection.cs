@@ -1,3 +1,4 @@
+using System.Globalization;
 using Microsoft.Extensions.Configuration;
 
 namespace Pnh.Channels.Http;
@@ -59,6 +60,23 @@ internal sealed class AccountSection
 
     /// <summary>The value or null.</summary>
     public string? Optional(string key) => _section[key] is { Length: > 0 } value ? value : null;
+
+    /// <summary>A whole number; <paramref name="standard"/> when the key is not set.</summary>
+    public int Number(string key, int standard, int least, int most)
+    {
+        if (Optional(key) is not { } text)
+        {
+            return standard;
+        }
+
+        if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var value) && value >= least && value <= most)
+        {
+            return value;
+        }
+
+        Fail(key, $"must be a number from {least} to {most}");
+        return standard;
+    }
 
     /// <summary>An https address without path; <paramref name="standard"/> when the key is not set.</summary>
     public Uri Address(string key, string standard)

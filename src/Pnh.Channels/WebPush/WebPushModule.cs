@@ -1,7 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Deliveries;
@@ -32,10 +31,6 @@ internal sealed class WebPushModule : PushChannelModule
         services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
             provider.GetRequiredService<WebPushAccounts>(),
             Dns.GetHostAddressesAsync,
-            new ProviderServices(
-                provider.GetRequiredService<ProviderTrust>(),
-                gauges,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILoggerFactory>())));
+            ProviderServices.From(provider, gauges)));
     }
 }
