@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Fcm;

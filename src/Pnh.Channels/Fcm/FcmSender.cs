@@ -1,5 +1,6 @@
 using System.Net;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Fcm;

@@ -1,19 +1,14 @@
 using System.Buffers;
 using System.Net;
-using System.Net.Http.Headers;
-using System.Text;
 
-namespace Pnh.Channels.Http;
+namespace Pnh.Channels.Http.Wire;
 
 /// <summary>
-/// A JSON body made of parts that all deliveries of an event share and small ASCII texts that differ (address, TTL). Joined in a pooled
-/// buffer only while it is written, in one write (each write is a DATA frame), and as often as the handler resends it.
+/// A spliced body for the framework's handler. Joined in a pooled buffer only while it is written, in one write (each write is a DATA frame), and
+/// as often as the handler resends it.
 /// </summary>
 internal sealed class SplicedContent : HttpContent
 {
-    // Shared and never changed.
-    private static readonly MediaTypeHeaderValue Json = new("application/json");
-
     private readonly SplicedBody _body;
     private readonly string _first;
     private readonly string _second;
@@ -26,7 +21,6 @@ internal sealed class SplicedContent : HttpContent
         _body = body;
         _first = first;
         _second = second;
-        Headers.ContentType = Json;
     }
 
     protected override bool TryComputeLength(out long length)
@@ -44,7 +38,7 @@ internal sealed class SplicedContent : HttpContent
         var buffer = ArrayPool<byte>.Shared.Rent(length);
         try
         {
-            Join(buffer);
+            _body.CopyTo(buffer, _first, _second);
             await stream.WriteAsync(buffer.AsMemory(0, length), cancellationToken);
         }
         finally
@@ -52,21 +46,4 @@ internal sealed class SplicedContent : HttpContent
             ArrayPool<byte>.Shared.Return(buffer);
         }
     }
-
-    private void Join(Span<byte> buffer)
-    {
-        _body.Head.CopyTo(buffer);
-        buffer = buffer[_body.Head.Length..];
-        buffer = buffer[Encoding.ASCII.GetBytes(_first, buffer)..];
-        _body.Middle.CopyTo(buffer);
-        buffer = buffer[_body.Middle.Length..];
-        buffer = buffer[Encoding.ASCII.GetBytes(_second, buffer)..];
-        _body.Tail.CopyTo(buffer);
-    }
-}
-
-/// <summary>The shared parts of a spliced body: head, gap, middle, gap, tail.</summary>
-internal sealed record SplicedBody(byte[] Head, byte[] Middle, byte[] Tail)
-{
-    public int Length => Head.Length + Middle.Length + Tail.Length;
 }

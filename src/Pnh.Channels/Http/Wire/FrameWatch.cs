@@ -1,0 +1,193 @@
+using System.Buffers.Binary;
+
+namespace Pnh.Channels.Http.Wire;
+
+/// <summary>
+/// The decrypted stream of a connection, read along: tells the observer of the peer's SETTINGS_MAX_CONCURRENT_STREAMS, of GOAWAY with its reason (where
+/// APNs says why) and of the end. Looks at frame headers (RFC 9113 section 4.1) and at the payload of those two frames only. Writes pass through.
+/// </summary>
+internal sealed class FrameWatch : Stream
+{
+    private readonly Stream _inner;
+    private readonly FrameScan _scan;
+    private readonly IConnectionObserver _observer;
+    private int _ended;
+
+    public FrameWatch(Stream inner, IConnectionObserver observer)
+    {
+        _inner = inner;
+        _observer = observer;
+        _scan = new FrameScan(observer);
+    }
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => true;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        var read = 0;
+        try
+        {
+            read = await _inner.ReadAsync(buffer, cancellationToken);
+            _scan.Read(buffer.Span[..read]);
+            return read;
+        }
+        finally
+        {
+            // The handler asks with an empty buffer first, to hold none while it waits.
+            if (read == 0 && buffer.Length > 0)
+            {
+                End();
+            }
+        }
+    }
+
+    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) => _inner.WriteAsync(buffer, cancellationToken);
+
+    public override Task FlushAsync(CancellationToken cancellationToken) => _inner.FlushAsync(cancellationToken);
+
+    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    public override void Flush() => _inner.Flush();
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            _inner.Dispose();
+            End();
+        }
+
+        base.Dispose(disposing);
+    }
+
+    private void End()
+    {
+        if (Interlocked.Exchange(ref _ended, 1) == 0)
+        {
+            _observer.Ended();
+        }
+    }
+}
+
+/// <summary>Cuts what a peer sends into frames and reads SETTINGS and GOAWAY, however the bytes arrive. Not thread-safe.</summary>
+internal sealed class FrameScan
+{
+    private const int HeaderBytes = 9;
+    private const byte SettingsFrame = 0x4;
+    private const byte GoAwayFrame = 0x7;
+    private const byte AckFlag = 0x1;
+    private const ushort MaxConcurrentStreams = 0x3;
+
+    /// <summary>Enough for every SETTINGS anybody sends (six of 6 bytes) and for GOAWAY with a sentence; what a frame has beyond is passed over.</summary>
+    private const int KeptBytes = 256;
+
+    private readonly byte[] _kept = new byte[HeaderBytes + KeptBytes];
+    private readonly IConnectionObserver _observer;
+    private int _keptLength;
+    private int _payloadLeft;
+    private bool _hasSettings;
+
+    public FrameScan(IConnectionObserver observer) => _observer = observer;
+
+    public void Read(ReadOnlySpan<byte> bytes)
+    {
+        while (!bytes.IsEmpty)
+        {
+            if (_keptLength < HeaderBytes)
+            {
+                bytes = bytes[Keep(bytes, HeaderBytes - _keptLength)..];
+                if (_keptLength < HeaderBytes)
+                {
+                    return;
+                }
+
+                _payloadLeft = (_kept[0] << 16) | (_kept[1] << 8) | _kept[2];
+            }
+
+            var taken = Math.Min(_payloadLeft, bytes.Length);
+            if (_kept[3] is SettingsFrame or GoAwayFrame)
+            {
+                Keep(bytes[..taken], _kept.Length - _keptLength);
+            }
+
+            bytes = bytes[taken..];
+            _payloadLeft -= taken;
+            if (_payloadLeft == 0)
+            {
+                Complete(_kept[3], _kept.AsSpan(HeaderBytes, _keptLength - HeaderBytes));
+                _keptLength = 0;
+            }
+        }
+    }
+
+    private int Keep(ReadOnlySpan<byte> bytes, int most)
+    {
+        var length = Math.Min(bytes.Length, most);
+        bytes[..length].CopyTo(_kept.AsSpan(_keptLength));
+        _keptLength += length;
+        return length;
+    }
+
+    private void Complete(byte type, ReadOnlySpan<byte> payload)
+    {
+        if (type == SettingsFrame && (_kept[4] & AckFlag) == 0)
+        {
+            ReadSettings(payload);
+        }
+        else if (type == GoAwayFrame && payload.Length >= 8)
+        {
+            _observer.GoingAway(BinaryPrimitives.ReadUInt32BigEndian(payload[4..]), Text(payload[8..]));
+        }
+    }
+
+    private void ReadSettings(ReadOnlySpan<byte> payload)
+    {
+        long? limit = _hasSettings ? null : long.MaxValue;
+        for (; payload.Length >= 6; payload = payload[6..])
+        {
+            if (BinaryPrimitives.ReadUInt16BigEndian(payload) == MaxConcurrentStreams)
+            {
+                limit = BinaryPrimitives.ReadUInt32BigEndian(payload[2..]);
+            }
+        }
+
+        _hasSettings = true;
+        if (limit is { } streams)
+        {
+            _observer.StreamLimit(streams);
+        }
+    }
+
+    private static string? Text(ReadOnlySpan<byte> debug)
+    {
+        debug = debug[..Math.Min(debug.Length, 128)];
+        return debug.IsEmpty
+            ? null
+            : string.Create(debug.Length, debug, static (text, bytes) =>
+            {
+                for (var i = 0; i < bytes.Length; i++)
+                {
+                    // A log line is no place for a peer's control characters.
+                    text[i] = bytes[i] is >= 0x20 and < 0x7F ? (char)bytes[i] : '?';
+                }
+            });
+    }
+}

@@ -1,0 +1,90 @@
+using System.Net;
+using System.Net.Security;
+
+namespace Pnh.Channels.Http.Wire;
+
+/// <summary>HTTP/2 by SocketsHttpHandler: the default, and what our own transport is held against.</summary>
+internal sealed class FrameworkTransport : IConnectionTransport
+{
+    public string Name => "framework";
+
+    public IProviderConnection Open(SslStream stream, ConnectionOptions options, IConnectionObserver observer) =>
+        new FrameworkConnection(stream, options, observer);
+}
+
+/// <summary>
+/// A handler of its own around one dialled stream. The handler would dial again when the stream has ended; it is refused, so that one object stays one
+/// connection. The peer's frames are read along (<see cref="FrameWatch"/>), since the handler shows neither SETTINGS nor why a peer goes away.
+/// </summary>
+internal sealed class FrameworkConnection : IProviderConnection
+{
+    private readonly Uri _origin;
+    private readonly SslStream _stream;
+    private readonly HttpMessageInvoker _invoker;
+    private int _isTaken;
+
+    public FrameworkConnection(SslStream stream, ConnectionOptions options, IConnectionObserver observer)
+    {
+        _origin = options.Origin;
+        _stream = stream;
+        _invoker = new HttpMessageInvoker(new SocketsHttpHandler
+        {
+            ActivityHeadersPropagator = null,
+            AllowAutoRedirect = false,
+            AutomaticDecompression = DecompressionMethods.None,
+            ConnectCallback = (_, _) => Interlocked.Exchange(ref _isTaken, 1) == 0
+                ? ValueTask.FromResult<Stream>(_stream)
+                : throw new IOException("The connection has ended."),
+            EnableMultipleHttp2Connections = false,
+            KeepAlivePingDelay = options.PingAfter,
+            KeepAlivePingPolicy = options.PingsWhenIdle ? HttpKeepAlivePingPolicy.Always : HttpKeepAlivePingPolicy.WithActiveRequests,
+            KeepAlivePingTimeout = options.PingTimeout,
+            MaxResponseHeadersLength = 16,
+            PlaintextStreamFilter = (context, _) => ValueTask.FromResult<Stream>(new FrameWatch(context.PlaintextStream, observer)),
+
+            // Whose connection it is decides about its end.
+            PooledConnectionIdleTimeout = Timeout.InfiniteTimeSpan,
+            PooledConnectionLifetime = Timeout.InfiniteTimeSpan,
+            UseCookies = false,
+            UseProxy = false,
+        });
+    }
+
+    public ValueTask<ProviderAnswer> SendAsync(in ProviderRequest request, CancellationToken cancellationToken) =>
+        ExchangeAsync(Message(request), request.Wanted, cancellationToken);
+
+    public ValueTask DisposeAsync()
+    {
+        // A disposed handler lets requests under way go on until their tokens are cancelled; over a closed stream they fail at once.
+        _invoker.Dispose();
+        return _stream.DisposeAsync();
+    }
+
+    private async ValueTask<ProviderAnswer> ExchangeAsync(HttpRequestMessage message, WantedHeaders wanted, CancellationToken cancellationToken)
+    {
+        using (message)
+        {
+            try
+            {
+                using var response = await _invoker.SendAsync(message, cancellationToken);
+                return await FrameworkAnswer.ReadAsync(response, wanted, cancellationToken);
+            }
+            catch (Exception exception) when (FrameworkAnswer.FaultOf(exception, cancellationToken) is { } fault)
+            {
+                return fault;
+            }
+        }
+    }
+
+    private HttpRequestMessage Message(in ProviderRequest request)
+    {
+        var message = new HttpRequestMessage(HttpMethod.Post, new Uri(_origin, request.PathPrefix + request.PathEnd))
+        {
+            Content = new SplicedContent(request.Body, request.FirstGap ?? "", request.SecondGap ?? ""),
+            Version = HttpVersion.Version20,
+            VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+        };
+        FrameworkAnswer.AddHeaders(message, request.Headers);
+        return message;
+    }
+}
