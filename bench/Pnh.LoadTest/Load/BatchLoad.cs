@@ -12,7 +12,7 @@ namespace Pnh.LoadTest.Load;
 /// <summary>NDJSON uploads to PNH, one after the other on a few connections; each connection has users of its own, so that their order is known.</summary>
 internal sealed partial class BatchLoad : ILoad
 {
-    private const int Connections = 4;
+    private const int Connections = 2;
     private const int Lines = 500;
     private readonly int _users;
     private readonly Ledger _ledger;

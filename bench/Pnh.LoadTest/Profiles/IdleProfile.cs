@@ -25,7 +25,7 @@ internal static class IdleProfile
         var from = Stopwatch.GetTimestamp();
         var cpu = run.Server.CpuSeconds;
         run.Fleet.Open(sessions);
-        Settle(run);
+        Settle(run, idle);
         var (accept, took) = (run.Server.CpuSeconds - cpu, Stopwatch.GetElapsedTime(from).TotalSeconds);
         var extra = new Dictionary<string, double>(StringComparer.Ordinal)
         {
@@ -52,24 +52,24 @@ internal static class IdleProfile
         var from = Stopwatch.GetTimestamp();
         var cpu = run.Server.CpuSeconds;
         run.Fleet.Sessions.ForEach(static session => session.Close(reset: true));
-        Settle(run);
+        Settle(run, idle);
         extra["resetCpuUntilDetached"] = run.Server.CpuSeconds - cpu - (idle * Stopwatch.GetElapsedTime(from).TotalSeconds);
         run.Loop.Run(Math.Max(0, run.Options.Linger + 1 - Stopwatch.GetElapsedTime(from).TotalSeconds));
-        Settle(run);
+        Settle(run, idle);
         var took = Stopwatch.GetElapsedTime(from).TotalSeconds;
         extra["resetCpu"] = run.Server.CpuSeconds - cpu - (idle * took);
         extra["resetSeconds"] = took;
         extra["sessionsLeft"] = HubMetrics.Read(run.Options.Host, run.Options.OperationsPort)?.Sum("pnh_sessions") ?? 0;
     }
 
-    // Until the server took less than 5 % of a core for half a second; a minute at most.
-    private static void Settle(BenchRun run)
+    // Until the server takes no more than 5 % of a core above what it takes idle, for half a second; a minute at most.
+    private static void Settle(BenchRun run, double idle = 0.05)
     {
         for (var i = 0; i < 120; i++)
         {
             var cpu = run.Server.CpuSeconds;
             run.Loop.Run(0.5);
-            if (run.Server.CpuSeconds - cpu < 0.025)
+            if (run.Server.CpuSeconds - cpu <= 0.5 * (idle + 0.05))
             {
                 return;
             }
