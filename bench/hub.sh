@@ -44,15 +44,16 @@ build_generator() {
   generator=$PWD/artifacts/bin/Pnh.LoadTest/release/Pnh.LoadTest
 }
 
-# start_hub [--Pnh:…=…]: on core 0, as a first start. Sets hub, port, operations, key, data; a second call starts another one.
+# start_hub [--Pnh:…=…]: on core 0, as a first start. Sets hub, port, operations, phones (the sandbox), key, data; a second call starts another one.
 hubs=0
 start_hub() {
   hubs=$((hubs + 1))
   data=$scratch/data$hubs
   port=$(free_port)
   operations=$(free_port)
+  phones=$(free_port)
   taskset -c 0 "$program" --Pnh:Data="$data" --Pnh:Urls="http://127.0.0.1:$port" --Pnh:OperationsUrls="http://127.0.0.1:$operations" \
-    --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm=0 "$@" >"$scratch/hub.log" 2>&1 &
+    --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm="$phones" "$@" >"$scratch/hub.log" 2>&1 &
   hub=$!
   started+=("$hub")
   for _ in $(seq 150); do

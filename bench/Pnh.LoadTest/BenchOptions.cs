@@ -28,7 +28,7 @@ internal sealed class BenchOptions
         Seconds = Number("seconds", 10);
         Warm = Number("warm", 3);
         Size = (int)Number("size", 200);
-        Class = Text("class", "transient");
+        Class = Text("class", profile switch { "chat" or "storm" or "fan-out" => "message", "mixed" => "call", _ => "transient" });
         Ids = Text("ids", "true") == "true";
         LateAfter = Number("late", 1);
         Connecting = (int)Number("connecting", 128);
@@ -37,6 +37,8 @@ internal sealed class BenchOptions
         Resume = Text("resume", "true") == "true";
         Json = _given.Remove("json");
         Label = Text("label", "");
+        Linger = Number("linger", Peer == "pnh" ? 60 : 0);
+        PhonesPort = (int)Number("phones-port", 0);
         if (_given.Count > 0)
         {
             throw new ArgumentException($"unknown: --{_given.Keys.First()}");
@@ -109,6 +111,12 @@ internal sealed class BenchOptions
 
     /// <summary>Goes into the result as it is.</summary>
     public string Label { get; }
+
+    /// <summary>How long the server keeps sessions whose connection broke.</summary>
+    public double Linger { get; }
+
+    /// <summary>The sandbox's FCM port, where its phones can be asked; 0 = they are not.</summary>
+    public int PhonesPort { get; }
 
     public int SessionsOr(int wanted) => Sessions > 0 ? Sessions : wanted;
 

@@ -22,8 +22,14 @@ internal sealed class Arrivals
         _lateAfter = (long)(lateAfter * Stopwatch.Frequency);
     }
 
-    /// <summary>Times from due to arrival.</summary>
-    public Histogram Latency { get; private set; } = new();
+    /// <summary>Times from due to arrival of what went to users.</summary>
+    public Histogram ToUsers { get; private set; } = new();
+
+    /// <summary>The same of what went to topics.</summary>
+    public Histogram ToTopics { get; private set; } = new();
+
+    /// <summary>That of the users where there is any: a profile with both wants to know it.</summary>
+    public Histogram Latency => ToUsers.Count > 0 ? ToUsers : ToTopics;
 
     public long Count { get; private set; }
 
@@ -68,14 +74,14 @@ internal sealed class Arrivals
     /// <summary>Counts from here on.</summary>
     public void Restart()
     {
-        (Latency, Count, Duplicates, Reordered, Late, Misrouted) = (new Histogram(), 0, 0, 0, 0, 0);
+        (ToUsers, ToTopics, Count, Duplicates, Reordered, Late, Misrouted) = (new Histogram(), new Histogram(), 0, 0, 0, 0, 0);
     }
 
     private void Judge(StreamCheck[] streams, int stream, long sequence, long due)
     {
         var took = Stopwatch.GetTimestamp() - due;
         Count++;
-        Latency.Add(took);
+        (stream < Ledger.FirstTopic ? ToUsers : ToTopics).Add(took);
         Late += took > _lateAfter ? 1 : 0;
         foreach (var check in streams)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net;
 using Pnh.LoadTest.Integrity;
 using Pnh.LoadTest.Measure;
@@ -72,9 +73,10 @@ internal sealed class Publishers
     /// <summary>Counts from here on.</summary>
     public void Restart() => (Accepted, Refused, Broken, Answers) = (0, 0, 0, new Histogram());
 
-    private void Answer(PostConnection connection, Posted posted, int status, ReadOnlySpan<byte> body)
+    /// <summary>An event got its answer; 0 = none.</summary>
+    public void Book(Posted posted, int status)
     {
-        Answers.Add(System.Diagnostics.Stopwatch.GetTimestamp() - posted.Due);
+        Answers.Add(Stopwatch.GetTimestamp() - posted.Due);
         if (status is >= 200 and < 300)
         {
             Accepted++;
@@ -87,7 +89,11 @@ internal sealed class Publishers
             Broken += status is 429 or 503 ? 0 : 1;
             LastStatus = status is 429 or 503 ? LastStatus : status;
         }
+    }
 
+    private void Answer(PostConnection connection, Posted posted, int status, ReadOnlySpan<byte> body)
+    {
+        Book(posted, status);
         Next(connection);
     }
 
@@ -99,7 +105,7 @@ internal sealed class Publishers
         }
         else if (Endless?.Invoke(connection.Index) is var (template, stream))
         {
-            connection.Post(template, new Posted(stream, _ledger.Next(stream), System.Diagnostics.Stopwatch.GetTimestamp()));
+            connection.Post(template, new Posted(stream, _ledger.Next(stream), Stopwatch.GetTimestamp()));
         }
     }
 }

@@ -59,6 +59,15 @@ internal sealed class BenchRun : IDisposable
         return session;
     }
 
+    /// <summary>So many users, each with one session in the topics that it is asked for.</summary>
+    public void Add(int users, Func<int, int[]> topics)
+    {
+        for (var user = 0; user < users; user++)
+        {
+            Add(user, topics(user));
+        }
+    }
+
     /// <summary>Opens all of them.</summary>
     public void Open()
     {
@@ -78,7 +87,10 @@ internal sealed class BenchRun : IDisposable
     }
 
     /// <summary>The load, measured from quiet to quiet.</summary>
-    public BenchResult MeasureWarm(ILoad load, double seconds)
+    /// <param name="load">What is done.</param>
+    /// <param name="seconds">For how long.</param>
+    /// <param name="then">Done after that, before it must become quiet.</param>
+    public BenchResult MeasureWarm(ILoad load, double seconds, Action? then = null)
     {
         Restart();
         var before = HubMetrics.Read(Options.Host, Options.OperationsPort);
@@ -86,6 +98,7 @@ internal sealed class BenchRun : IDisposable
         load.Start();
         Loop.Run(seconds);
         load.Stop();
+        then?.Invoke();
         var last = Quiet(load);
         var result = Result(
             Server.CpuSeconds - cpu, (Environment.CpuUsage.TotalTime - own).TotalSeconds, Stopwatch.GetElapsedTime(from, last).TotalSeconds, (load as OpenLoad)?.Lateness);

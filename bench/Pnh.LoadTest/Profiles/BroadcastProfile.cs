@@ -9,19 +9,15 @@ internal static class BroadcastProfile
 {
     public static BenchResult Run(BenchRun run)
     {
-        for (var user = 0; user < run.Options.SessionsOr(2000); user++)
-        {
-            run.Add(user, 0);
-        }
-
+        run.Add(run.Options.SessionsOr(2000), static _ => [0]);
         run.Open();
-        return run.Measure(Rounds(run, run.Options.RateOr(20)));
+        return run.Measure(Rounds(run, run.Options.RateOr(20), run.Options.Class));
     }
 
     /// <summary>One event to the topic in each round.</summary>
-    public static OpenLoad Rounds(BenchRun run, double rate)
+    public static OpenLoad Rounds(BenchRun run, double rate, string @class)
     {
-        var post = run.Peer.Post(toTopic: true, run.Options.Class);
+        var post = run.Peer.Post(toTopic: true, @class);
         return new OpenLoad(run.Loop, run.Publishers, rate, isEven: true, due => run.Publishers.Post(post, Ledger.FirstTopic, due));
     }
 }

@@ -9,5 +9,13 @@ internal static class Catalogue
     {
         ["broadcast"] = BroadcastProfile.Run,
         ["one"] = OneProfile.Run,
+        ["ndjson"] = NdjsonProfile.Run,
+        ["echo"] = EchoProfile.Run,
+        ["chat"] = ChatProfile.Run,
+        ["fan-out"] = FanOutProfile.Run,
+        ["storm"] = StormProfile.Run,
+        ["groups"] = GroupsProfile.Run,
+        ["idle"] = IdleProfile.Run,
+        ["mixed"] = MixedProfile.Run,
     };
 }

@@ -9,11 +9,7 @@ internal static class OneProfile
     public static BenchResult Run(BenchRun run)
     {
         var users = run.Options.SessionsOr(500);
-        for (var user = 0; user < users; user++)
-        {
-            run.Add(user);
-        }
-
+        run.Add(users, static _ => []);
         run.Open();
         return run.Measure(Load(run, users, run.Options.RateOr(0)));
     }
