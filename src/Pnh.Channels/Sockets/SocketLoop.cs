@@ -35,6 +35,7 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     private readonly ILogger _log;
     private readonly Thread _thread;
     private readonly int _event;
+    private readonly Lock _signaling = new();
     private LoopSocket?[] _sockets = new LoopSocket?[1024];
     private readonly List<LoopListener> _listeners = [];
     private long _turnBegan;
@@ -42,6 +43,7 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     private int _count;
     private int _signaled;
     private volatile bool _stopping;
+    private bool _hasEnded;
 
     public SocketLoop(string name, TimeProvider clock, ILogger log)
     {
@@ -130,8 +132,12 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     {
         if (Interlocked.Exchange(ref _signaled, 1) == 0)
         {
-            var one = 1UL;
-            _ = Syscalls.Write(_event, &one, sizeof(ulong));
+            // Who comes after the end must not write into a connection that got the descriptor's number.
+            lock (_signaling)
+            {
+                var one = 1UL;
+                _ = _hasEnded ? 0 : Syscalls.Write(_event, &one, sizeof(ulong));
+            }
         }
     }
 
@@ -244,7 +250,12 @@ internal sealed unsafe partial class SocketLoop : IDisposable
             }
         }
 
-        _ = Syscalls.Close(_event);
+        lock (_signaling)
+        {
+            _hasEnded = true;
+            _ = Syscalls.Close(_event);
+        }
+
         _ = Syscalls.Close(Epoll);
     }
 

@@ -29,7 +29,7 @@ public sealed class WebSocketServerOptions
     /// <summary>How long a pong may take before the connection counts as lost. Default 10 s.</summary>
     public TimeSpan KeepAliveTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Client messages a second that a connection may send for long; acks that confirm something are free. Default 100.</summary>
+    /// <summary>Client messages a second that a connection may send for long; acks are free while they are no more than frames. Default 100.</summary>
     public int MessagesPerSecond { get; set; } = 100;
 
     /// <summary>Client messages at once. Default 200.</summary>

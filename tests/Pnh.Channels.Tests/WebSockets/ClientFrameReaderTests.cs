@@ -36,6 +36,27 @@ public class ClientFrameReaderTests
     }
 
     [Theory]
+    [InlineData("0")]
+    [InlineData("7")]
+    [InlineData("9223372036854775807")]
+    [InlineData("9223372036854775808")]
+    [InlineData("-1")]
+    [InlineData("+1")]
+    [InlineData("007")]
+    [InlineData("")]
+    [InlineData(" 7")]
+    [InlineData("7 ")]
+    [InlineData("7e0")]
+    [InlineData("7}")]
+    [InlineData("7,\"x\":8")]
+    public void Read_AckAsItIsUsuallyWritten_IsReadAsAnyOther(string seq)
+    {
+        var problem = Read($$"""{"type":"ack","seq":{{seq}}}""", out var usual);
+        var other = Read($$""" {"type":"ack","seq":{{seq}}}""", out var same);
+        Assert.Equal((other, same.Type, same.Seq), (problem, usual.Type, usual.Seq));
+    }
+
+    [Theory]
     [InlineData("", "bad-json")]
     [InlineData("null", "bad-json")]
     [InlineData("[]", "bad-json")]

@@ -151,6 +151,46 @@ public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(tr
     }
 
     [Fact]
+    public async Task Receive_AnAckForEachFrameThatResumesRepeated_IsNeverTooMany()
+    {
+        const int Frames = 40;
+        await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 5));
+        var (client, opened) = await host.OpenAsync();
+        for (var i = 1; i <= Frames; i++)
+        {
+            opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{i}"));
+        }
+
+        await client.ReadFramesAsync(Frames);
+        for (var resumes = 0; resumes < 3; resumes++)
+        {
+            client.Dispose();
+            client = await SocketClient.ConnectAsync(host.Port);
+            await client.ResumeAsync(opened.Key.Session, 0);
+            await client.ReadFramesAsync(Frames);
+        }
+
+        // It acks each frame as often as it got it; all but the first of them confirm nothing.
+        using var last = client;
+        for (var i = 1; i <= 4 * Frames; i++)
+        {
+            await last.AckAsync(((i - 1) / 4) + 1);
+        }
+
+        for (var i = 1; i <= Frames; i++)
+        {
+            Assert.Equal($"e-{i}", await host.Hub.NextAckedAsync());
+        }
+
+        for (var i = 0; i < 30; i++)
+        {
+            await last.AckAsync(1);
+        }
+
+        Assert.Equal((4005, "rate-limited"), await last.ReadCloseAsync());
+    }
+
+    [Fact]
     public async Task Connect_MoreThanTheLimit_IsOverloaded()
     {
         await using var host = await StartAsync(o => o.MaxConnections = 1);

@@ -7,7 +7,7 @@ namespace Pnh.Channels.Tests.WebSockets;
 /// <summary>A TCP socket that speaks RFC 6455 by hand, for what a proper client never does.</summary>
 internal sealed class RawClient : IDisposable
 {
-    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
 
     public static async Task<RawClient> UpgradeAsync(int port, int? receiveBuffer = null)
     {
@@ -73,6 +73,22 @@ internal sealed class RawClient : IDisposable
     }
 
     public async Task SendBytesAsync(byte[] bytes) => await _socket.SendAsync(bytes).WaitAsync(SocketHost.Patience);
+
+    /// <summary>One write each, as far as the server takes them: it may have closed meanwhile.</summary>
+    public async Task TrySendAllAsync(byte[][] writes)
+    {
+        try
+        {
+            foreach (var bytes in writes)
+            {
+                await SendBytesAsync(bytes);
+            }
+        }
+        catch (SocketException)
+        {
+            // What it said before is still to be read.
+        }
+    }
 
     /// <summary>Closes with RST instead of FIN.</summary>
     public void Reset()

@@ -179,6 +179,22 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     /// <summary>Answers, joins, leaves and sends, as words.</summary>
     public Task<string> NextSaidAsync() => Next(_said);
 
+    /// <summary>The sends' messages so far; what else was said is dropped.</summary>
+    public List<string> TakeSaid()
+    {
+        const string Send = "send by ada: ";
+        var taken = new List<string>();
+        while (_said.Reader.TryRead(out var said))
+        {
+            if (said.StartsWith(Send, StringComparison.Ordinal))
+            {
+                taken.Add(said[Send.Length..]);
+            }
+        }
+
+        return taken;
+    }
+
     public Task<SessionState> NextStateAsync() => Next(_states);
 
     private static SessionKey DeviceOf(SessionKey session) => session with { Session = "" };

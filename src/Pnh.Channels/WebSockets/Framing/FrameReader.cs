@@ -93,8 +93,8 @@ internal struct FrameReader
         {
             var length = (int)header.Length;
             Masking.Unmask(bytes.Slice(header.Bytes, length), scratch, header.Mask);
-            content = scratch[..length];
-            found = Utf8.IsValid(content) ? Received.Text : Received.NotText;
+            found = Utf8.IsValid(scratch[..length]) ? Received.Text : Received.NotText;
+            content = found == Received.Text ? scratch[..length] : default;
             return header.Bytes + length;
         }
 

@@ -49,7 +49,7 @@ internal sealed class PartialMessage : IDisposable
     /// <summary>Takes what belongs to the frame; returns how many bytes.</summary>
     public int Take(ReadOnlySpan<byte> bytes, int maxBytes, out Received found)
     {
-        var taken = (int)Math.Min(_remaining, bytes.Length);
+        var taken = (int)Math.Min(_remaining, _isTooBig ? Math.Min(bytes.Length, maxBytes - _skipped) : bytes.Length);
         _remaining -= taken;
         if (_isTooBig)
         {

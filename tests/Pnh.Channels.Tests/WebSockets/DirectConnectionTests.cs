@@ -1,0 +1,125 @@
+using System.Text;
+using System.Text.Json;
+using Pnh.Channels.Tests.WebSockets.Rfc6455;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.WebSockets;
+
+/// <summary>What our own transport does that the framework keeps to itself.</summary>
+public class DirectConnectionTests
+{
+    private const string Hello = """{"type":"hello","token":"ada-token","device":"tab-1"}""";
+
+    [Fact]
+    public async Task KeepAlive_Unanswered_IsAPingThen4006AndASessionToResume()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct, o =>
+            (o.KeepAliveInterval, o.KeepAliveTimeout) = (TimeSpan.FromMilliseconds(100), TimeSpan.FromMilliseconds(100)));
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync(Hello);
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
+        var ping = (await raw.ReadFrameAsync())!.Value;
+        Assert.Equal((9, 0), (ping.Opcode, ping.Payload.Length));
+        var close = (await raw.ReadFrameAsync())!.Value;
+        Assert.Equal((8, 4006), (close.Opcode, (close.Payload[0] << 8) | close.Payload[1]));
+        await host.WaitForTotalsAsync(host.Server.CountSessions() with { Active = 0, Handshakes = 1, Lingering = 1 });
+    }
+
+    [Fact]
+    public async Task KeepAlive_Answered_IsAskedAgain()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct, o =>
+            (o.KeepAliveInterval, o.KeepAliveTimeout) = (TimeSpan.FromMilliseconds(50), SocketHost.Patience));
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync(Hello);
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
+        for (var i = 0; i < 3; i++)
+        {
+            Assert.Equal(9, (await raw.ReadFrameAsync())!.Value.Opcode);
+            await raw.SendFrameAsync(10, []);
+        }
+
+        Assert.Equal(1, host.Server.CountSessions().Active);
+    }
+
+    [Fact]
+    public async Task Pings_MoreThanATurnAnswers_TheNewestIsAnswered()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct);
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendBytesAsync(MaskedFrame.Join([.. Enumerable.Range(0, 200).Select(i => MaskedFrame.Of(9, $"{i}"))]));
+        string answered;
+        do
+        {
+            var (opcode, payload) = (await raw.ReadFrameAsync())!.Value;
+            Assert.Equal(10, opcode);
+            answered = Encoding.ASCII.GetString(payload);
+        }
+        while (answered != "199");
+    }
+
+    [Fact]
+    public async Task Close_ByUs_AcksOfFramesUnderWayStillCount()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct);
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync(Hello);
+        var opened = await host.Hub.NextOpenedAsync();
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
+        Assert.True(opened.Link.TrySend(opened.Key.Session, Events.Make("e-1")));
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
+        opened.Link.Close(opened.Key.Session, SessionClose.Kicked);
+        Assert.Equal(8, (await raw.ReadFrameAsync())!.Value.Opcode);
+        await raw.SendTextAsync("""{"type":"ack","seq":1}""");
+        Assert.Equal("e-1", await host.Hub.NextAckedAsync());
+        await raw.SendBytesAsync(MaskedFrame.OfClose(4503));
+        Assert.Null(await raw.ReadFrameAsync());
+    }
+
+    [Fact]
+    public async Task Close_ByUs_UnansweredOrFollowedByAFlood_EndsTheConnection()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct, o => o.CloseTimeout = TimeSpan.FromMilliseconds(200));
+        foreach (var floods in new[] { false, true })
+        {
+            using var raw = await RawClient.UpgradeAsync(host.Port);
+            await raw.SendTextAsync("no hello");
+            Assert.Equal("error", JsonDocument.Parse((await raw.ReadFrameAsync())!.Value.Payload).RootElement.GetProperty("type").GetString());
+            Assert.Equal(8, (await raw.ReadFrameAsync())!.Value.Opcode);
+            if (floods)
+            {
+                await raw.TrySendAllAsync([.. Enumerable.Repeat(MaskedFrame.Of(1, "{}"), 1_000)]);
+            }
+
+            Assert.Null(await raw.ReadFrameAsync());
+        }
+
+        await host.WaitForTotalsAsync(default);
+    }
+
+    [Fact]
+    public async Task Accept_ManyThatComeAndGo_LeavesNone()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct, o => o.Linger = TimeSpan.Zero);
+        for (var i = 0; i < 200; i++)
+        {
+            var raw = await RawClient.UpgradeAsync(host.Port);
+            if (i % 2 == 0)
+            {
+                await raw.SendTextAsync(Hello);
+            }
+
+            if (i % 3 == 0)
+            {
+                raw.Reset();
+            }
+            else
+            {
+                raw.Dispose();
+            }
+        }
+
+        await host.WaitForTotalsAsync(default);
+        Assert.Equal(0, host.Server.KnownSessions);
+    }
+}
