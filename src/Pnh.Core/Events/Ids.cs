@@ -1,5 +1,7 @@
 using System.Buffers;
+using System.Buffers.Binary;
 using System.Globalization;
+using System.Security.Cryptography;
 using System.Text;
 
 namespace Pnh.Core.Events;
@@ -9,6 +11,12 @@ public static class Ids
 {
     private static readonly SearchValues<char> EventIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:~@-");
+
+    [ThreadStatic]
+    private static byte[]? _random;
+
+    [ThreadStatic]
+    private static int _randomLeft;
 
     private static readonly SearchValues<char> AppCharacters = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
@@ -46,8 +54,30 @@ public static class Ids
         return characters <= Limits.IdCharacters;
     }
 
-    /// <summary>A new time-ordered id (UUIDv7, RFC 9562), 36 characters.</summary>
-    public static string NewEventId(DateTimeOffset now) => Guid.CreateVersion7(now).ToString("D", CultureInfo.InvariantCulture);
+    /// <summary>A new time-ordered id (UUIDv7, RFC 9562 section 5.7), 36 characters.</summary>
+    public static string NewEventId(DateTimeOffset now)
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        BinaryPrimitives.WriteInt64BigEndian(bytes, now.ToUnixTimeMilliseconds() << 16);
+        FillRandom(bytes[6..]);
+        bytes[6] = (byte)((bytes[6] & 0x0F) | 0x70);
+        bytes[8] = (byte)((bytes[8] & 0x3F) | 0x80);
+        return new Guid(bytes, bigEndian: true).ToString("D", CultureInfo.InvariantCulture);
+    }
+
+    // The system's random bytes for a hundred ids at once: asking for each took half of the time of reading an event.
+    private static void FillRandom(Span<byte> bytes)
+    {
+        var random = _random ??= new byte[1_000];
+        if (_randomLeft < bytes.Length)
+        {
+            RandomNumberGenerator.Fill(random);
+            _randomLeft = random.Length;
+        }
+
+        _randomLeft -= bytes.Length;
+        random.AsSpan(_randomLeft, bytes.Length).CopyTo(bytes);
+    }
 
     private static bool IsPrintable(Rune rune) => Rune.GetUnicodeCategory(rune) is not (
         UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.Surrogate or UnicodeCategory.PrivateUse

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -89,7 +90,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted));
 
     /// <summary>What would happen, per user and device, without anything happening.</summary>
-    public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
+    public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         await foreach (var user in TargetsAsync(accepted, cancellationToken).ConfigureAwait(false))
         {
@@ -200,7 +201,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
     }
 
-    private async IAsyncEnumerable<string> TargetsAsync(Event accepted, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
+    private async IAsyncEnumerable<string> TargetsAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         if (accepted.To.Topic is not { } topic)
         {

@@ -1,3 +1,4 @@
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Shards;
@@ -25,7 +26,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     // 500 events a second: below that no core is full of them, whatever else it waits for.
     private const int FewEvents = 50;
     private int _level;
-    private int _events;
+    private readonly StripedCells _events = new(1);
+    private long _windowEvents;
     private long _waitTicks;
     private long _windowStart = time.GetTimestamp();
     private TimeSpan _windowCpu = cpuTime();
@@ -52,7 +54,9 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
         var cpu = cpuTime();
         var isBusy = (cpu - _windowCpu) * 2 >= elapsed * Environment.ProcessorCount;
-        var isOverloaded = _shortest > Target && isBusy && Interlocked.Exchange(ref _events, 0) >= FewEvents;
+        var events = _events.Read(0);
+        var isOverloaded = _shortest > Target && isBusy && events - _windowEvents >= FewEvents;
+        _windowEvents = events;
         var step = isOverloaded ? Step : _longest * 4 < Target ? -Step : -SmallStep;
         Volatile.Write(ref _level, Math.Clamp(_level + step, 0, Most));
         _windowStart = time.GetTimestamp();
@@ -62,7 +66,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     }
 
     /// <summary>An event came to the door.</summary>
-    public void Count() => Interlocked.Increment(ref _events);
+    public void Count() => _events.Add(0, 1);
 
     /// <summary>True when an event of the class shall be refused now.</summary>
     public bool Sheds(EventClass @class)

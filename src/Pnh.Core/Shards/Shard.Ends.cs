@@ -12,10 +12,10 @@ internal sealed partial class Shard
     {
         var push = item.Push;
         var keeps = item.IsKept && !isDeviceGone && state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed
-            && item.ExpiresAt > _hub.Time.GetUtcNow() && reason is not ("collapsed" or "evicted" or "unreadable");
+            && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or "unreadable");
         item.State = state;
         StopPush(item);
-        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Settled, mailbox.User.Key, mailbox.Device) with
+        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Settled, mailbox.User.Key, mailbox.Device) with
         {
             State = state.Label(),
             Reason = reason,
@@ -51,7 +51,7 @@ internal sealed partial class Shard
             return;
         }
 
-        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Dropped, mailbox.User.Key, mailbox.Device) with { Reason = reason });
+        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Dropped, mailbox.User.Key, mailbox.Device) with { Reason = reason });
         Leave(mailbox, item);
     }
 
@@ -103,19 +103,18 @@ internal sealed partial class Shard
         if (item.EndsAt < mailbox.NextEnd)
         {
             mailbox.NextEnd = item.EndsAt;
-            _wheel.Schedule(mailbox, item.EndsAt - _hub.Time.GetUtcNow());
+            _wheel.Schedule(mailbox, item.EndsAt - _now);
         }
     }
 
     // What is over ends; the timer goes to the next end. A push in its lane ends with its answer.
     private void EndDue(Mailbox mailbox)
     {
-        var now = _hub.Time.GetUtcNow();
         mailbox.NextEnd = DateTimeOffset.MaxValue;
         for (var item = mailbox.First; item is not null;)
         {
             var next = item.Next;
-            if (item.Push is null && item.EndsAt <= now)
+            if (item.Push is null && item.EndsAt <= _now)
             {
                 if (item.IsSettled)
                 {

@@ -21,7 +21,7 @@ internal sealed partial class Shard
     /// <summary>Bodies that were read back for the device's session (null = cannot be read any more); the replay goes on.</summary>
     internal void Loaded(UserKey key, string device, IReadOnlyList<(MailboxItem Item, Event? Event)> loaded)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
             {
@@ -54,7 +54,7 @@ internal sealed partial class Shard
     /// <summary>Bodies could not be read a moment ago: tried again, since without a frame there is no ack that would ask.</summary>
     internal void LoadAgain(UserKey key, string device)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (_users.TryGetValue(key, out var user) && user.FindMailbox(device) is { } mailbox)
             {
@@ -67,7 +67,7 @@ internal sealed partial class Shard
     /// <summary>A link could not queue what it took.</summary>
     internal void Refused(Sessions.SessionKey session, string eventId)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!TryFind(session, out var user, out _) || user.FindMailbox(session.Device) is not { } mailbox || mailbox.Find(eventId) is not { } item)
             {
@@ -101,10 +101,10 @@ internal sealed partial class Shard
 
         item.Session = id;
         item.FrameTimestamp = _hub.Time.GetTimestamp();
-        var grace = _hub.Time.GetUtcNow() + AckGrace;
+        var grace = _now + AckGrace;
         item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
-        _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
+        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
         return true;
     }
 
@@ -112,10 +112,9 @@ internal sealed partial class Shard
     private void Replay(UserState user, Mailbox mailbox, LiveSession session)
     {
         var unacked = 0;
-        var now = _hub.Time.GetUtcNow();
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
-            if (!item.TakesFrames || (item.ExpiresAt <= now && !IsOn(item, session)))
+            if (!item.TakesFrames || (item.ExpiresAt <= _now && !IsOn(item, session)))
             {
                 continue;
             }

@@ -10,14 +10,13 @@ internal sealed partial class Shard
     internal List<InboxEntry> ReadMailbox(UserKey key, string device, InboxCursor after, int limit)
     {
         var found = new List<InboxEntry>();
-        lock (_gate)
+        using (Enter())
         {
             var mailbox = _users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
-            var now = _hub.Time.GetUtcNow();
-            for (var item = mailbox?.First; item is not null; item = item.Next)
+                for (var item = mailbox?.First; item is not null; item = item.Next)
             {
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
-                if (item.TakesFrames && item.ExpiresAt > now && place.IsAfter(after))
+                if (item.TakesFrames && item.ExpiresAt > _now && place.IsAfter(after))
                 {
                     found.Add(new InboxEntry(place, item.Push?.Event ?? item.Loaded));
                 }
@@ -33,7 +32,7 @@ internal sealed partial class Shard
     internal int CountInFlight()
     {
         var count = 0;
-        lock (_gate)
+        using (Enter())
         {
             foreach (var user in _users.Values)
             {

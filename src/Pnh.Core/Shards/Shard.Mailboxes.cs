@@ -14,10 +14,10 @@ internal sealed partial class Shard
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
         var item = NewItem(progress, accepted, plan);
-        Enter(mailbox, item);
+        Put(mailbox, item);
         if (before is null)
         {
-            _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Planned, user.Key, mailbox.Device) with
+            _hub.Journal.Note(Milestone(progress, MilestoneKind.Planned, user.Key, mailbox.Device) with
             {
                 Reason = plan.Reason,
                 Channel = plan.Channel?.Name,
@@ -74,9 +74,9 @@ internal sealed partial class Shard
         var push = NewPush(user.Key, item, accepted, plan, before);
         item.Push = push;
         item.Loaded = null;
-        if (before?.NextAttemptAt is { } due && due > _hub.Time.GetUtcNow())
+        if (before?.NextAttemptAt is { } due && due > _now)
         {
-            _wheel.Schedule(push, due - _hub.Time.GetUtcNow());
+            _wheel.Schedule(push, due - _now);
         }
         else if (IsPushedAtOnce(push, sent, isBehind))
         {
@@ -162,7 +162,7 @@ internal sealed partial class Shard
         ScheduleEnd(mailbox, item);
     }
 
-    private void Enter(Mailbox mailbox, MailboxItem item)
+    private static void Put(Mailbox mailbox, MailboxItem item)
     {
         item.Progress.Add();
         mailbox.Add(item);

@@ -14,7 +14,7 @@ internal sealed partial class Shard
     /// <summary>A lane's answer.</summary>
     internal void Complete(Delivery delivery, in DeliveryResult result)
     {
-        lock (_gate)
+        using (Enter())
         {
             delivery.IsInLane = false;
             if (delivery.Withdrawal is not null)
@@ -49,7 +49,7 @@ internal sealed partial class Shard
     /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
     internal void AddressGone(Delivery delivery, bool isDeviceGone)
     {
-        lock (_gate)
+        using (Enter())
         {
             delivery.IsInLane = false;
             if (delivery is { IsSettled: false, Withdrawal: null })
@@ -94,18 +94,17 @@ internal sealed partial class Shard
 
     private void RetryLater(Delivery delivery, in DeliveryResult result)
     {
-        var now = _hub.Time.GetUtcNow();
-        var rest = delivery.Event.ExpiresAt - now;
+        var rest = delivery.Event.ExpiresAt - _now;
         var wait = WaitAfter(delivery, result, rest);
         if (wait < rest)
         {
             _wheel.Schedule(delivery, wait);
-            _hub.Journal.Note(_hub.Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
+            _hub.Journal.Note(Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
             {
                 Channel = delivery.Lane!.Channel,
                 Reason = result.Reason ?? result.Status.Label(),
                 Attempts = delivery.Attempts,
-                NextAttemptAt = now + wait,
+                NextAttemptAt = _now + wait,
             });
         }
         else
@@ -187,7 +186,7 @@ internal sealed partial class Shard
     private bool IsOnLiveSession(Delivery delivery) =>
         _users.TryGetValue(delivery.User, out var user) && IsOnLiveSession(user, delivery.Item!, delivery.Device.Id);
 
-    private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _hub.Time.GetUtcNow();
+    private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _now;
 
     private static bool IsNowOrNever(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt;
 

@@ -21,7 +21,7 @@ internal sealed partial class Shard
     {
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
         LiveSession? older = null;
-        lock (_gate)
+        using (Enter())
         {
             var user = GetOrAddUser(KeyOf(opened.Key));
             if (user.FindSession(opened.Key.Device) is >= 0 and var index)
@@ -56,7 +56,7 @@ internal sealed partial class Shard
     /// <summary>The session lost its connection and may be resumed.</summary>
     internal void Detach(SessionKey detached)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (TryFind(detached, out var user, out var index) && !user.Sessions[index].IsDetached)
             {
@@ -69,7 +69,7 @@ internal sealed partial class Shard
     /// <summary>It has a connection again, and gets what came meanwhile; false when it is not known any more.</summary>
     internal bool Resume(SessionKey resumed, SessionState state)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!TryFind(resumed, out var user, out var index))
             {
@@ -97,7 +97,7 @@ internal sealed partial class Shard
     /// <summary>Forgets the session, unless a newer one took its place. Itself as subscriber; null = it joined nothing, or was not known.</summary>
     internal Subscriber? Close(SessionKey closed)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!TryFind(closed, out var user, out var index))
             {
@@ -124,7 +124,7 @@ internal sealed partial class Shard
     /// <summary>Front or background.</summary>
     internal void ChangeState(SessionKey session, SessionState state)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (TryFind(session, out var user, out var index) && user.Sessions[index].State != state)
             {
@@ -138,7 +138,7 @@ internal sealed partial class Shard
     /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge. True when it waited.</summary>
     internal bool Ack(UserKey key, string device, string eventId)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
             {
@@ -161,7 +161,7 @@ internal sealed partial class Shard
     /// <summary>The session as topics know it; null when it is not the device's any more, with a connection or without.</summary>
     internal Subscriber? GetOrAddSubscriber(SessionKey key)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (!TryFind(key, out var user, out var index))
             {
@@ -180,7 +180,7 @@ internal sealed partial class Shard
     /// <summary>The user's sessions with a connection.</summary>
     internal LiveSession[] Sessions(UserKey key)
     {
-        lock (_gate)
+        using (Enter())
         {
             return _users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(static s => !s.IsDetached)] : [];
         }
@@ -189,7 +189,7 @@ internal sealed partial class Shard
     /// <summary>All of the user's sessions, those that wait for a resume included.</summary>
     internal LiveSession[] AllSessions(UserKey key)
     {
-        lock (_gate)
+        using (Enter())
         {
             return _users.TryGetValue(key, out var user) ? [.. user.Sessions] : [];
         }
@@ -218,7 +218,7 @@ internal sealed partial class Shard
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, item.Class, DeliveryStatus.Acked);
         if (item.IsSettled)
         {
-            _hub.Journal.Note(_hub.Milestone(item.Progress, MilestoneKind.AckedLate, user.Key, mailbox.Device));
+            _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.AckedLate, user.Key, mailbox.Device));
             Leave(mailbox, item);
             HoldBackElsewhere(user, item.Progress);
             return;
@@ -252,7 +252,7 @@ internal sealed partial class Shard
     // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
     private void BeginLinger(Mailbox mailbox, TimeSpan linger)
     {
-        var end = _hub.Time.GetUtcNow() + linger;
+        var end = _now + linger;
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
             item.Loaded = null;

@@ -15,7 +15,7 @@ internal sealed partial class Shard
     /// <summary>True while a push of the event for the user waits or is under way.</summary>
     internal bool IsPushing(UserKey key, string id)
     {
-        lock (_gate)
+        using (Enter())
         {
             foreach (var mailbox in _users.TryGetValue(key, out var user) ? user.Mailboxes : [])
             {
@@ -32,7 +32,7 @@ internal sealed partial class Shard
     /// <summary>Ends what waits of the event for the user, but where it was answered. Adds where its frame went and where a push is under way.</summary>
     internal void Stop(UserKey key, Withdrawal withdrawal, string? exceptDevice, List<(string User, string Device, string Channel)> shown)
     {
-        lock (_gate)
+        using (Enter())
         {
             _users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
@@ -61,7 +61,7 @@ internal sealed partial class Shard
     internal void Clear(
         UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice)
     {
-        lock (_gate)
+        using (Enter())
         {
             foreach (var (device, where) in shown)
             {
@@ -120,7 +120,7 @@ internal sealed partial class Shard
     }
 
     private void NoteCleared(Event accepted, UserKey key, string device, string channel, string? fault, string? providerId) =>
-        _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Cleared, _hub.Time.GetUtcNow())
+        _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Cleared, _now)
         {
             User = key.User,
             Device = device,

@@ -20,6 +20,7 @@ internal sealed partial class Shard
     private readonly List<WheelEntry> _due = [];
     private readonly TimingWheel _wheel;
     private readonly ShardContext _hub;
+    private DateTimeOffset _now;
 
     internal Shard(ShardContext hub)
     {
@@ -32,7 +33,7 @@ internal sealed partial class Shard
     {
         get
         {
-            lock (_gate)
+            using (Enter())
             {
                 return _wheel.Count;
             }
@@ -44,7 +45,7 @@ internal sealed partial class Shard
     {
         get
         {
-            lock (_gate)
+            using (Enter())
             {
                 return _users.Count;
             }
@@ -58,11 +59,11 @@ internal sealed partial class Shard
     /// </summary>
     internal void Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null)
     {
-        lock (_gate)
+        using (Enter())
         {
             _users.TryGetValue(key, out var user);
             _plans.Clear();
-            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _hub.Time.GetUtcNow(), _plans);
+            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _now, _plans);
             foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
             {
                 Start(progress, accepted, key, user, plan, past);
@@ -80,7 +81,7 @@ internal sealed partial class Shard
     /// <summary>Ends what a former run began for the user and no plan asks for any more.</summary>
     internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, string reason)
     {
-        lock (_gate)
+        using (Enter())
         {
             EndLost(progress, key, past, reason);
         }
@@ -89,7 +90,7 @@ internal sealed partial class Shard
     /// <summary>Starts the delivery to a session that joined the event's topic; nothing when it is gone.</summary>
     internal void DispatchJoined(EventProgress progress, Event accepted, Subscriber joined)
     {
-        lock (_gate)
+        using (Enter())
         {
             if (joined.Session is { } session)
             {
@@ -102,17 +103,17 @@ internal sealed partial class Shard
     /// <summary>Plans without sending.</summary>
     internal void Explain(Event accepted, UserKey key, UserSnapshot snapshot, ICollection<DevicePlan> plans)
     {
-        lock (_gate)
+        using (Enter())
         {
             _users.TryGetValue(key, out var user);
-            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _hub.Time.GetUtcNow(), plans);
+            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _now, plans);
         }
     }
 
     /// <summary>Does what is due on the wheel.</summary>
     internal void Advance()
     {
-        lock (_gate)
+        using (Enter())
         {
             _due.Clear();
             _wheel.Advance(_due);
@@ -129,6 +130,18 @@ internal sealed partial class Shard
             }
         }
     }
+
+    /// <summary>Takes the gate and reads the clock, once for all that happens under it: a message asked for the time twelve times, 27 ns each.</summary>
+    private Lock.Scope Enter()
+    {
+        var scope = _gate.EnterScope();
+        _now = _hub.Time.GetUtcNow();
+        return scope;
+    }
+
+    // Begins a milestone of a delivery.
+    private Milestone Milestone(EventProgress progress, MilestoneKind kind, UserKey user, string device) =>
+        new(progress.App, progress.Id, progress.Class, kind, _now) { User = user.User, Device = device };
 
     private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan, PastDispatch? past)
     {
@@ -186,7 +199,7 @@ internal sealed partial class Shard
     {
         progress.Books.Planned(progress.Class);
         progress.Books.Settled(progress.Class, state);
-        _hub.Journal.Note(_hub.Milestone(progress, MilestoneKind.Settled, key, device) with { State = state.Label(), Reason = reason });
+        _hub.Journal.Note(Milestone(progress, MilestoneKind.Settled, key, device) with { State = state.Label(), Reason = reason });
     }
 
     // Somebody with a session stays while the gate is held: no need to look again.

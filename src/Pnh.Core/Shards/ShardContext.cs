@@ -74,10 +74,6 @@ internal sealed class ShardContext
         Metrics.DeliveryCounted(ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed, held);
     }
 
-    /// <summary>Starts a milestone of a delivery.</summary>
-    internal Milestone Milestone(EventProgress progress, MilestoneKind kind, UserKey user, string device) =>
-        new(progress.App, progress.Id, progress.Class, kind, Time.GetUtcNow()) { User = user.User, Device = device };
-
     /// <summary>Counts the ends that no channel's answer counts.</summary>
     internal void Counted(DeliveryState state, string? reason, string channel, EventClass @class)
     {

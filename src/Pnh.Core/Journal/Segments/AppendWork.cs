@@ -11,7 +11,8 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
 
     private readonly Event _accepted;
     private readonly ulong _hash;
-    private ManualResetValueTaskSourceCore<AppendResult> _waiter = new() { RunContinuationsAsynchronously = true };
+    // Goes on inside of the answer, which is on the pool already.
+    private ManualResetValueTaskSourceCore<AppendResult> _waiter;
     private AppendResult _result;
     private byte[]? _standing;
 

@@ -42,6 +42,9 @@ internal sealed class EventIndex
     /// <summary>The <paramref name="nth"/> event with this hash.</summary>
     public bool TryFind(ulong hash, int nth, out IndexEntry entry) => TableOf(hash).TryFind(hash, nth, out entry);
 
+    /// <summary>The event with this hash. False = there is none (then it is empty), or more than one.</summary>
+    public bool TryFindOnly(ulong hash, out IndexEntry entry) => TableOf(hash).TryFindOnly(hash, out entry);
+
     /// <summary>The event with this hash that stands there.</summary>
     public bool TryFind(ulong hash, long root, out IndexEntry entry)
     {

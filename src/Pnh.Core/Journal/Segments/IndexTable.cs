@@ -28,6 +28,31 @@ internal sealed class IndexTable
         return false;
     }
 
+    /// <summary>The entry with this hash. False = there is none (then it is empty), or more than one.</summary>
+    public bool TryFindOnly(ulong hash, out IndexEntry entry)
+    {
+        entry = default;
+        lock (_gate)
+        {
+            for (var slot = First(hash); !_slots[slot].IsEmpty; slot = Next(slot))
+            {
+                if (_slots[slot].Hash != hash)
+                {
+                    continue;
+                }
+
+                if (!entry.IsEmpty)
+                {
+                    return false;
+                }
+
+                entry = _slots[slot];
+            }
+        }
+
+        return !entry.IsEmpty;
+    }
+
     public void Add(in IndexEntry entry)
     {
         lock (_gate)

@@ -2,25 +2,24 @@ namespace Pnh.Core.Journal.Segments;
 
 /// <summary>
 /// What somebody waits for. <see cref="Apply"/> runs once on the writer's thread, then, after its group was synced or given up, exactly one of
-/// <see cref="Committed"/> and <see cref="Failed"/>; a work that is refused gets only the latter. Continuations must run elsewhere.
+/// <see cref="Committed"/> and <see cref="Failed"/>; a work that is refused gets only the latter.
 /// </summary>
 internal abstract class JournalWork
 {
     /// <summary>How many of the notes that were queued with it came before it.</summary>
     public int NotesBefore { get; set; }
 
-    /// <summary>Whoever waits was told.</summary>
-    public bool IsTold { get; private set; }
+    /// <summary>Whoever waits is being told. For the writer's thread.</summary>
+    public bool IsTold { get; set; }
 
     /// <summary>Bytes that its records take at most; 0 = it writes nothing.</summary>
     public abstract int MostBytes { get; }
 
     public abstract void Apply(JournalWriter writer);
 
-    /// <summary>Tells who waits: null = its group is on stable storage.</summary>
+    /// <summary>Tells who waits: null = its group is on stable storage. Never on the writer's thread: whoever waits may go on inside.</summary>
     public void Tell(Exception? fault)
     {
-        IsTold = true;
         if (fault is null)
         {
             Committed();

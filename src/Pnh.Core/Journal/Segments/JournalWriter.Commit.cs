@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Pnh.Core.Devices;
 
 namespace Pnh.Core.Journal.Segments;
@@ -24,7 +25,11 @@ internal sealed partial class JournalWriter
         return _fault is null;
     }
 
-    internal void Begin() => _log.Begin(Group);
+    internal void Begin()
+    {
+        _notedId = null;
+        _log.Begin(Group);
+    }
 
     /// <summary>Writes and syncs the group, then tells who waits. After a fault everything up to the end of the batch fails with it.</summary>
     internal void Commit()
@@ -51,11 +56,7 @@ internal sealed partial class JournalWriter
 
         _noted.Clear();
         _sawTicks = 0;
-        foreach (var work in _applied)
-        {
-            work.Tell(_fault);
-        }
-
+        Answers.Tell(CollectionsMarshal.AsSpan(_applied), _fault);
         _applied.Clear();
     }
 
@@ -84,10 +85,11 @@ internal sealed partial class JournalWriter
     {
         if (!TryReserve(work.MostBytes))
         {
-            work.Tell(_fault);
+            Answers.Tell([work], _fault);
             return;
         }
 
+        _notedId = null;
         try
         {
             work.Apply(this);
@@ -96,13 +98,13 @@ internal sealed partial class JournalWriter
         catch (StoreUnavailableException fault)
         {
             // A damaged record that it had to read, before it wrote anything.
-            work.Tell(fault);
+            Answers.Tell([work], fault);
         }
     }
 
     private void Apply(in Note note)
     {
-        var milestone = note.Milestone;
+        ref readonly var milestone = ref note.Milestone;
         if (!TryReserve(Group.MostBytesOf(milestone)))
         {
             Hold(note);
@@ -114,30 +116,38 @@ internal sealed partial class JournalWriter
             Group.Milestone(milestone, RecordKind.Address, RecordFlags.None, 0, 0);
             Saw(milestone.At.UtcTicks);
         }
-        else if (TryFindQuietly(milestone.App, milestone.Event, out var entry))
+        else if (IsNoted(milestone) || TryFindQuietly(milestone.App, milestone.Event, out _notedEntry))
         {
-            Write(note.Kind, entry, milestone);
+            (_notedApp, _notedId) = (milestone.App, milestone.Event);
+            _notedEntry = Write(note.Kind, _notedEntry, milestone);
         }
         else
         {
             // Nothing was accepted under this id, or it is gone: nobody will ask.
+            _notedId = null;
             return;
         }
 
         _noted.Add(note);
     }
 
-    private void Write(RecordKind kind, in IndexEntry entry, in Milestone milestone)
+    private bool IsNoted(in Milestone milestone) => ReferenceEquals(_notedId, milestone.Event) && ReferenceEquals(_notedApp, milestone.App);
+
+    private IndexEntry Write(RecordKind kind, in IndexEntry entry, in Milestone milestone)
     {
         if (kind == RecordKind.Milestone)
         {
-            Write(entry, milestone);
+            return Write(entry, milestone);
         }
-        else if (!entry.IsFinished)
+
+        if (entry.IsFinished)
         {
-            Group.Finish(milestone.App, milestone.Event, entry.Root, entry.Head);
-            Index.Replace(entry, entry.Finished());
+            return entry;
         }
+
+        Group.Finish(milestone.App, milestone.Event, entry.Root, entry.Head);
+        Index.Replace(entry, entry.Finished());
+        return entry.Finished();
     }
 
     private bool TryFindQuietly(string app, string id, out IndexEntry entry)

@@ -24,6 +24,12 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private List<Note> _held = [];
     private List<Note> _retried = [];
     private Exception? _fault;
+
+    // The event of the note before, while nothing but notes was written since: a fan-out brings thousands of one event in a row. By reference: they
+    // share their texts.
+    private string? _notedApp;
+    private string? _notedId;
+    private IndexEntry _notedEntry;
     private long _sawTicks;
 
     public JournalWriter(JournalLog log, EventIndex index, TimeProvider time, JournalOptions options)
@@ -73,9 +79,14 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     /// <summary>The event with this key. Of several with one hash, the records decide; a single one is taken at its hash's word, a chance of 2^-64.</summary>
     public bool TryFind(ulong hash, string app, string id, out IndexEntry entry)
     {
-        if (!Index.TryFind(hash, 0, out entry) || !Index.TryFind(hash, 1, out _))
+        if (Index.TryFindOnly(hash, out entry))
         {
-            return !entry.IsEmpty;
+            return true;
+        }
+
+        if (entry.IsEmpty)
+        {
+            return false;
         }
 
         for (var nth = 0; Index.TryFind(hash, nth, out entry); nth++)
@@ -89,13 +100,15 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         return false;
     }
 
-    /// <summary>Adds a milestone to the group, and to the event's chain.</summary>
-    public void Write(in IndexEntry entry, in Milestone milestone, RecordFlags flags = RecordFlags.None)
+    /// <summary>Adds a milestone to the group, and to the event's chain: how the index has it now.</summary>
+    public IndexEntry Write(in IndexEntry entry, in Milestone milestone, RecordFlags flags = RecordFlags.None)
     {
         var previous = entry.Head == entry.Root ? 0 : entry.Head;
         var position = Group.Milestone(milestone, RecordKind.Milestone, flags, entry.Root, previous);
-        Index.Replace(entry, entry.WithHead(position));
+        var written = entry.WithHead(position);
+        Index.Replace(entry, written);
         Saw(milestone.At.UtcTicks);
+        return written;
     }
 
     /// <summary>Something of that time stands in the group: its segment is kept for the retention from then.</summary>
@@ -136,7 +149,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
             {
                 if (!work.IsTold)
                 {
-                    work.Tell(_log.Damage);
+                    Answers.Tell([work], _log.Damage);
                 }
             }
         }

@@ -1,6 +1,11 @@
 namespace Pnh.Core.Journal.Segments;
 
 /// <summary>What nobody waits for. Holds ids, not the event, so that bodies can go.</summary>
-/// <param name="Kind"><see cref="RecordKind.Milestone"/>, <see cref="RecordKind.Finished"/> (app and event alone) or <see cref="RecordKind.Address"/>.</param>
-/// <param name="Milestone">What.</param>
-internal readonly record struct Note(RecordKind Kind, Milestone Milestone);
+internal readonly struct Note(RecordKind kind, in Milestone milestone)
+{
+    /// <summary>What.</summary>
+    public readonly Milestone Milestone = milestone;
+
+    /// <summary><see cref="RecordKind.Milestone"/>, <see cref="RecordKind.Finished"/> (app and event alone) or <see cref="RecordKind.Address"/>.</summary>
+    public readonly RecordKind Kind = kind;
+}
