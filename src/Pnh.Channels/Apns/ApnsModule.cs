@@ -18,6 +18,8 @@ internal sealed class ApnsModule : PushChannelModule
         "Apps:*:Apns:*:TeamId",
         "Apps:*:Apns:*:KeyId",
         "Apps:*:Apns:*:KeyFile",
+        "Apps:*:Apns:*:CertificateFile",
+        "Apps:*:Apns:*:CertificatePassword",
         "Apps:*:Apns:*:Topic",
         "Apps:*:Apns:*:Environment",
         "Apps:*:Apns:*:BaseAddress",
@@ -26,11 +28,10 @@ internal sealed class ApnsModule : PushChannelModule
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
-        services.AddSingleton(provider => new ApnsAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
+        var channelServices = ProviderServices.Register(services, Name);
+        services.AddSingleton(provider => new ApnsAccounts(pnhSection, channelServices(provider)));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<ApnsAccounts>());
         services.AddSingleton<IPushChannel>(provider => new ApnsChannel(
-            provider.GetRequiredService<ApnsAccounts>(), ProviderServices.From(provider, gauges)));
+            provider.GetRequiredService<ApnsAccounts>(), channelServices(provider)));
     }
 }

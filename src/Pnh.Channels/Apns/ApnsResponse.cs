@@ -10,6 +10,7 @@ namespace Pnh.Channels.Apns;
 internal static class ApnsResponse
 {
     public const string ExpiredProviderToken = "ExpiredProviderToken";
+    public const string TooManyRequests = "TooManyRequests";
     public const string TooManyProviderTokenUpdates = "TooManyProviderTokenUpdates";
 
     /// <summary>Maps an answer other than 200.</summary>
@@ -53,7 +54,7 @@ internal static class ApnsResponse
         "BadTopic" or "MissingTopic" or "TopicDisallowed" or "BadCertificate" or "BadCertificateEnvironment" or ExpiredProviderToken
             or "InvalidProviderToken" or "MissingProviderToken" or "UnrelatedKeyIdInToken" or "BadEnvironmentKeyIdInToken"
             or "BadEnvironmentKeyInToken" or "Forbidden" => DeliveryStatus.Misconfigured,
-        "TooManyRequests" => DeliveryStatus.Throttled,
+        TooManyRequests => DeliveryStatus.Throttled,
         TooManyProviderTokenUpdates or "IdleTimeout" or "InternalServerError" or "ServiceUnavailable" or "Shutdown" => DeliveryStatus.Unavailable,
         _ => null,
     };

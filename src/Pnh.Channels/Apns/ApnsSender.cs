@@ -18,6 +18,9 @@ internal sealed class ApnsSender : ProviderSender
 
     private const string Path = "/3/device/";
 
+    /// <summary>Apple names no time for TooManyRequests. The hub's first wait for a throttled delivery is about as long.</summary>
+    private static readonly TimeSpan ThrottledPause = TimeSpan.FromSeconds(2);
+
     private static readonly ProviderPipelineOptions Pipeline = new()
     {
         TotalTimeout = TimeSpan.FromSeconds(10),
@@ -26,18 +29,33 @@ internal sealed class ApnsSender : ProviderSender
         IsOutage = ApnsResponse.IsOutage,
     };
 
-    private readonly ApnsCredential _credential;
+    private readonly ApnsIdentity _identity;
+    private readonly DevicePace _devices;
+    private readonly ConnectionPool _pool;
     private readonly string _topic;
     private readonly string _voipTopic;
     private readonly string _liveActivityTopic;
 
-    public ApnsSender(ApnsAccount account, ProviderServices services)
-        : base(account.Name, new ConnectionPool(ConnectionsTo(account), services), Pipeline, services)
+    public ApnsSender(ApnsAccount account, AddressStanding standing, ProviderServices services)
+        : this(account, new ConnectionPool(ConnectionsTo(account), services), standing, services) =>
+        Quarantine = new ApnsSender(account, new ConnectionPool(ConnectionsTo(account).ForQuarantine(), services), standing, services);
+
+    private ApnsSender(ApnsAccount account, ConnectionPool pool, AddressStanding standing, ProviderServices services)
+        : base(account.Name, pool, Pipeline, services, standing)
     {
-        _credential = account.Credential;
+        _identity = account.Identity;
+        _devices = account.Devices;
+        _pool = pool;
+        _identity.Changed += pool.RetireAll;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
         _liveActivityTopic = account.Topic + ApnsPushType.LiveActivity.TopicSuffix;
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        _identity.Changed -= _pool.RetireAll;
+        return base.DisposeAsync();
     }
 
     protected override DeliveryResult? Refuse(Delivery delivery)
@@ -47,17 +65,23 @@ internal sealed class ApnsSender : ProviderSender
             return ApnsClear.AddressOf(delivery) is null ? DeliveryResult.Of(DeliveryStatus.Rejected, ApnsClear.NotClearable) : null;
         }
 
-        var refusal = ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal;
-        return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        if (ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal is { } refusal)
+        {
+            return DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        }
+
+        return _devices.Take(delivery.Address!.Value) is var wait && wait > TimeSpan.Zero
+            ? new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = ApnsResponse.TooManyRequests, RetryAfter = wait }
+            : null;
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var id = ApnsId.Of(delivery);
-        var authorization = _credential.Authorization;
+        var authorization = _identity.Authorization;
         var attempt = await ExchangeAsync(Request(delivery, id, authorization), delivery, cancellationToken);
-        if (attempt.Result.Reason == ApnsResponse.ExpiredProviderToken && _credential.Replace(authorization) is { } renewed)
+        if (authorization is not null && attempt.Result.Reason == ApnsResponse.ExpiredProviderToken && _identity.Replace(authorization) is { } renewed)
         {
             attempt = await ExchangeAsync(Request(delivery, id, renewed), delivery, cancellationToken);
         }
@@ -74,6 +98,12 @@ internal sealed class ApnsSender : ProviderSender
 
         var result = ApnsResponse.Map(answer.Status, answer.Body.Span, RetryAfter.Read(answer.RetryAfter, Time));
 
+        if (result.Status == DeliveryStatus.Throttled)
+        {
+            // That device alone, whatever else is on its way to it.
+            _devices.Hold(AddressOf(delivery).Value, result.RetryAfter ?? ThrottledPause);
+        }
+
         // Only the address that was used may die, and the delivery's was not: the app's token stood in for a VoIP token.
         return result.Status == DeliveryStatus.AddressDead && !ReferenceEquals(AddressOf(delivery), delivery.Address)
             ? result with { Status = DeliveryStatus.Rejected, DeadSince = null }
@@ -86,10 +116,13 @@ internal sealed class ApnsSender : ProviderSender
     /// </summary>
     protected override bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => result.Reason switch
     {
-        ApnsResponse.ExpiredProviderToken => _credential.Replace(request.Headers.AsSpan()[0].Value) is not null,
+        ApnsResponse.ExpiredProviderToken => _identity.Replace(request.Headers.AsSpan()[0].Value) is not null,
         ApnsResponse.TooManyProviderTokenUpdates => true,
         _ => false,
     };
+
+    /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>
+    protected override bool IsHeldAgainstUs(in DeliveryResult result) => result.Reason is "BadDeviceToken" or "DeviceTokenNotForTopic";
 
     private static PoolOptions ConnectionsTo(ApnsAccount account) => new()
     {
@@ -101,16 +134,21 @@ internal sealed class ApnsSender : ProviderSender
         IdleTimeout = TimeSpan.FromHours(6),
         StallAfter = TimeSpan.FromSeconds(8),
         PingsWhenIdle = true,
+        Certificate = () => account.Identity.Certificate,
     };
 
     private static PushAddress AddressOf(Delivery delivery) => delivery.Withdrawal is null ? delivery.Address! : ApnsClear.AddressOf(delivery)!;
 
-    private ProviderRequest Request(Delivery delivery, string id, string authorization)
+    private ProviderRequest Request(Delivery delivery, string id, string? authorization)
     {
         var address = AddressOf(delivery);
         var push = delivery.Withdrawal is { } withdrawal ? ApnsClear.For(withdrawal, Time) : ApnsPush.For(delivery.Event, address.Kind);
         var headers = default(HeaderList);
-        headers.Add(HeaderName.Authorization, authorization);
+        if (authorization is not null)
+        {
+            headers.Add(HeaderName.Authorization, authorization);
+        }
+
         headers.Add(HeaderName.ApnsId, id);
         headers.Add(HeaderName.ApnsPushType, push.Type.Name);
         headers.Add(HeaderName.ApnsTopic, TopicFor(push.Type));

@@ -18,15 +18,15 @@ internal sealed class FcmModule : PushChannelModule
         "Apps:*:Fcm:*:ServiceAccountFile",
         "Apps:*:Fcm:*:BaseAddress",
         "Apps:*:Fcm:*:Connections",
+        "Apps:*:Fcm:*:MessagesPerMinute",
     ];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
-        services.AddSingleton(provider => new FcmAccounts(pnhSection, ProviderServices.From(provider, gauges)));
+        var channelServices = ProviderServices.Register(services, Name);
+        services.AddSingleton(provider => new FcmAccounts(pnhSection, channelServices(provider)));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<FcmAccounts>());
         services.AddSingleton<IPushChannel>(provider => new FcmChannel(
-            provider.GetRequiredService<FcmAccounts>(), ProviderServices.From(provider, gauges)));
+            provider.GetRequiredService<FcmAccounts>(), channelServices(provider)));
     }
 }

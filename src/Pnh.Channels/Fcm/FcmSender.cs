@@ -23,13 +23,24 @@ internal sealed class FcmSender : ProviderSender
         IsOutage = FcmResponse.IsOutage,
     };
 
+    /// <summary>A place in the pace further away than this is for the hub's schedule: it would use up the attempt.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
+
     private readonly FcmCredential _credential;
+    private readonly FcmPace _pace;
+    private readonly DevicePace _devices;
     private readonly string _path;
 
-    public FcmSender(FcmAccount account, ProviderServices services)
-        : base(account.Name, new ConnectionPool(ConnectionsTo(account), services), Pipeline, services)
+    public FcmSender(FcmAccount account, AddressStanding standing, ProviderServices services)
+        : this(account, ConnectionsTo(account), standing, services) =>
+        Quarantine = new FcmSender(account, ConnectionsTo(account).ForQuarantine(), standing, services);
+
+    private FcmSender(FcmAccount account, PoolOptions connections, AddressStanding standing, ProviderServices services)
+        : base(account.Name, new ConnectionPool(connections, services), Pipeline, services, standing)
     {
         _credential = account.Credential;
+        _pace = account.Pace;
+        _devices = account.Devices;
         _path = account.SendAddress.AbsolutePath;
     }
 
@@ -42,8 +53,17 @@ internal sealed class FcmSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address");
         }
 
-        var refusal = BodyOf(delivery).Refusal;
-        return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        if (BodyOf(delivery).Refusal is { } refusal)
+        {
+            return DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        }
+
+        if (_pace.Pause is var pause && pause > TimeSpan.Zero)
+        {
+            return Later(DeliveryStatus.Unavailable, FcmResponse.ProjectQuota, pause);
+        }
+
+        return _devices.Take(address.Value) is var wait && wait > TimeSpan.Zero ? Later(DeliveryStatus.Throttled, "device-paced", wait) : null;
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -53,6 +73,16 @@ internal sealed class FcmSender : ProviderSender
         if (authorization.Header is not { } header)
         {
             return Attempt.Of(authorization.Failure);
+        }
+
+        if (_pace.Take(delivery.Event.Class, LongestWait) is not { } wait)
+        {
+            return Attempt.Of(Later(DeliveryStatus.Unavailable, "project-paced", LongestWait));
+        }
+
+        if (wait > TimeSpan.Zero)
+        {
+            await Task.Delay(wait, Time, cancellationToken);
         }
 
         var attempt = await ExchangeAsync(Request(delivery, header), delivery, cancellationToken);
@@ -72,10 +102,27 @@ internal sealed class FcmSender : ProviderSender
             : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
     }
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery) =>
-        answer.Status == 200
-            ? new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = FcmResponse.ReadName(answer.Body) }
-            : FcmResponse.Map(answer.Status, answer.Body, RetryAfter.Read(answer.RetryAfter, Time));
+    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
+    {
+        if (answer.Status == 200)
+        {
+            return new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = FcmResponse.ReadName(answer.Body) };
+        }
+
+        var result = FcmResponse.Map(answer.Status, answer.Body, RetryAfter.Read(answer.RetryAfter, Time));
+        if (result.Reason == FcmResponse.ProjectQuota)
+        {
+            _pace.Exceeded(result.RetryAfter!.Value);
+        }
+        else if (result is { Status: DeliveryStatus.Throttled, RetryAfter: { } wait })
+        {
+            _devices.Hold(delivery.Address!.Value, wait);
+        }
+
+        return result;
+    }
+
+    private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan wait) => new() { Status = status, Reason = reason, RetryAfter = wait };
 
     private static PoolOptions ConnectionsTo(FcmAccount account) => new()
     {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Microsoft.Extensions.Configuration;
 
 namespace Pnh.Channels.Http;
@@ -92,7 +93,10 @@ internal sealed class AccountSection
     }
 
     /// <summary>The text of the file that the key names; null, with an error, when it cannot be read.</summary>
-    public string? File(string key)
+    public string? File(string key) => FileBytes(key) is { } bytes ? Encoding.UTF8.GetString(bytes) : null;
+
+    /// <summary>The bytes of the file that the key names; null, with an error, when it cannot be read.</summary>
+    public byte[]? FileBytes(string key)
     {
         var path = Required(key);
         if (path.Length == 0)
@@ -102,7 +106,7 @@ internal sealed class AccountSection
 
         try
         {
-            return System.IO.File.ReadAllText(path);
+            return System.IO.File.ReadAllBytes(path);
         }
         catch (Exception exception) when (exception is FileNotFoundException or DirectoryNotFoundException)
         {

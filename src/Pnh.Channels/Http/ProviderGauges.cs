@@ -1,5 +1,9 @@
 using System.Collections.Immutable;
+using Microsoft.Extensions.Logging;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
+using Pnh.Core.Diagnostics;
+using Polly.CircuitBreaker;
 
 namespace Pnh.Channels.Http;
 
@@ -49,13 +53,21 @@ public sealed class ProviderGauges
 {
     private readonly long[] _ends = new long[Enum.GetValues<ConnectionEnd>().Length];
     private ImmutableArray<ConnectionPool> _pools = [];
+    private ImmutableArray<ProviderSender> _senders = [];
+    private ImmutableArray<Reading> _credentials = [];
     private long _inFlight;
     private long _open;
     private long _dials;
     private long _dialFailures;
+    private long _reloads;
+    private long _refusedReloads;
 
-    /// <summary>For the channel of this name.</summary>
-    public ProviderGauges(string channel) => Channel = channel;
+    /// <summary>For the channel of this name, by this clock.</summary>
+    internal ProviderGauges(string channel, TimeProvider time, ILogger logger)
+    {
+        Channel = channel;
+        Clock = new ClockSkew(channel, time, logger);
+    }
 
     /// <summary>Channel name: the label.</summary>
     public string Channel { get; }
@@ -76,6 +88,21 @@ public sealed class ProviderGauges
     /// <summary>Connections that ended for this cause, since the start.</summary>
     public long Ends(ConnectionEnd end) => Volatile.Read(ref _ends[(int)end]);
 
+    /// <summary>What else there is to export, now: credentials join when the accounts are read. Each is quick to read, from any thread.</summary>
+    public IReadOnlyList<(ProviderReading Reading, string Label, Func<double> Read)> Readings =>
+    [
+        (ProviderReading.Dials, "opened", () => Dials),
+        (ProviderReading.Dials, "failed", () => DialFailures),
+        .. Enum.GetValues<ConnectionEnd>().Select(end => (ProviderReading.ConnectionEnds, Label(end), (Func<double>)(() => Ends(end)))),
+        (ProviderReading.OpenBreakers, "", () => _senders.Count(static sender => sender.Breaker is not CircuitState.Closed)),
+        (ProviderReading.CredentialReloads, "taken", () => Volatile.Read(ref _reloads)),
+        (ProviderReading.CredentialReloads, "refused", () => Volatile.Read(ref _refusedReloads)),
+        (ProviderReading.ClockSkew, "", () => Clock.Skew.TotalSeconds),
+        .. _credentials.Select(one => (ProviderReading.CredentialSecondsLeft, one.Account, (Func<double>)(() => one.Left().TotalSeconds))),
+    ];
+
+    internal ClockSkew Clock { get; }
+
     internal void Add(ConnectionPool pool) => ImmutableInterlocked.Update(ref _pools, static (all, one) => all.Add(one), pool);
 
     internal void Remove(ConnectionPool pool) => ImmutableInterlocked.Update(ref _pools, static (all, one) => all.Remove(one), pool);
@@ -89,4 +116,19 @@ public sealed class ProviderGauges
 
     /// <summary>A request outside a pool began (1) or ended (-1).</summary>
     internal void Sending(int change) => Interlocked.Add(ref _inFlight, change);
+
+    internal void Add(ProviderSender sender) => ImmutableInterlocked.Update(ref _senders, static (all, one) => all.Add(one), sender);
+
+    internal void Remove(ProviderSender sender) => ImmutableInterlocked.Update(ref _senders, static (all, one) => all.Remove(one), sender);
+
+    /// <summary>An account's credential and how long it will be accepted.</summary>
+    internal void AddCredential(string account, Func<TimeSpan> left) =>
+        ImmutableInterlocked.Update(ref _credentials, static (all, one) => all.Add(one), new Reading(account, left));
+
+    /// <summary>A credential's file has changed.</summary>
+    internal void Reloaded(bool taken) => Interlocked.Increment(ref taken ? ref _reloads : ref _refusedReloads);
+
+    private static string Label(ConnectionEnd end) => end == ConnectionEnd.GoAwayError ? "goaway_error" : end.ToString().ToLowerInvariant();
+
+    private sealed record Reading(string Account, Func<TimeSpan> Left);
 }

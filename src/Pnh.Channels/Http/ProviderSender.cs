@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
@@ -9,18 +8,6 @@ using Polly;
 using Polly.CircuitBreaker;
 
 namespace Pnh.Channels.Http;
-
-/// <summary>What every provider's sender needs from the process.</summary>
-internal sealed record ProviderServices(
-    ProviderTrust Trust, ProviderGauges Gauges, TimeProvider Time, ILoggerFactory Loggers, ConnectionTransports Transports)
-{
-    public static ProviderServices From(IServiceProvider services, ProviderGauges gauges) => new(
-        services.GetRequiredService<ProviderTrust>(),
-        gauges,
-        services.GetRequiredService<TimeProvider>(),
-        services.GetRequiredService<ILoggerFactory>(),
-        services.GetRequiredService<ConnectionTransports>());
-}
 
 /// <summary>
 /// A lane's way to a provider: checks expiry, runs attempts through the pipeline, each over a connection of its source, and turns every fault into a
@@ -32,20 +19,33 @@ internal abstract partial class ProviderSender : IPushSender
     private readonly ResiliencePipeline<Attempt> _pipeline;
     private readonly RetryBudget _budget = new();
     private readonly CircuitBreakerStateProvider _breaker = new();
+    private readonly AddressStanding? _standing;
+    private readonly ProviderGauges _gauges;
     private readonly ILogger _logger;
     private readonly string _account;
     private bool _misconfigured;
 
-    protected ProviderSender(string account, IConnectionSource connections, ProviderPipelineOptions pipeline, ProviderServices services)
+    /// <param name="account">Its name, for logs.</param>
+    /// <param name="connections">Owned from now on.</param>
+    /// <param name="pipeline">Times and meanings.</param>
+    /// <param name="services">Of the process.</param>
+    /// <param name="standing">What is known of the account's addresses; null = bad ones cost nobody anything.</param>
+    protected ProviderSender(
+        string account, IConnectionSource connections, ProviderPipelineOptions pipeline, ProviderServices services, AddressStanding? standing = null)
     {
         _account = account;
+        _standing = standing;
         _connections = connections;
         _pipeline = ProviderPipeline.Build(pipeline, _budget, services.Time, _breaker);
         _logger = services.Loggers.CreateLogger(GetType());
         Time = services.Time;
+        _gauges = services.Gauges;
+        _gauges.Add(this);
     }
 
     public int MaxInFlight => _connections.MaxInFlight;
+
+    public IPushSender? Quarantine { get; protected init; }
 
     /// <summary>Whether the lane is closed to requests for now, because the provider failed too often.</summary>
     public CircuitState Breaker => _breaker.CircuitState;
@@ -87,7 +87,13 @@ internal abstract partial class ProviderSender : IPushSender
         }
     }
 
-    public virtual ValueTask DisposeAsync() => _connections.DisposeAsync();
+    public bool Suspects(Delivery delivery) => Quarantine is not null && _standing!.Suspects(delivery.Address!.Value);
+
+    public virtual ValueTask DisposeAsync()
+    {
+        _gauges.Remove(this);
+        return _connections.DisposeAsync();
+    }
 
     /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
     protected abstract DeliveryResult? Refuse(Delivery delivery);
@@ -100,6 +106,9 @@ internal abstract partial class ProviderSender : IPushSender
 
     /// <summary>True for an answer after which its connection is of no more use: no further request goes over it.</summary>
     protected virtual bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => false;
+
+    /// <summary>True for a dead address that the provider holds against us.</summary>
+    protected virtual bool IsHeldAgainstUs(in DeliveryResult result) => true;
 
     /// <summary>Sends the request over one of the connections and reads the answer.</summary>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -120,8 +129,14 @@ internal abstract partial class ProviderSender : IPushSender
         var (answered, proven) = (false, false);
         try
         {
+            if (_gauges.Clock.IsDue())
+            {
+                request = request with { Wanted = request.Wanted | WantedHeaders.Date };
+            }
+
             using var answer = await place.Connection.SendAsync(request, cancellationToken);
             answered = answer.Fault == SendFault.None;
+            _gauges.Clock.Note(answer.Date);
             if (!answered)
             {
                 return Attempt.Failed(answer.Fault, answer.FaultReason!);
@@ -129,6 +144,7 @@ internal abstract partial class ProviderSender : IPushSender
 
             var result = Read(answer, delivery);
             proven = IsProof(result.Status);
+            Judge(delivery, result);
             if (SpoilsConnection(request, result))
             {
                 _connections.Retire(place);
@@ -139,6 +155,20 @@ internal abstract partial class ProviderSender : IPushSender
         finally
         {
             _connections.Exit(place, answered, proven);
+        }
+    }
+
+    /// <summary>What clears an event may go to another address than the delivery's.</summary>
+    private void Judge(Delivery delivery, in DeliveryResult result)
+    {
+        if (_standing is null || delivery.Withdrawal is not null)
+        {
+            return;
+        }
+
+        if (result.Status == DeliveryStatus.Accepted || (result.Status == DeliveryStatus.AddressDead && IsHeldAgainstUs(result)))
+        {
+            _standing.Note(delivery.Address!.Value, isBad: result.Status == DeliveryStatus.AddressDead);
         }
     }
 

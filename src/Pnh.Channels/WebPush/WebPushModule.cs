@@ -24,13 +24,12 @@ internal sealed class WebPushModule : PushChannelModule
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
+        var channelServices = ProviderServices.Register(services, Name);
         services.AddSingleton(provider => new WebPushAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<WebPushAccounts>());
         services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
             provider.GetRequiredService<WebPushAccounts>(),
             Dns.GetHostAddressesAsync,
-            ProviderServices.From(provider, gauges)));
+            channelServices(provider)));
     }
 }

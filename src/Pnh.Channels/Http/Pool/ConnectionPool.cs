@@ -101,6 +101,18 @@ internal sealed partial class ConnectionPool : IConnectionSource
         Close(ended);
     }
 
+    /// <summary>No further request goes to any connection that is open now: what they have seen of us is of no use any more.</summary>
+    public void RetireAll()
+    {
+        PooledConnection?[] ended;
+        lock (_lock)
+        {
+            ended = [.. _connections.ToArray().Select(connection => Drain(connection, ConnectionEnd.Retired))];
+        }
+
+        Array.ForEach(ended, Close);
+    }
+
     /// <summary>Open connections in this state.</summary>
     public int Count(ConnectionState state)
     {

@@ -31,4 +31,7 @@ internal sealed record PoolOptions
 
     /// <summary>The client certificate to show, asked for at each dial; null = none.</summary>
     public Func<X509Certificate2?>? Certificate { get; init; }
+
+    /// <summary>For suspect addresses: one connection, few requests at once, so that neither their refusals nor a cut costs anybody else.</summary>
+    public PoolOptions ForQuarantine() => this with { MaxConnections = 1, MaxInFlight = 20 };
 }

@@ -17,24 +17,23 @@ internal sealed record RawFrame(byte Type, byte Flags, int Stream, byte[] Payloa
 internal sealed class RawHttp2Server : IAsyncDisposable
 {
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
-    private readonly List<RawHttp2Peer> _peers = [];
+    private readonly Channel<SslStream> _accepted = Channel.CreateUnbounded<SslStream>();
+    private readonly List<IAsyncDisposable> _open = [];
+    private readonly Task _accepting;
 
-    public RawHttp2Server() => _listener.Start();
+    public RawHttp2Server()
+    {
+        _listener.Start();
+        Address = new Uri($"https://localhost:{((IPEndPoint)_listener.LocalEndpoint).Port}");
+        _accepting = AcceptAllAsync();
+    }
 
-    public Uri Address => new($"https://localhost:{((IPEndPoint)_listener.LocalEndpoint).Port}");
+    public Uri Address { get; }
 
-    /// <summary>The next connection, after TLS and the client's preface. <paramref name="maxStreams"/> goes into our SETTINGS; null = they name none.</summary>
+    /// <summary>The next connection, once the client's preface is there. <paramref name="maxStreams"/> goes into our SETTINGS; null = they name none.</summary>
     public async Task<RawHttp2Peer> AcceptAsync(uint? maxStreams = 100)
     {
-        var socket = await _listener.AcceptSocketAsync().WaitAsync(Sample.Limit);
-        var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
-        await stream.AuthenticateAsServerAsync(new SslServerAuthenticationOptions
-        {
-            ServerCertificate = TestAuthority.Localhost,
-            ApplicationProtocols = [SslApplicationProtocol.Http2],
-        }).WaitAsync(Sample.Limit);
-        var peer = new RawHttp2Peer(stream);
-        _peers.Add(peer);
+        var peer = new RawHttp2Peer(await _accepted.Reader.ReadAsync().AsTask().WaitAsync(Sample.Limit));
         await peer.StartAsync(maxStreams);
         return peer;
     }
@@ -42,9 +41,34 @@ internal sealed class RawHttp2Server : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _listener.Stop();
-        foreach (var peer in _peers)
+        await _accepting;
+        _accepted.Writer.TryComplete();
+        foreach (var stream in _open)
         {
-            await peer.DisposeAsync();
+            await stream.DisposeAsync();
+        }
+    }
+
+    private async Task AcceptAllAsync()
+    {
+        try
+        {
+            while (true)
+            {
+                var socket = await _listener.AcceptSocketAsync();
+                var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
+                _open.Add(stream);
+                await stream.AuthenticateAsServerAsync(new SslServerAuthenticationOptions
+                {
+                    ServerCertificate = TestAuthority.Localhost,
+                    ApplicationProtocols = [SslApplicationProtocol.Http2],
+                });
+                _accepted.Writer.TryWrite(stream);
+            }
+        }
+        catch (Exception exception) when (exception is SocketException or ObjectDisposedException or IOException)
+        {
+            // The listener was stopped.
         }
     }
 }
