@@ -1,3 +1,5 @@
+using Pnh.Channels.Http.Wire;
+
 namespace Pnh.Channels.Http2;
 
 /// <summary>The reader: one loop over one buffer. Everything here runs on it alone; what it shares it touches under the lock.</summary>
@@ -19,6 +21,7 @@ internal sealed partial class Http2Connection
     private int _continuations;
     private bool _blockEndsStream;
     private bool _settled;
+    private bool _toldExhaustion;
 
     private async Task ReadAsync()
     {
@@ -48,6 +51,12 @@ internal sealed partial class Http2Connection
             }
 
             Flush();
+            if (_streams.IsExhausted && !_toldExhaustion)
+            {
+                _toldExhaustion = true;
+                _observer.GoingAway(0, null);
+            }
+
             _in.AsSpan(taken, filled - taken).CopyTo(_in);
             filled -= taken;
         }
@@ -131,7 +140,7 @@ internal sealed partial class Http2Connection
         }
 
         // A compressed block that is longer than the list may be cannot be a good one, and an endless one must not fill the memory.
-        if (++_continuations > MaxContinuations || _block.Length + payload.Length > _options.MaxHeaderListBytes)
+        if (++_continuations > MaxContinuations || _block.Length + payload.Length > _limits.MaxHeaderListBytes)
         {
             return Http2ErrorCode.EnhanceYourCalm;
         }
@@ -179,14 +188,14 @@ internal sealed partial class Http2Connection
             || (!endsStream && trailers) || (_head.IsInterim && (endsStream || _head.Status == 101));
         if (malformed)
         {
-            Finish(exchange, Http2Outcome.Malformed, reset: Http2ErrorCode.ProtocolError);
+            Finish(exchange, SendFault.Ambiguous, "malformed-answer", Http2ErrorCode.ProtocolError);
             return;
         }
 
         if (!trailers && !_head.IsInterim)
         {
             exchange.Status = _head.Status;
-            exchange.Content.TakeHeaders(_head);
+            exchange.Headers = _head.Take(exchange.Request.Wanted);
         }
 
         if (endsStream)
@@ -197,7 +206,7 @@ internal sealed partial class Http2Connection
 
     /// <summary>Under the lock. When the peer did not wait for the whole body, the rest is not sent (section 8.1).</summary>
     private void Answer(Http2Exchange exchange) => Finish(
-        exchange, Http2Outcome.Answered, reset: exchange.BodySent < exchange.BodyLength ? Http2ErrorCode.Cancel : Http2ErrorCode.NoError);
+        exchange, SendFault.None, null, exchange.BodySent < exchange.BodyLength ? Http2ErrorCode.Cancel : Http2ErrorCode.NoError);
 
     /// <summary>Under the lock: false for a stream that we never opened; null for one that has ended, whose last frames may still be on the way.</summary>
     private bool TryFind(int stream, out Http2Exchange? exchange)
@@ -208,12 +217,12 @@ internal sealed partial class Http2Connection
             return !_streams.IsIdle(stream);
         }
 
-        if (!exchange.Sent)
+        if (!exchange.IsSent)
         {
             return false;
         }
 
-        exchange = exchange.EndPending ? null : exchange;
+        exchange = exchange.IsEndPending ? null : exchange;
         return true;
     }
 
