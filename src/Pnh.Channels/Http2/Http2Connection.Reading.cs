@@ -11,6 +11,9 @@ internal sealed partial class Http2Connection
     /// <summary>Pieces of one header block: its bytes are bounded anyway, empty CONTINUATIONs would not be.</summary>
     private const int MaxContinuations = 16;
 
+    /// <summary>Reads that are there at once after which callers are told all the same.</summary>
+    private const int MaxUnflushedReads = 64;
+
     // One largest frame and what comes behind it, so that one read brings many small ones.
     private readonly byte[] _in = new byte[2 * (FrameHeader.DefaultMaxLength + FrameHeader.Size)];
     private readonly HpackDecoder _decoder;
@@ -26,9 +29,20 @@ internal sealed partial class Http2Connection
     private async Task ReadAsync()
     {
         var filled = 0;
+        var unflushed = 0;
         while (true)
         {
-            var read = await _stream.ReadAsync(_in.AsMemory(filled));
+            var reading = _stream.ReadAsync(_in.AsMemory(filled));
+
+            // A TLS record comes alone, and a server may put each answer into its own: what has arrived already is read before anybody is told,
+            // so that the requests that follow the answers share a write.
+            if (!reading.IsCompleted || ++unflushed == MaxUnflushedReads)
+            {
+                unflushed = 0;
+                FlushInline();
+            }
+
+            var read = await reading;
             if (read == 0)
             {
                 End(Http2ErrorCode.NoError, "closed-by-peer");
@@ -50,15 +64,18 @@ internal sealed partial class Http2Connection
                 return;
             }
 
-            Flush();
-            if (_streams.IsExhausted && !_toldExhaustion)
-            {
-                _toldExhaustion = true;
-                _observer.GoingAway(0, null);
-            }
-
+            TellExhaustion();
             _in.AsSpan(taken, filled - taken).CopyTo(_in);
             filled -= taken;
+        }
+    }
+
+    private void TellExhaustion()
+    {
+        if (_streams.IsExhausted && !_toldExhaustion)
+        {
+            _toldExhaustion = true;
+            _observer.GoingAway(0, null);
         }
     }
 

@@ -100,7 +100,9 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
     }
 
     /// <summary>Runs the continuations of requests that have ended.</summary>
-    void IThreadPoolWorkItem.Execute()
+    void IThreadPoolWorkItem.Execute() => RunCompleted();
+
+    private void RunCompleted()
     {
         var outer = t_corked;
         t_corked = this;
@@ -203,6 +205,16 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
         }
 
         _wake.Set(inline: false);
+    }
+
+    /// <summary>
+    /// The same for the reader, which runs the callers' continuations and the write of what they send itself: handing them to another thread of the
+    /// pool costs more than they do. The next read is under way meanwhile.
+    /// </summary>
+    private void FlushInline()
+    {
+        EndWhenDrained();
+        RunCompleted();
     }
 
     private bool WantsToWrite()
