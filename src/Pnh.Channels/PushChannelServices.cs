@@ -3,6 +3,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
 
 namespace Pnh.Channels;
 
@@ -20,6 +21,7 @@ public static class PushChannelServices
         services.AddLogging();
         services.TryAddSingleton(TimeProvider.System);
         services.TryAddSingleton<ProviderTrust>();
+        services.TryAddSingleton<ConnectionTransports>();
         foreach (var module in FindModules(assemblies))
         {
             services.AddSingleton(module);

@@ -47,6 +47,10 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
+            foreach (var (reading, label, read) in gauges.Readings)
+            {
+                metrics.RegisterProvider(reading, gauges.Channel, label, read);
+            }
         }
     }
 
@@ -107,6 +111,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     {
         "cold" => gauges.Connections(ConnectionState.Cold),
         "warm" => gauges.Connections(ConnectionState.Warm),
+        "draining" => gauges.Connections(ConnectionState.Draining),
         _ => 0,
     };
 }

@@ -1,6 +1,9 @@
 using System.Security.Cryptography;
+using System.Text;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
 
 namespace Pnh.Channels.Apns;
 
@@ -10,26 +13,33 @@ namespace Pnh.Channels.Apns;
 /// <param name="Topic">Bundle id, without any suffix.</param>
 /// <param name="Environment"><c>production</c> or <c>sandbox</c>.</param>
 /// <param name="BaseAddress">Where to connect.</param>
-/// <param name="Credential">Shared by every account with the same team and key: Apple counts new tokens per key, not per topic.</param>
-internal sealed record ApnsAccount(string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsCredential Credential);
+/// <param name="Identity">A key is shared by every account with the same team and key id: Apple counts new tokens per key, not per topic.</param>
+/// <param name="Connections">The most that each class may open.</param>
+/// <param name="Devices">Keeps the silence that Apple asks for a device.</param>
+internal sealed record ApnsAccount(string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsIdentity Identity, int Connections, DevicePace Devices);
 
-/// <summary>Every APNs account of the configuration, read and judged once. Immutable.</summary>
-internal sealed class ApnsAccounts : IConfigurationCheck
+/// <summary>Every APNs account of the configuration, read and judged once; keys and certificates are read again when their files change. Owns them.</summary>
+internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 {
     public const string Production = "production";
     public const string Sandbox = "sandbox";
 
+    /// <summary>Eight connections of 100 streams are 16,000 pushes a second at 50 ms each.</summary>
+    private const int MaxConnections = 8;
+
     private const string NistP256 = "1.2.840.10045.3.1.7";
+    private const string NotAKey = "not a PEM file with a P-256 private key (the .p8 file from Apple)";
 
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, ApnsAccount> _byName = new(StringComparer.Ordinal);
     private readonly Dictionary<(string App, string Scope), ApnsAccount> _byScope = [];
     private readonly Dictionary<(string Team, string Key), ApnsCredential> _credentials = [];
-    private readonly TimeProvider _time;
+    private readonly List<IDisposable> _owned = [];
+    private readonly ProviderServices _services;
 
-    public ApnsAccounts(IConfiguration pnhSection, TimeProvider time)
+    public ApnsAccounts(IConfiguration pnhSection, ProviderServices services)
     {
-        _time = time;
+        _services = services;
         foreach (var section in AccountSection.ReadAll(pnhSection, "Apns", _errors))
         {
             if (Read(section) is { } account)
@@ -54,10 +64,17 @@ internal sealed class ApnsAccounts : IConfigurationCheck
     public ApnsAccount Get(string name) =>
         _byName.GetValueOrDefault(name) ?? throw new ArgumentException($"There is no APNs account '{name}'.", nameof(name));
 
+    public void Dispose()
+    {
+        _owned.ForEach(static one => one.Dispose());
+        _owned.Clear();
+    }
+
     private ApnsAccount? Read(AccountSection section)
     {
-        var team = Identifier(section, "TeamId");
-        var key = Identifier(section, "KeyId");
+        var byCertificate = section.Optional("CertificateFile") is not null;
+        var team = byCertificate ? "" : Identifier(section, "TeamId");
+        var key = byCertificate ? "" : Identifier(section, "KeyId");
         var topic = section.Required("Topic");
         var environment = section.Optional("Environment") ?? Production;
         if (environment is not (Production or Sandbox))
@@ -67,10 +84,11 @@ internal sealed class ApnsAccounts : IConfigurationCheck
 
         var address = section.Address(
             "BaseAddress", environment == Sandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com");
-        var credential = Credential(section, team, key);
-        return credential is null || !section.IsValid
+        var connections = section.Number("Connections", MaxConnections, 1, 100);
+        ApnsIdentity? identity = byCertificate ? Certificate(section) : Credential(section, team, key);
+        return identity is null || !section.IsValid
             ? null
-            : new ApnsAccount(section.Name, section.App, topic, environment, address, credential);
+            : new ApnsAccount(section.Name, section.App, topic, environment, address, identity, connections, new DevicePace(0, _services.Time));
     }
 
     private void Add(AccountSection section, ApnsAccount account)
@@ -100,7 +118,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck
 
     private ApnsCredential? Credential(AccountSection section, string team, string key)
     {
-        if (section.File("KeyFile") is not { } pem)
+        if (section.FileBytes("KeyFile") is not { } bytes)
         {
             return null;
         }
@@ -110,22 +128,77 @@ internal sealed class ApnsAccounts : IConfigurationCheck
             return known;
         }
 
+        if (Signer(bytes) is not { } signer)
+        {
+            section.Fail("KeyFile", NotAKey);
+            return null;
+        }
+
+        var credential = new ApnsCredential(team, key, signer, _services.Time);
+        Own(section, "KeyFile", bytes, credential, fresh =>
+        {
+            if (Signer(fresh) is not { } other)
+            {
+                return NotAKey;
+            }
+
+            credential.Take(other);
+            return null;
+        });
+        return _credentials[(team, key)] = credential;
+    }
+
+    private ApnsCertificate? Certificate(AccountSection section)
+    {
+        foreach (var other in (ReadOnlySpan<string>)["TeamId", "KeyId", "KeyFile"])
+        {
+            if (section.Optional(other) is not null)
+            {
+                section.Fail(other, "an account has a key or a certificate, not both");
+            }
+        }
+
+        if (section.FileBytes("CertificateFile") is not { } bytes)
+        {
+            return null;
+        }
+
+        var certificate = ApnsCertificate.Read(
+            bytes, section.Optional("CertificatePassword"), section.Name, _services.Time, _services.Loggers.CreateLogger<ApnsCertificate>(), out var problem);
+        if (certificate is null)
+        {
+            section.Fail("CertificateFile", problem!);
+            return null;
+        }
+
+        Own(section, "CertificateFile", bytes, certificate, certificate.Take);
+        return certificate;
+    }
+
+    private void Own(AccountSection section, string key, byte[] bytes, ApnsIdentity identity, Func<byte[], string?> take)
+    {
+        _owned.Add(new CredentialFile(section.Optional(key)!, bytes, section.Name, take, _services));
+        _owned.Add(identity);
+        _services.Gauges.AddCredential(section.Name, () => identity.Left);
+    }
+
+    private static ECDsa? Signer(byte[] pem)
+    {
         var signer = ECDsa.Create();
         try
         {
-            signer.ImportFromPem(pem);
+            signer.ImportFromPem(Encoding.UTF8.GetString(pem));
             if (signer.ExportParameters(includePrivateParameters: true).Curve.Oid.Value == NistP256)
             {
-                return _credentials[(team, key)] = new ApnsCredential(team, key, signer, _time);
+                return signer;
             }
         }
         catch (Exception exception) when (exception is CryptographicException or ArgumentException)
         {
-            // Said below: the reader needs to know what to put there, not which parser gave up.
+            // The reader needs to know what to put there, not which parser gave up.
         }
 
         signer.Dispose();
-        section.Fail("KeyFile", "not a PEM file with a P-256 private key (the .p8 file from Apple)");
         return null;
     }
 }

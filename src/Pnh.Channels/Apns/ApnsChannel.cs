@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Text.Json;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
@@ -13,6 +14,7 @@ internal sealed class ApnsChannel : IPushChannel
 
     private readonly ApnsAccounts _accounts;
     private readonly ProviderServices _services;
+    private readonly ConcurrentDictionary<string, AddressStanding> _standings = new(StringComparer.Ordinal);
 
     public ApnsChannel(ApnsAccounts accounts, ProviderServices services)
     {
@@ -65,5 +67,6 @@ internal sealed class ApnsChannel : IPushChannel
 
     public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
 
-    public IPushSender Open(string account, EventClass @class) => new ApnsSender(_accounts.Get(account), _services);
+    public IPushSender Open(string account, EventClass @class) => new ApnsSender(
+        _accounts.Get(account), _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);
 }

@@ -1,5 +1,6 @@
 using System.Text.Json.Nodes;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
@@ -60,6 +61,6 @@ internal static class ApnsClear
             ["pnh-withdraw"] = withdrawal.Event,
             ["pnh-reason"] = withdrawal.Reason,
         };
-        return new ApnsBody(PayloadMerge.Write(payload), Refusal: null);
+        return new ApnsBody(SplicedBody.Whole(PayloadMerge.Write(payload)), Refusal: null);
     }
 }

@@ -10,7 +10,7 @@ namespace Pnh.Channels.Apns;
 /// connection to APNs). Apple refuses a token older than an hour, and more than one new token in 20 minutes. Thread-safe: one caller
 /// signs (24 us), the others wait for it.
 /// </summary>
-internal sealed class ApnsCredential
+internal sealed class ApnsCredential : ApnsIdentity
 {
     /// <summary>Apple answers TooManyProviderTokenUpdates to anything quicker.</summary>
     public static readonly TimeSpan LeastAge = TimeSpan.FromMinutes(20);
@@ -18,12 +18,15 @@ internal sealed class ApnsCredential
     /// <summary>From here on a new one is made; up to 5 minutes more, so that many processes do not renew together.</summary>
     public static readonly TimeSpan RenewalAge = TimeSpan.FromMinutes(50);
 
+    /// <summary>Apple refuses an older one.</summary>
+    private static readonly TimeSpan Longest = TimeSpan.FromHours(1);
+
     private static readonly TimeSpan RenewalSpread = TimeSpan.FromMinutes(5);
 
     private readonly Lock _lock = new();
     private readonly string _team;
     private readonly string _key;
-    private readonly ECDsa _signer;
+    private ECDsa _signer;
     private readonly TimeProvider _time;
     private readonly TimeSpan _renewalAge;
     private Minted? _current;
@@ -37,8 +40,7 @@ internal sealed class ApnsCredential
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32((int)RenewalSpread.TotalSeconds));
     }
 
-    /// <summary>The value of the <c>authorization</c> header: the same string until it is renewed.</summary>
-    public string Authorization
+    public override string Authorization
     {
         get
         {
@@ -51,7 +53,7 @@ internal sealed class ApnsCredential
     /// For a token that APNs called expired: the one to try instead, or null when the refused one is the newest and too young to be
     /// replaced (then this host's clock is wrong).
     /// </summary>
-    public string? Replace(string refused)
+    public override string? Replace(string refused)
     {
         lock (_lock)
         {
@@ -63,6 +65,23 @@ internal sealed class ApnsCredential
             return _current?.Authorization;
         }
     }
+
+    public override TimeSpan Left => Volatile.Read(ref _current) is { } current ? Longest - Age(current) : Longest;
+
+    /// <summary>Another key under the same id. The next token is signed by it at once: Apple counts tokens per connection, and there will be new ones.</summary>
+    public void Take(ECDsa signer)
+    {
+        lock (_lock)
+        {
+            _signer.Dispose();
+            _signer = signer;
+            Volatile.Write(ref _current, null);
+        }
+
+        RaiseChanged();
+    }
+
+    public override void Dispose() => _signer.Dispose();
 
     private string Renew()
     {

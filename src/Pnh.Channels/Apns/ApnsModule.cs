@@ -1,6 +1,5 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
@@ -19,23 +18,20 @@ internal sealed class ApnsModule : PushChannelModule
         "Apps:*:Apns:*:TeamId",
         "Apps:*:Apns:*:KeyId",
         "Apps:*:Apns:*:KeyFile",
+        "Apps:*:Apns:*:CertificateFile",
+        "Apps:*:Apns:*:CertificatePassword",
         "Apps:*:Apns:*:Topic",
         "Apps:*:Apns:*:Environment",
         "Apps:*:Apns:*:BaseAddress",
+        "Apps:*:Apns:*:Connections",
     ];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
-        services.AddSingleton(provider => new ApnsAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
+        var channelServices = ProviderServices.Register(services, Name);
+        services.AddSingleton(provider => new ApnsAccounts(pnhSection, channelServices(provider)));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<ApnsAccounts>());
         services.AddSingleton<IPushChannel>(provider => new ApnsChannel(
-            provider.GetRequiredService<ApnsAccounts>(),
-            new ProviderServices(
-                provider.GetRequiredService<ProviderTrust>(),
-                gauges,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILoggerFactory>())));
+            provider.GetRequiredService<ApnsAccounts>(), channelServices(provider)));
     }
 }

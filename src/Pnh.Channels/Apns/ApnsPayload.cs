@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Apns;
@@ -16,16 +17,16 @@ internal static class ApnsPayload
         try
         {
             var bytes = PayloadMerge.Write(Compose(type, accepted, locale));
-            return new ApnsBody(bytes, bytes.Length > type.MaxPayloadBytes ? "payload-too-large" : null);
+            return new ApnsBody(SplicedBody.Whole(bytes), bytes.Length > type.MaxPayloadBytes ? "payload-too-large" : null);
         }
         catch (JsonException)
         {
-            return new ApnsBody([], "invalid-override");
+            return new ApnsBody(SplicedBody.Empty, "invalid-override");
         }
         catch (InvalidOperationException)
         {
             // Half a surrogate pair in an escape, which shows only when a name or a string is read.
-            return new ApnsBody([], "invalid-text");
+            return new ApnsBody(SplicedBody.Empty, "invalid-text");
         }
     }
 

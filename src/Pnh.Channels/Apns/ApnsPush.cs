@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Apns;
@@ -121,6 +122,6 @@ internal sealed class ApnsPush
 }
 
 /// <summary>An encoded payload, or why there is none.</summary>
-/// <param name="Bytes">UTF-8 JSON, shared by every request.</param>
+/// <param name="Parts">UTF-8 JSON without a gap, shared by every request.</param>
 /// <param name="Refusal">Reason in kebab-case; null = may be sent.</param>
-internal sealed record ApnsBody(byte[] Bytes, string? Refusal);
+internal sealed record ApnsBody(SplicedBody Parts, string? Refusal);

@@ -10,15 +10,14 @@ namespace Pnh.Channels.Apns;
 internal static class ApnsResponse
 {
     public const string ExpiredProviderToken = "ExpiredProviderToken";
-
-    private const string TooManyProviderTokenUpdates = "TooManyProviderTokenUpdates";
+    public const string TooManyRequests = "TooManyRequests";
+    public const string TooManyProviderTokenUpdates = "TooManyProviderTokenUpdates";
 
     /// <summary>Maps an answer other than 200.</summary>
     /// <param name="status">HTTP status.</param>
     /// <param name="body">The answer's body, or its beginning.</param>
     /// <param name="retryAfter">From the header, clamped; null = none (the hub's own schedule).</param>
-    /// <param name="id">Our apns-id.</param>
-    public static DeliveryResult Map(int status, ReadOnlySpan<byte> body, TimeSpan? retryAfter, string id)
+    public static DeliveryResult Map(int status, ReadOnlySpan<byte> body, TimeSpan? retryAfter)
     {
         var (reason, deadSince) = Read(body);
         var meaning = reason is null ? WithoutReason(status) : Meaning(reason) ?? UnknownReason(status);
@@ -26,7 +25,6 @@ internal static class ApnsResponse
         {
             Status = meaning,
             Reason = reason ?? $"http-{status}",
-            ProviderId = id,
             DeadSince = meaning == DeliveryStatus.AddressDead ? deadSince : null,
             RetryAfter = meaning switch
             {
@@ -56,7 +54,7 @@ internal static class ApnsResponse
         "BadTopic" or "MissingTopic" or "TopicDisallowed" or "BadCertificate" or "BadCertificateEnvironment" or ExpiredProviderToken
             or "InvalidProviderToken" or "MissingProviderToken" or "UnrelatedKeyIdInToken" or "BadEnvironmentKeyIdInToken"
             or "BadEnvironmentKeyInToken" or "Forbidden" => DeliveryStatus.Misconfigured,
-        "TooManyRequests" => DeliveryStatus.Throttled,
+        TooManyRequests => DeliveryStatus.Throttled,
         TooManyProviderTokenUpdates or "IdleTimeout" or "InternalServerError" or "ServiceUnavailable" or "Shutdown" => DeliveryStatus.Unavailable,
         _ => null,
     };

@@ -1,18 +1,25 @@
-using System.Net;
+using System.Runtime.CompilerServices;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 
 namespace Pnh.Channels.Apns;
 
-/// <summary>Sends deliveries of one account over one connection. See <see cref="ProviderSender"/> for what it shares.</summary>
+/// <summary>Sends deliveries of one account and class. See <see cref="ProviderSender"/> for what it shares.</summary>
 internal sealed class ApnsSender : ProviderSender
 {
     /// <summary>
-    /// Below what APNs grants a proven connection (about 1000), and equal to what SocketsHttpHandler assumes before SETTINGS, so that a
-    /// stream is always to be had and the connection stays under the handler's keep-alive pings.
+    /// Below what APNs grants a proven connection (about 1000): with an answer in 50 ms these are 2,000 a second, past which more connections, on more of
+    /// Apple's servers, are worth more than more streams.
     /// </summary>
     private const int InFlight = 100;
+
+    private const string Path = "/3/device/";
+
+    /// <summary>Apple names no time for TooManyRequests. The hub's first wait for a throttled delivery is about as long.</summary>
+    private static readonly TimeSpan ThrottledPause = TimeSpan.FromSeconds(2);
 
     private static readonly ProviderPipelineOptions Pipeline = new()
     {
@@ -22,20 +29,33 @@ internal sealed class ApnsSender : ProviderSender
         IsOutage = ApnsResponse.IsOutage,
     };
 
-    private readonly ApnsCredential _credential;
-    private readonly string _path;
+    private readonly ApnsIdentity _identity;
+    private readonly DevicePace _devices;
+    private readonly ConnectionPool _pool;
     private readonly string _topic;
     private readonly string _voipTopic;
     private readonly string _liveActivityTopic;
 
-    public ApnsSender(ApnsAccount account, ProviderServices services)
-        : base(account.Name, ConnectionTo(account.BaseAddress), Pipeline, services)
+    public ApnsSender(ApnsAccount account, AddressStanding standing, ProviderServices services)
+        : this(account, new ConnectionPool(ConnectionsTo(account), services), standing, services) =>
+        Quarantine = new ApnsSender(account, new ConnectionPool(ConnectionsTo(account).ForQuarantine(), services), standing, services);
+
+    private ApnsSender(ApnsAccount account, ConnectionPool pool, AddressStanding standing, ProviderServices services)
+        : base(account.Name, pool, Pipeline, services, standing)
     {
-        _credential = account.Credential;
-        _path = new Uri(account.BaseAddress, "/3/device/").AbsoluteUri;
+        _identity = account.Identity;
+        _devices = account.Devices;
+        _pool = pool;
+        _identity.Changed += pool.RetireAll;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
         _liveActivityTopic = account.Topic + ApnsPushType.LiveActivity.TopicSuffix;
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        _identity.Changed -= _pool.RetireAll;
+        return base.DisposeAsync();
     }
 
     protected override DeliveryResult? Refuse(Delivery delivery)
@@ -45,80 +65,111 @@ internal sealed class ApnsSender : ProviderSender
             return ApnsClear.AddressOf(delivery) is null ? DeliveryResult.Of(DeliveryStatus.Rejected, ApnsClear.NotClearable) : null;
         }
 
-        var refusal = ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal;
-        return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        if (ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal is { } refusal)
+        {
+            return DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        }
+
+        return _devices.Take(delivery.Address!.Value) is var wait && wait > TimeSpan.Zero
+            ? new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = ApnsResponse.TooManyRequests, RetryAfter = wait }
+            : null;
     }
 
-    protected override async ValueTask<DeliveryResult> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var id = ApnsId.Of(delivery);
-        var connection = Connection.Current;
-        var authorization = _credential.Authorization;
-        var result = await ExchangeAsync(delivery, id, authorization, cancellationToken);
-        if (result.Reason != ApnsResponse.ExpiredProviderToken || _credential.Replace(authorization) is not { } renewed)
+        var authorization = _identity.Authorization;
+        var attempt = await ExchangeAsync(Request(delivery, id, authorization), delivery, cancellationToken);
+        if (authorization is not null && attempt.Result.Reason == ApnsResponse.ExpiredProviderToken && _identity.Replace(authorization) is { } renewed)
         {
-            return result;
+            attempt = await ExchangeAsync(Request(delivery, id, renewed), delivery, cancellationToken);
         }
 
-        // A connection that has seen an expired token keeps refusing (Pushy learned it the hard way): take a new one along with the new token.
-        Connection.Recycle(connection);
-        return await ExchangeAsync(delivery, id, renewed, cancellationToken);
+        return attempt.HttpStatus == 0 ? attempt : attempt with { Result = attempt.Result with { ProviderId = id } };
     }
 
-    private static ProviderConnectionOptions ConnectionTo(Uri origin) => new()
+    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
     {
-        Origin = origin,
-        MaxInFlight = InFlight,
-        StartsCold = true,
-        Lifetime = TimeSpan.FromHours(6),
-        IdleTimeout = TimeSpan.FromHours(6),
-        Pings = HttpKeepAlivePingPolicy.Always,
-    };
-
-    private async ValueTask<DeliveryResult> ExchangeAsync(
-        Delivery delivery, string id, string authorization, CancellationToken cancellationToken)
-    {
-        var address = delivery.Withdrawal is null ? delivery.Address! : ApnsClear.AddressOf(delivery)!;
-        using var request = CreateRequest(delivery, address, id, authorization);
-        using var response = await Connection.SendAsync(request, cancellationToken);
-        if (response.StatusCode == HttpStatusCode.OK)
+        if (answer.Status == 200)
         {
-            return new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = id };
+            return DeliveryResult.Of(DeliveryStatus.Accepted);
         }
 
-        using var body = await BoundedBody.ReadAsync(response, cancellationToken);
-        var result = ApnsResponse.Map((int)response.StatusCode, body.Bytes.Span, RetryAfter.Read(response, Time), id);
+        var result = ApnsResponse.Map(answer.Status, answer.Body.Span, RetryAfter.Read(answer.RetryAfter, Time));
+
+        if (result.Status == DeliveryStatus.Throttled)
+        {
+            // That device alone, whatever else is on its way to it.
+            _devices.Hold(AddressOf(delivery).Value, result.RetryAfter ?? ThrottledPause);
+        }
 
         // Only the address that was used may die, and the delivery's was not: the app's token stood in for a VoIP token.
-        return result.Status == DeliveryStatus.AddressDead && !ReferenceEquals(address, delivery.Address)
+        return result.Status == DeliveryStatus.AddressDead && !ReferenceEquals(AddressOf(delivery), delivery.Address)
             ? result with { Status = DeliveryStatus.Rejected, DeadSince = null }
             : result;
     }
 
-    private HttpRequestMessage CreateRequest(Delivery delivery, PushAddress address, string id, string authorization)
+    /// <summary>
+    /// A connection that has seen an expired token keeps refusing, whatever token comes next (Pushy learned it the hard way), and one that has seen too many
+    /// tokens refuses for 20 minutes. A token that is too young to be replaced is refused by our clock's fault, which no new connection cures.
+    /// </summary>
+    protected override bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => result.Reason switch
     {
+        ApnsResponse.ExpiredProviderToken => _identity.Replace(request.Headers.AsSpan()[0].Value) is not null,
+        ApnsResponse.TooManyProviderTokenUpdates => true,
+        _ => false,
+    };
+
+    /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>
+    protected override bool IsHeldAgainstUs(in DeliveryResult result) => result.Reason is "BadDeviceToken" or "DeviceTokenNotForTopic";
+
+    private static PoolOptions ConnectionsTo(ApnsAccount account) => new()
+    {
+        Origin = account.BaseAddress,
+        MaxConnections = account.Connections,
+        MaxInFlight = InFlight,
+        StartsCold = true,
+        Lifetime = TimeSpan.FromHours(6),
+        IdleTimeout = TimeSpan.FromHours(6),
+        StallAfter = TimeSpan.FromSeconds(8),
+        PingsWhenIdle = true,
+        Certificate = () => account.Identity.Certificate,
+    };
+
+    private static PushAddress AddressOf(Delivery delivery) => delivery.Withdrawal is null ? delivery.Address! : ApnsClear.AddressOf(delivery)!;
+
+    private ProviderRequest Request(Delivery delivery, string id, string? authorization)
+    {
+        var address = AddressOf(delivery);
         var push = delivery.Withdrawal is { } withdrawal ? ApnsClear.For(withdrawal, Time) : ApnsPush.For(delivery.Event, address.Kind);
-        var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_path + address.Value))
+        var headers = default(HeaderList);
+        if (authorization is not null)
         {
-            Content = new ReadOnlyMemoryContent(push.BodyFor(delivery.Event, delivery.Device.Locale).Bytes),
-        };
-        var headers = request.Headers;
-        headers.TryAddWithoutValidation("authorization", authorization);
-        headers.TryAddWithoutValidation("apns-id", id);
-        headers.TryAddWithoutValidation("apns-push-type", push.Type.Name);
-        headers.TryAddWithoutValidation("apns-topic", TopicFor(push.Type));
-        headers.TryAddWithoutValidation("apns-priority", push.Priority);
+            headers.Add(HeaderName.Authorization, authorization);
+        }
+
+        headers.Add(HeaderName.ApnsId, id);
+        headers.Add(HeaderName.ApnsPushType, push.Type.Name);
+        headers.Add(HeaderName.ApnsTopic, TopicFor(push.Type));
+        headers.Add(HeaderName.ApnsPriority, push.Priority);
         if (push.Expiration.Header is { } expiration)
         {
-            headers.TryAddWithoutValidation("apns-expiration", expiration);
+            headers.Add(HeaderName.ApnsExpiration, expiration);
         }
 
         if (push.CollapseId is { } collapseId)
         {
-            headers.TryAddWithoutValidation("apns-collapse-id", collapseId);
+            headers.Add(HeaderName.ApnsCollapseId, collapseId);
         }
 
-        return request;
+        return new ProviderRequest
+        {
+            PathPrefix = Path,
+            PathEnd = address.Value,
+            Headers = headers,
+            Body = push.BodyFor(delivery.Event, delivery.Device.Locale).Parts,
+        };
     }
 
     private string TopicFor(ApnsPushType type) =>

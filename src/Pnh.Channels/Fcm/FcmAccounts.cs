@@ -1,27 +1,40 @@
+using System.Text;
 using Microsoft.Extensions.Configuration;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
 
 namespace Pnh.Channels.Fcm;
 
 /// <summary>One configured Firebase project.</summary>
 /// <param name="Name">Stable name, <c>demo/0</c>.</param>
 /// <param name="App">The app it serves.</param>
+/// <param name="Project">The project's id: what a device names when its app uses more than one.</param>
 /// <param name="SendAddress">Where messages are posted.</param>
 /// <param name="Credential">Shared by every lane of the account.</param>
-internal sealed record FcmAccount(string Name, string App, Uri SendAddress, FcmCredential Credential);
+/// <param name="Connections">The most that each class may open.</param>
+/// <param name="Pace">Of the whole project: all its lanes share it.</param>
+/// <param name="Devices">Of each device.</param>
+internal sealed record FcmAccount(string Name, string App, string Project, Uri SendAddress, FcmCredential Credential, int Connections, FcmPace Pace, DevicePace Devices);
 
-/// <summary>Every FCM account of the configuration, read and judged once. Owns their credentials.</summary>
+/// <summary>Every FCM account of the configuration, read and judged once; service accounts are read again when their files change. Owns them.</summary>
 internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 {
+    /// <summary>Twenty connections of 100 streams are 20,000 messages a second at 100 ms each, twice the default quota of a project.</summary>
+    private const int MaxConnections = 20;
+
+    /// <summary>What Android takes of one app (FCM: throttling and quotas).</summary>
+    private const int PerDeviceAndMinute = 240;
+
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, FcmAccount> _byName = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, FcmAccount> _byApp = new(StringComparer.Ordinal);
+    private readonly Dictionary<(string App, string Project), FcmAccount> _byProject = [];
+    private readonly List<CredentialFile> _files = [];
 
-    public FcmAccounts(IConfiguration pnhSection, ProviderTrust trust, TimeProvider time)
+    public FcmAccounts(IConfiguration pnhSection, ProviderServices services)
     {
         foreach (var section in AccountSection.ReadAll(pnhSection, "Fcm", _errors))
         {
-            Read(section, trust, time);
+            Read(section, services);
         }
     }
 
@@ -33,8 +46,8 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         }
     }
 
-    /// <summary>The account of an app; null when it has none.</summary>
-    public FcmAccount? Find(string app) => _byApp.GetValueOrDefault(app);
+    /// <summary>The account of an app for a project; an empty one is its first account's. Null when the app has none.</summary>
+    public FcmAccount? Find(string app, string project) => _byProject.GetValueOrDefault((app, project));
 
     /// <summary>The account of this name; throws when there is none, since names come from <see cref="Find"/>.</summary>
     public FcmAccount Get(string name) =>
@@ -42,42 +55,73 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 
     public void Dispose()
     {
+        _files.ForEach(static file => file.Dispose());
         foreach (var account in _byName.Values)
         {
             account.Credential.Dispose();
         }
     }
 
-    private void Read(AccountSection section, ProviderTrust trust, TimeProvider time)
+    private void Read(AccountSection section, ProviderServices services)
     {
         var address = section.Address("BaseAddress", "https://fcm.googleapis.com");
-        var file = section.File("ServiceAccountFile");
-        if (file is null)
+        var connections = section.Number("Connections", MaxConnections, 1, 100);
+        var perMinute = section.Number("MessagesPerMinute", FcmPace.DefaultPerMinute, 60, 100_000_000);
+        if (section.FileBytes("ServiceAccountFile") is not { } bytes)
         {
             return;
         }
 
-        var serviceAccount = ServiceAccount.Read(file, out var problem);
+        var serviceAccount = ServiceAccount.Read(Encoding.UTF8.GetString(bytes), out var problem);
         if (serviceAccount is null)
         {
             section.Fail("ServiceAccountFile", problem!);
+            return;
         }
-        else if (_byApp.ContainsKey(section.App))
+
+        if (_byProject.ContainsKey((section.App, serviceAccount.ProjectId)))
         {
-            // FCM tokens do not say which project they belong to, so a second project could never be chosen.
-            section.Fail("", "an app has one FCM account");
-            serviceAccount.Key.Dispose();
+            section.Fail("ServiceAccountFile", $"another account of the app has project {serviceAccount.ProjectId} already");
         }
-        else if (section.IsValid)
-        {
-            var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
-            var account = new FcmAccount(section.Name, section.App, send, new FcmCredential(serviceAccount, trust, time));
-            _byName.Add(account.Name, account);
-            _byApp.Add(account.App, account);
-        }
-        else
+
+        if (!section.IsValid)
         {
             serviceAccount.Key.Dispose();
+            return;
         }
+
+        var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
+        Add(section, bytes, new FcmAccount(
+            section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), connections,
+            new FcmPace(perMinute, services.Time), new DevicePace(PerDeviceAndMinute, services.Time)), services);
+    }
+
+    private void Add(AccountSection section, byte[] bytes, FcmAccount account, ProviderServices services)
+    {
+        _byName.Add(account.Name, account);
+        _byProject.Add((account.App, account.Project), account);
+
+        // A device that names no project means its app's first account.
+        _byProject.TryAdd((account.App, ""), account);
+        _files.Add(new CredentialFile(section.Optional("ServiceAccountFile")!, bytes, account.Name, fresh => Take(account, fresh), services));
+        services.Gauges.AddCredential(account.Name, () => account.Credential.Left);
+    }
+
+    private static string? Take(FcmAccount account, byte[] fresh)
+    {
+        if (ServiceAccount.Read(Encoding.UTF8.GetString(fresh), out var problem) is not { } read)
+        {
+            return problem;
+        }
+
+        if (read.ProjectId == account.Project)
+        {
+            account.Credential.Take(read);
+            return null;
+        }
+
+        // Addresses belong to a project: another one needs a restart, and its devices.
+        read.Key.Dispose();
+        return $"it is for project {read.ProjectId}";
     }
 }

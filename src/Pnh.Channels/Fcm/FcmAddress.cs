@@ -7,12 +7,13 @@ namespace Pnh.Channels.Fcm;
 
 /// <summary>
 /// The <c>fcm</c> section of a device: <c>{"token"}</c> (registration token) or <c>{"fid"}</c> (Firebase installation id), never both, since
-/// both reach the same app. Pure functions.
+/// both reach the same app; <c>"project"</c> beside it for an app with more than one Firebase project, which a token does not tell. Pure functions.
 /// </summary>
 internal static class FcmAddress
 {
     public const string Token = "token";
     public const string Fid = "fid";
+    public const string Project = "project";
 
     /// <summary>Today's tokens have some 160 characters; Google promises no length.</summary>
     private const int MaxCharacters = 1024;
@@ -48,9 +49,18 @@ internal static class FcmAddress
 
         var before = errors.Count;
         PushAddress? found = null;
+        var project = "";
         foreach (var member in section.EnumerateObject())
         {
-            if (member.Name is not (Token or Fid))
+            if (member.Name is Project)
+            {
+                project = member.Value.ValueKind == JsonValueKind.String ? member.Value.GetString()! : "";
+                if (project.Length is 0 or > 64 || project.AsSpan().ContainsAnyExcept(Characters))
+                {
+                    errors.Add(new FieldError("/project", "invalid-value", "Must be the id of a Firebase project."));
+                }
+            }
+            else if (member.Name is not (Token or Fid))
             {
                 var pointer = member.Name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
                 errors.Add(new FieldError($"/{pointer}", "unknown-member", "Not a member of fcm."));
@@ -79,7 +89,8 @@ internal static class FcmAddress
         }
         else if (found is not null && errors.Count == before)
         {
-            addresses.Add(found);
+            // Few: one per project. Millions of addresses share them.
+            addresses.Add(found with { Scope = string.Intern(project) });
         }
     }
 
@@ -88,6 +99,10 @@ internal static class FcmAddress
         foreach (var address in addresses)
         {
             section.WriteString(address.Kind, address.Value);
+            if (address.Scope.Length > 0)
+            {
+                section.WriteString(Project, address.Scope);
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Text.Json;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
@@ -13,6 +14,7 @@ internal sealed class FcmChannel : IPushChannel
 
     private readonly FcmAccounts _accounts;
     private readonly ProviderServices _services;
+    private readonly ConcurrentDictionary<string, AddressStanding> _standings = new(StringComparer.Ordinal);
 
     public FcmChannel(FcmAccounts accounts, ProviderServices services)
     {
@@ -41,7 +43,8 @@ internal sealed class FcmChannel : IPushChannel
         return null;
     }
 
-    public string? FindAccount(string app, PushAddress address) => _accounts.Find(app)?.Name;
+    public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
 
-    public IPushSender Open(string account, EventClass @class) => new FcmSender(_accounts.Get(account), _services);
+    public IPushSender Open(string account, EventClass @class) => new FcmSender(
+        _accounts.Get(account), _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);
 }

@@ -22,17 +22,33 @@ internal sealed class FcmCredential : IDisposable
     public static readonly TimeSpan ReplacementPause = TimeSpan.FromMinutes(1);
 
     private readonly Lock _lock = new();
-    private readonly FcmTokenEndpoint _endpoint;
+    private readonly ProviderServices _services;
+    private FcmTokenEndpoint _endpoint;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
     private FcmAccessToken? _current;
     private DateTimeOffset _replaceFrom;
     private Task<FcmAccessToken>? _fetch;
 
-    public FcmCredential(ServiceAccount account, ProviderTrust trust, TimeProvider time)
+    public FcmCredential(ServiceAccount account, ProviderServices services)
     {
-        _endpoint = new FcmTokenEndpoint(account, trust, time);
-        _time = time;
+        _services = services;
+        _endpoint = new FcmTokenEndpoint(account, services);
+        _time = services.Time;
+    }
+
+    /// <summary>How long the present token is good; zero without one.</summary>
+    public TimeSpan Left => Volatile.Read(ref _current) is { Authorization.Header: not null } current ? current.GoodUntil - _time.GetUtcNow() : TimeSpan.Zero;
+
+    /// <summary>Another key for the same project: the next fetch signs with it, and is due now; the present token stays in use until it has come.</summary>
+    public void Take(ServiceAccount account)
+    {
+        lock (_lock)
+        {
+            // The former one is not disposed: a fetch may be signing with it, and there are few.
+            _endpoint = new FcmTokenEndpoint(account, _services);
+            _current = _current is { Authorization.Header: not null } current ? current with { RenewFrom = _time.GetUtcNow() } : null;
+        }
     }
 
     /// <summary>The header to use now; completes at once while a token is good.</summary>
@@ -109,7 +125,7 @@ internal sealed class FcmCredential : IDisposable
         FcmAccessToken fetched;
         try
         {
-            fetched = await _endpoint.FetchAsync(_stopping.Token);
+            fetched = await Volatile.Read(ref _endpoint).FetchAsync(_stopping.Token);
         }
         catch
         {

@@ -1,6 +1,5 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Fcm;
 using Pnh.Channels.Http;
 using Pnh.Core.Deliveries;
@@ -18,21 +17,16 @@ internal sealed class FcmModule : PushChannelModule
     [
         "Apps:*:Fcm:*:ServiceAccountFile",
         "Apps:*:Fcm:*:BaseAddress",
+        "Apps:*:Fcm:*:Connections",
+        "Apps:*:Fcm:*:MessagesPerMinute",
     ];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
-        services.AddSingleton(provider => new FcmAccounts(
-            pnhSection, provider.GetRequiredService<ProviderTrust>(), provider.GetRequiredService<TimeProvider>()));
+        var channelServices = ProviderServices.Register(services, Name);
+        services.AddSingleton(provider => new FcmAccounts(pnhSection, channelServices(provider)));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<FcmAccounts>());
         services.AddSingleton<IPushChannel>(provider => new FcmChannel(
-            provider.GetRequiredService<FcmAccounts>(),
-            new ProviderServices(
-                provider.GetRequiredService<ProviderTrust>(),
-                gauges,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILoggerFactory>())));
+            provider.GetRequiredService<FcmAccounts>(), channelServices(provider)));
     }
 }

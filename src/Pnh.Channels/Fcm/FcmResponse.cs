@@ -16,6 +16,9 @@ internal static class FcmResponse
     /// <summary>The least after a 5xx without Retry-After; up to as much again.</summary>
     public static readonly TimeSpan OutagePause = TimeSpan.FromSeconds(10);
 
+    /// <summary>The reason when the project sends more than its quota: the pace of everything slows down.</summary>
+    public const string ProjectQuota = "QUOTA_EXCEEDED:project";
+
     private const string FcmErrorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError";
     private const string BadRequestType = "type.googleapis.com/google.rpc.BadRequest";
     private const string QuotaFailureType = "type.googleapis.com/google.rpc.QuotaFailure";
@@ -105,27 +108,55 @@ internal static class FcmResponse
         return DeliveryResult.Of(dead ? DeliveryStatus.AddressDead : DeliveryStatus.Rejected, "INVALID_ARGUMENT");
     }
 
-    /// <summary>A device's quota delays that device; a project's or topic's, or one that is not named, the whole lane.</summary>
+    /// <summary>A device's quota delays that device; a project's or topic's, or one that is not named, everything of the account.</summary>
     private static DeliveryResult Quota(JsonElement details, TimeSpan? retryAfter)
     {
-        var device = false;
+        var kind = FcmQuota.None;
         if (Detail(details, QuotaFailureType) is { ValueKind: JsonValueKind.Object } failure
             && failure.TryGetProperty("violations", out var violations) && violations.ValueKind == JsonValueKind.Array)
         {
             foreach (var violation in violations.EnumerateArray())
             {
-                device |= Text(violation, "subject")?.Contains("device", StringComparison.OrdinalIgnoreCase) == true
-                    || Text(violation, "description")?.Contains("device", StringComparison.OrdinalIgnoreCase) == true;
+                kind = (FcmQuota)Math.Max((int)kind, (int)KindOf(violation));
             }
         }
 
         return new DeliveryResult
         {
-            Status = device ? DeliveryStatus.Throttled : DeliveryStatus.Unavailable,
-            Reason = "QUOTA_EXCEEDED",
+            Status = kind == FcmQuota.Device ? DeliveryStatus.Throttled : DeliveryStatus.Unavailable,
+            Reason = kind switch
+            {
+                FcmQuota.Device => "QUOTA_EXCEEDED:device",
+                FcmQuota.Topic => "QUOTA_EXCEEDED:topic",
+                FcmQuota.Project => ProjectQuota,
+                _ => "QUOTA_EXCEEDED",
+            },
             RetryAfter = retryAfter ?? QuotaPause,
         };
     }
+
+    /// <summary>
+    /// Google's convention for a subject is <c>kind:id</c> (google.rpc.QuotaFailure); where FCM leaves it out, its three quotas are told apart by the name of
+    /// the quota in the description ("message rate", "device message rate", "topic message rate").
+    /// </summary>
+    private static FcmQuota KindOf(JsonElement violation)
+    {
+        var subject = Text(violation, "subject") ?? "";
+        var colon = subject.IndexOf(':', StringComparison.Ordinal);
+        return (colon < 0 ? subject : subject[..colon]).ToLowerInvariant() switch
+        {
+            "device" => FcmQuota.Device,
+            "topic" => FcmQuota.Topic,
+            "project" or "projects" => FcmQuota.Project,
+            _ when Mentions(violation, "device") => FcmQuota.Device,
+            _ when Mentions(violation, "topic") => FcmQuota.Topic,
+            _ when Mentions(violation, "project") || Mentions(violation, "message") => FcmQuota.Project,
+            _ => FcmQuota.None,
+        };
+    }
+
+    private static bool Mentions(JsonElement violation, string word) =>
+        Text(violation, "description")?.Contains(word, StringComparison.OrdinalIgnoreCase) == true;
 
     private static DeliveryResult Unavailable(string reason, TimeSpan retryAfter) =>
         new() { Status = DeliveryStatus.Unavailable, Reason = reason, RetryAfter = retryAfter };
@@ -151,4 +182,20 @@ internal static class FcmResponse
         parent.ValueKind == JsonValueKind.Object && parent.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.String
             ? value.GetString() is { Length: > 256 } text ? text[..256] : value.GetString()
             : null;
+}
+
+/// <summary>Whose quota a 429 speaks of; of several the last of these counts.</summary>
+internal enum FcmQuota
+{
+    /// <summary>It does not say.</summary>
+    None,
+
+    /// <summary>Messages to one device; the others go on.</summary>
+    Device,
+
+    /// <summary>Messages to one topic.</summary>
+    Topic,
+
+    /// <summary>Messages of the whole project.</summary>
+    Project,
 }

@@ -1,11 +1,12 @@
-using System.Net;
+using System.Runtime.CompilerServices;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Fcm;
 
-/// <summary>Sends deliveries of one account over one connection. See <see cref="ProviderSender"/> for what it shares.</summary>
+/// <summary>Sends deliveries of one account and class. See <see cref="ProviderSender"/> for what it shares.</summary>
 internal sealed class FcmSender : ProviderSender
 {
     /// <summary>Google's front ends end a connection with more streams than this (PROTOCOL_ERROR, exceeded_max_concurrent_streams).</summary>
@@ -22,14 +23,25 @@ internal sealed class FcmSender : ProviderSender
         IsOutage = FcmResponse.IsOutage,
     };
 
-    private readonly FcmCredential _credential;
-    private readonly Uri _sendAddress;
+    /// <summary>A place in the pace further away than this is for the hub's schedule: it would use up the attempt.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
 
-    public FcmSender(FcmAccount account, ProviderServices services)
-        : base(account.Name, ConnectionTo(account.SendAddress), Pipeline, services)
+    private readonly FcmCredential _credential;
+    private readonly FcmPace _pace;
+    private readonly DevicePace _devices;
+    private readonly string _path;
+
+    public FcmSender(FcmAccount account, AddressStanding standing, ProviderServices services)
+        : this(account, ConnectionsTo(account), standing, services) =>
+        Quarantine = new FcmSender(account, ConnectionsTo(account).ForQuarantine(), standing, services);
+
+    private FcmSender(FcmAccount account, PoolOptions connections, AddressStanding standing, ProviderServices services)
+        : base(account.Name, new ConnectionPool(connections, services), Pipeline, services, standing)
     {
         _credential = account.Credential;
-        _sendAddress = account.SendAddress;
+        _pace = account.Pace;
+        _devices = account.Devices;
+        _path = account.SendAddress.AbsolutePath;
     }
 
     protected override DeliveryResult? Refuse(Delivery delivery)
@@ -41,69 +53,112 @@ internal sealed class FcmSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address");
         }
 
-        var refusal = BodyOf(delivery).Refusal;
-        return refusal is null ? null : DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        if (BodyOf(delivery).Refusal is { } refusal)
+        {
+            return DeliveryResult.Of(DeliveryStatus.Rejected, refusal);
+        }
+
+        if (_pace.Pause is var pause && pause > TimeSpan.Zero)
+        {
+            return Later(DeliveryStatus.Unavailable, FcmResponse.ProjectQuota, pause);
+        }
+
+        return _devices.Take(address.Value) is var wait && wait > TimeSpan.Zero ? Later(DeliveryStatus.Throttled, "device-paced", wait) : null;
     }
 
-    protected override async ValueTask<DeliveryResult> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var authorization = await _credential.GetAsync(cancellationToken);
         if (authorization.Header is not { } header)
         {
-            return authorization.Failure;
+            return Attempt.Of(authorization.Failure);
         }
 
-        var (result, unauthorized) = await ExchangeAsync(delivery, header, cancellationToken);
-        if (!unauthorized)
+        if (_pace.Take(delivery.Event.Class, LongestWait) is not { } wait)
         {
-            return result;
+            return Attempt.Of(Later(DeliveryStatus.Unavailable, "project-paced", LongestWait));
+        }
+
+        if (wait > TimeSpan.Zero)
+        {
+            await Task.Delay(wait, Time, cancellationToken);
+        }
+
+        var attempt = await ExchangeAsync(Request(delivery, header), delivery, cancellationToken);
+        if (!IsUnauthorized(attempt))
+        {
+            return attempt;
         }
 
         var replaced = await _credential.ReplaceAsync(header, cancellationToken);
         if (replaced.Header is not { } other)
         {
-            return replaced.Failure;
+            return Attempt.Of(replaced.Failure);
         }
 
         return string.Equals(other, header, StringComparison.Ordinal)
-            ? result
-            : (await ExchangeAsync(delivery, other, cancellationToken)).Result;
+            ? attempt
+            : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
     }
 
-    private static ProviderConnectionOptions ConnectionTo(Uri sendAddress) => new()
+    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
     {
-        Origin = sendAddress,
+        if (answer.Status == 200)
+        {
+            return new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = FcmResponse.ReadName(answer.Body) };
+        }
+
+        var result = FcmResponse.Map(answer.Status, answer.Body, RetryAfter.Read(answer.RetryAfter, Time));
+        if (result.Reason == FcmResponse.ProjectQuota)
+        {
+            _pace.Exceeded(result.RetryAfter!.Value);
+        }
+        else if (result is { Status: DeliveryStatus.Throttled, RetryAfter: { } wait })
+        {
+            _devices.Hold(delivery.Address!.Value, wait);
+        }
+
+        return result;
+    }
+
+    private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan wait) => new() { Status = status, Reason = reason, RetryAfter = wait };
+
+    private static PoolOptions ConnectionsTo(FcmAccount account) => new()
+    {
+        Origin = new Uri(account.SendAddress.GetLeftPart(UriPartial.Authority)),
+        MaxConnections = account.Connections,
         MaxInFlight = InFlight,
         Lifetime = TimeSpan.FromHours(1),
 
         // Below the minutes after which Google ends an idle session itself; idle ones are not pinged (too_many_pings).
         IdleTimeout = TimeSpan.FromMinutes(3),
-        Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
+        StallAfter = TimeSpan.FromSeconds(20),
     };
+
+    /// <summary>A 401 that speaks of the access token, not of a third party's credential.</summary>
+    private static bool IsUnauthorized(in Attempt attempt) =>
+        attempt is { HttpStatus: 401, Result.Status: DeliveryStatus.Misconfigured or DeliveryStatus.Unavailable };
 
     private FcmBody BodyOf(Delivery delivery) =>
         delivery.Withdrawal is { } withdrawal
             ? FcmPush.ClearFor(withdrawal, delivery.Event.Class, delivery.Address!.Kind, Time)
             : FcmPush.BodyFor(delivery.Event, delivery.Address!.Kind, delivery.Device.Locale);
 
-    /// <summary>Unauthorized: a 401 that speaks of the access token, not of a third party's credential.</summary>
-    private async ValueTask<(DeliveryResult Result, bool Unauthorized)> ExchangeAsync(
-        Delivery delivery, string authorization, CancellationToken cancellationToken)
+    private ProviderRequest Request(Delivery delivery, string authorization)
     {
         var body = BodyOf(delivery);
-        using var request = new HttpRequestMessage(HttpMethod.Post, _sendAddress)
+        var headers = default(HeaderList);
+        headers.Add(HeaderName.Authorization, authorization);
+        headers.Add(HeaderName.ContentType, "application/json");
+        return new ProviderRequest
         {
-            Content = new SplicedContent(body.Parts, delivery.Address!.Value, FcmPush.TtlFor(delivery.Event, body, Time.GetUtcNow())),
+            PathPrefix = _path,
+            PathEnd = "",
+            Headers = headers,
+            Body = body.Parts,
+            FirstGap = delivery.Address!.Value,
+            SecondGap = FcmPush.TtlFor(delivery.Event, body, Time.GetUtcNow()),
         };
-        request.Headers.TryAddWithoutValidation("authorization", authorization);
-        using var response = await Connection.SendAsync(request, cancellationToken);
-        using var answer = await BoundedBody.ReadAsync(response, cancellationToken);
-        if (response.StatusCode == HttpStatusCode.OK)
-        {
-            return (new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = FcmResponse.ReadName(answer.Bytes) }, false);
-        }
-
-        var result = FcmResponse.Map((int)response.StatusCode, answer.Bytes, RetryAfter.Read(response, Time));
-        return (result, response.StatusCode == HttpStatusCode.Unauthorized && result.Status is DeliveryStatus.Misconfigured or DeliveryStatus.Unavailable);
     }
 }

@@ -1,6 +1,8 @@
-using System.Net;
+using System.Text;
 using System.Text.Json;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Fcm;
@@ -18,23 +20,15 @@ internal sealed class FcmTokenEndpoint : IDisposable
 
     private readonly ServiceAccount _account;
     private readonly TimeProvider _time;
-    private readonly ProviderConnection _connection;
+    private readonly ProviderDial _dial;
+    private readonly ConnectionTransports _transports;
 
-    public FcmTokenEndpoint(ServiceAccount account, ProviderTrust trust, TimeProvider time)
+    public FcmTokenEndpoint(ServiceAccount account, ProviderServices services)
     {
         _account = account;
-        _time = time;
-        _connection = new ProviderConnection(
-            new ProviderConnectionOptions
-            {
-                Origin = account.TokenAddress,
-                MaxInFlight = 1,
-                Lifetime = TimeSpan.FromMinutes(5),
-                IdleTimeout = TimeSpan.FromMinutes(1),
-                Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
-            },
-            trust,
-            gauges: null);
+        _time = services.Time;
+        _dial = new ProviderDial(account.TokenAddress, services.Trust, services.Time);
+        _transports = services.Transports;
     }
 
     public async Task<FcmAccessToken> FetchAsync(CancellationToken cancellationToken)
@@ -49,40 +43,51 @@ internal sealed class FcmTokenEndpoint : IDisposable
         {
             return Failure(DeliveryStatus.Unavailable, "token-endpoint-timeout", null);
         }
-        catch (Exception exception) when (NetworkFault.IsFault(exception))
-        {
-            return Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
-        }
     }
 
     public void Dispose()
     {
-        _connection.Dispose();
         _account.Key.Dispose();
     }
 
     private async Task<FcmAccessToken> ExchangeAsync(CancellationToken cancellationToken)
     {
+        // A connection for each fetch: they are an hour apart.
+        var dialled = await _dial.ConnectAsync(cancellationToken);
+        if (dialled.Stream is not { } stream)
+        {
+            return Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
+        }
+
+        await using var connection = _transports.Next().Open(stream, new ConnectionOptions { Origin = _account.TokenAddress }, Unobserved.Instance);
+        using var answer = await connection.SendAsync(Request(), cancellationToken);
+        return answer.Fault == SendFault.None ? Read(answer) : Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
+    }
+
+    private ProviderRequest Request()
+    {
         // Form encoding leaves the base64url alphabet and the dots of a JWT as they are.
         var form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
             + FcmAssertion.Create(_account, _time.GetUtcNow());
-        using var request = new HttpRequestMessage(HttpMethod.Post, _account.TokenAddress)
+        var headers = default(HeaderList);
+        headers.Add(HeaderName.ContentType, "application/x-www-form-urlencoded");
+        return new ProviderRequest
         {
-            Content = new StringContent(form, new System.Net.Http.Headers.MediaTypeHeaderValue("application/x-www-form-urlencoded")),
+            PathPrefix = _account.TokenAddress.PathAndQuery,
+            PathEnd = "",
+            Headers = headers,
+            Body = SplicedBody.Whole(Encoding.ASCII.GetBytes(form)),
         };
-        using var response = await _connection.SendAsync(request, cancellationToken);
-        using var body = await BoundedBody.ReadAsync(response, cancellationToken);
-        return Read(response, body.Bytes);
     }
 
-    private FcmAccessToken Read(HttpResponseMessage response, ReadOnlyMemory<byte> body)
+    private FcmAccessToken Read(in ProviderAnswer answer)
     {
         string? error = null;
         try
         {
-            using var document = JsonDocument.Parse(body);
+            using var document = JsonDocument.Parse(answer.Body);
             var root = document.RootElement;
-            if (response.StatusCode == HttpStatusCode.OK
+            if (answer.Status == 200
                 && root.TryGetProperty("access_token", out var token) && token.GetString() is { Length: > 0 } text && !text.AsSpan().ContainsAnyExceptInRange('!', '~')
                 && root.TryGetProperty("expires_in", out var seconds) && seconds.TryGetInt32(out var life) && life > 0)
             {
@@ -97,10 +102,9 @@ internal sealed class FcmTokenEndpoint : IDisposable
         }
 
         // RFC 6749 section 5.2: an error code in a 4xx means that the key or account is refused.
-        var status = (int)response.StatusCode;
-        return error is { Length: <= 64 } && status is 400 or 401 or 403
+        return error is { Length: <= 64 } && answer.Status is 400 or 401 or 403
             ? Failure(DeliveryStatus.Misconfigured, error!, null)
-            : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{status}", RetryAfter.Read(response, _time));
+            : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{answer.Status}", RetryAfter.Read(answer.RetryAfter, _time));
     }
 
     private FcmAccessToken Success(string token, TimeSpan life)

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Microsoft.Extensions.Configuration;
 
 namespace Pnh.Channels.Http;
@@ -60,6 +62,23 @@ internal sealed class AccountSection
     /// <summary>The value or null.</summary>
     public string? Optional(string key) => _section[key] is { Length: > 0 } value ? value : null;
 
+    /// <summary>A whole number; <paramref name="standard"/> when the key is not set.</summary>
+    public int Number(string key, int standard, int least, int most)
+    {
+        if (Optional(key) is not { } text)
+        {
+            return standard;
+        }
+
+        if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var value) && value >= least && value <= most)
+        {
+            return value;
+        }
+
+        Fail(key, $"must be a number from {least} to {most}");
+        return standard;
+    }
+
     /// <summary>An https address without path; <paramref name="standard"/> when the key is not set.</summary>
     public Uri Address(string key, string standard)
     {
@@ -74,7 +93,10 @@ internal sealed class AccountSection
     }
 
     /// <summary>The text of the file that the key names; null, with an error, when it cannot be read.</summary>
-    public string? File(string key)
+    public string? File(string key) => FileBytes(key) is { } bytes ? Encoding.UTF8.GetString(bytes) : null;
+
+    /// <summary>The bytes of the file that the key names; null, with an error, when it cannot be read.</summary>
+    public byte[]? FileBytes(string key)
     {
         var path = Required(key);
         if (path.Length == 0)
@@ -84,7 +106,7 @@ internal sealed class AccountSection
 
         try
         {
-            return System.IO.File.ReadAllText(path);
+            return System.IO.File.ReadAllBytes(path);
         }
         catch (Exception exception) when (exception is FileNotFoundException or DirectoryNotFoundException)
         {

@@ -1,3 +1,4 @@
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Polly;
 using Polly.CircuitBreaker;
@@ -12,7 +13,7 @@ internal sealed record ProviderPipelineOptions
     /// <summary>All attempts and their pauses together.</summary>
     public required TimeSpan TotalTimeout { get; init; }
 
-    /// <summary>One attempt, connecting included.</summary>
+    /// <summary>One attempt, the wait for a connection included.</summary>
     public required TimeSpan AttemptTimeout { get; init; }
 
     /// <summary>True for an answer that says the request was not carried out, so that sending it again cannot show it twice.</summary>
@@ -20,26 +21,30 @@ internal sealed record ProviderPipelineOptions
 
     /// <summary>True for an answer that speaks of the provider's health; an answer about a device, a payload or a quota never does.</summary>
     public required Func<DeliveryResult, bool> IsOutage { get; init; }
+
+    /// <summary>Adds strategies between the breaker and the attempt, such as Polly's chaos; null = none, as always outside of tests.</summary>
+    public Action<ResiliencePipelineBuilder<Attempt>>? Chaos { get; init; }
 }
 
 /// <summary>
-/// The one retry layer, outer to inner: total timeout, retry, circuit breaker, attempt timeout. Built once per sender. Everything that
+/// The one retry layer, outer to inner: total timeout, retry within the budget, circuit breaker, attempt timeout. Built once per sender. Everything that
 /// takes longer than seconds is the hub's to schedule, so retries here are two at most and only where they are safe.
 /// </summary>
 internal static class ProviderPipeline
 {
     public const int MaxRetries = 2;
 
-    /// <summary>A cold lane has one request in flight: twenty samples would take it half a minute.</summary>
+    /// <summary>A cold connection has one request in flight: twenty samples would take it half a minute.</summary>
     public const int BreakerMinimumThroughput = 10;
 
     public static readonly TimeSpan BreakDuration = TimeSpan.FromSeconds(5);
 
-    public static ResiliencePipeline<DeliveryResult> Build(
-        ProviderPipelineOptions options, TimeProvider time, CircuitBreakerStateProvider breaker) =>
-        new ResiliencePipelineBuilder<DeliveryResult> { TimeProvider = time }
+    public static ResiliencePipeline<Attempt> Build(
+        ProviderPipelineOptions options, RetryBudget budget, TimeProvider time, CircuitBreakerStateProvider breaker)
+    {
+        var builder = new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
             .AddTimeout(new TimeoutStrategyOptions { Name = "total-timeout", Timeout = options.TotalTimeout })
-            .AddRetry(new RetryStrategyOptions<DeliveryResult>
+            .AddRetry(new RetryStrategyOptions<Attempt>
             {
                 Name = "retry",
                 MaxRetryAttempts = MaxRetries,
@@ -47,13 +52,14 @@ internal static class ProviderPipeline
                 UseJitter = true,
                 Delay = TimeSpan.FromMilliseconds(150),
                 MaxDelay = TimeSpan.FromSeconds(1),
-                ShouldHandle = arguments => ValueTask.FromResult(arguments.Outcome switch
-                {
-                    { Exception: { } exception } => NetworkFault.IsSafeToRetry(exception),
-                    { Result: var result } => options.IsSafeToRetry(result),
-                }),
+
+                // Polly asks after the last attempt too, and then does nothing with the answer: that must not cost the budget.
+                ShouldHandle = arguments => ValueTask.FromResult(
+                    arguments is { AttemptNumber: < MaxRetries, Outcome: { Exception: null, Result: var attempt } }
+                    && (attempt.IsUnsent || options.IsSafeToRetry(attempt.Result))
+                    && budget.TrySpend()),
             })
-            .AddCircuitBreaker(new CircuitBreakerStrategyOptions<DeliveryResult>
+            .AddCircuitBreaker(new CircuitBreakerStrategyOptions<Attempt>
             {
                 Name = "breaker",
                 FailureRatio = 0.5,
@@ -63,10 +69,24 @@ internal static class ProviderPipeline
                 StateProvider = breaker,
                 ShouldHandle = arguments => ValueTask.FromResult(arguments.Outcome switch
                 {
-                    { Exception: { } exception } => NetworkFault.IsFault(exception),
-                    { Result: var result } => options.IsOutage(result),
+                    { Exception: { } exception } => exception is TimeoutRejectedException,
+                    { Result: var attempt } => attempt.Fault == SendFault.None ? options.IsOutage(attempt.Result) : attempt.IsFault,
                 }),
-            })
-            .AddTimeout(new TimeoutStrategyOptions { Name = "attempt-timeout", Timeout = options.AttemptTimeout })
-            .Build();
+            });
+        options.Chaos?.Invoke(builder);
+        return builder.AddTimeout(new TimeoutStrategyOptions { Name = "attempt-timeout", Timeout = options.AttemptTimeout }).Build();
+    }
+
+    /// <summary>The result for an exception out of the pipeline; null when it is a bug or a cancellation and must be thrown.</summary>
+    public static DeliveryResult? ToResult(Exception exception) => exception switch
+    {
+        BrokenCircuitException broken => new DeliveryResult
+        {
+            Status = DeliveryStatus.Unavailable,
+            Reason = DeliveryResult.BreakerOpen,
+            RetryAfter = broken.RetryAfter ?? BreakDuration,
+        },
+        TimeoutRejectedException => DeliveryResult.Of(DeliveryStatus.Unavailable, "timeout"),
+        _ => null,
+    };
 }

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Pnh.Channels.Http;
 
-internal partial class ProviderSender
+internal abstract partial class ProviderSender
 {
     private static partial class Log
     {

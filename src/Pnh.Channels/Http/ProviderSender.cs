@@ -1,48 +1,58 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Polly;
 using Polly.CircuitBreaker;
 
 namespace Pnh.Channels.Http;
 
-/// <summary>What every provider's sender needs from the process.</summary>
-internal sealed record ProviderServices(ProviderTrust Trust, ProviderGauges Gauges, TimeProvider Time, ILoggerFactory Loggers);
-
 /// <summary>
-/// A lane's way to a provider over one connection: checks expiry, waits at the gate, runs attempts through the pipeline and turns every
-/// fault into a result. A provider derives one that knows how to make a request and read an answer. Thread-safe.
+/// A lane's way to a provider: checks expiry, runs attempts through the pipeline, each over a connection of its source, and turns every fault into a
+/// result. A provider derives one that knows how to make a request and read an answer. Thread-safe.
 /// </summary>
 internal abstract partial class ProviderSender : IPushSender
 {
-    private readonly ResiliencePipeline<DeliveryResult> _pipeline;
+    private readonly IConnectionSource _connections;
+    private readonly ResiliencePipeline<Attempt> _pipeline;
+    private readonly RetryBudget _budget = new();
     private readonly CircuitBreakerStateProvider _breaker = new();
-    private readonly TimeSpan _totalTimeout;
+    private readonly AddressStanding? _standing;
+    private readonly ProviderGauges _gauges;
     private readonly ILogger _logger;
     private readonly string _account;
     private bool _misconfigured;
 
+    /// <param name="account">Its name, for logs.</param>
+    /// <param name="connections">Owned from now on.</param>
+    /// <param name="pipeline">Times and meanings.</param>
+    /// <param name="services">Of the process.</param>
+    /// <param name="standing">What is known of the account's addresses; null = bad ones cost nobody anything.</param>
     protected ProviderSender(
-        string account, ProviderConnectionOptions connection, ProviderPipelineOptions pipeline, ProviderServices services)
+        string account, IConnectionSource connections, ProviderPipelineOptions pipeline, ProviderServices services, AddressStanding? standing = null)
     {
         _account = account;
-        _totalTimeout = pipeline.TotalTimeout;
-        _pipeline = ProviderPipeline.Build(pipeline, services.Time, _breaker);
+        _standing = standing;
+        _connections = connections;
+        _pipeline = ProviderPipeline.Build(pipeline, _budget, services.Time, _breaker);
         _logger = services.Loggers.CreateLogger(GetType());
-        MaxInFlight = connection.MaxInFlight;
-        Connection = new ProviderConnection(connection, services.Trust, services.Gauges);
         Time = services.Time;
+        _gauges = services.Gauges;
+        _gauges.Add(this);
     }
 
-    public int MaxInFlight { get; }
+    public int MaxInFlight => _connections.MaxInFlight;
+
+    public IPushSender? Quarantine { get; protected init; }
 
     /// <summary>Whether the lane is closed to requests for now, because the provider failed too often.</summary>
     public CircuitState Breaker => _breaker.CircuitState;
 
-    protected ProviderConnection Connection { get; }
-
     protected TimeProvider Time { get; }
 
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         if (IsExpired(delivery))
@@ -55,61 +65,21 @@ internal abstract partial class ProviderSender : IPushSender
             return refusal;
         }
 
-        try
-        {
-            await Connection.Gate.EnterAsync(_totalTimeout, Time, cancellationToken);
-        }
-        catch (TimeoutException)
-        {
-            return DeliveryResult.Of(DeliveryStatus.Unavailable, "connection-busy");
-        }
-
-        var proven = false;
-        try
-        {
-            var result = IsExpired(delivery) ? DeliveryResult.Of(DeliveryStatus.Expired) : await RunAsync(delivery, cancellationToken);
-            proven = IsProof(result.Status);
-            Note(result);
-            return result;
-        }
-        finally
-        {
-            Connection.Gate.Exit(proven);
-        }
-    }
-
-    public virtual ValueTask DisposeAsync()
-    {
-        Connection.Dispose();
-        return ValueTask.CompletedTask;
-    }
-
-    /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
-    protected abstract DeliveryResult? Refuse(Delivery delivery);
-
-    /// <summary>One request and its answer. Throws what the network throws; a new request every time.</summary>
-    protected abstract ValueTask<DeliveryResult> AttemptAsync(Delivery delivery, CancellationToken cancellationToken);
-
-    private async ValueTask<DeliveryResult> RunAsync(Delivery delivery, CancellationToken cancellationToken)
-    {
+        _budget.Earn();
         var context = ResilienceContextPool.Shared.Get(continueOnCapturedContext: false, cancellationToken);
         try
         {
             var outcome = await _pipeline.ExecuteOutcomeAsync(
-                static async (context, state) =>
-                {
-                    try
-                    {
-                        return Outcome.FromResult(await state.Sender.AttemptAsync(state.Delivery, context.CancellationToken));
-                    }
-                    catch (Exception exception)
-                    {
-                        return Outcome.FromException<DeliveryResult>(exception);
-                    }
-                },
-                context,
-                (Sender: this, Delivery: delivery));
-            return outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result;
+                static (context, state) => state.Sender.TryAsync(state.Delivery, context.CancellationToken), context, (Sender: this, Delivery: delivery));
+            var result = outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result.Result;
+            if (outcome.Result.Fault != SendFault.None)
+            {
+                // Who waits for a place takes a cancellation as "no place": shutting down is not the provider's fault.
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            Note(result);
+            return result;
         }
         finally
         {
@@ -117,10 +87,109 @@ internal abstract partial class ProviderSender : IPushSender
         }
     }
 
+    public bool Suspects(Delivery delivery) => Quarantine is not null && _standing!.Suspects(delivery.Address!.Value);
+
+    public virtual ValueTask DisposeAsync()
+    {
+        _gauges.Remove(this);
+        return _connections.DisposeAsync();
+    }
+
+    /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
+    protected abstract DeliveryResult? Refuse(Delivery delivery);
+
+    /// <summary>One attempt: a credential, a request of its own, <see cref="ExchangeAsync"/>.</summary>
+    protected abstract ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken);
+
+    /// <summary>What an answer means for the delivery.</summary>
+    protected abstract DeliveryResult Read(in ProviderAnswer answer, Delivery delivery);
+
+    /// <summary>True for an answer after which its connection is of no more use: no further request goes over it.</summary>
+    protected virtual bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => false;
+
+    /// <summary>True for a dead address that the provider holds against us.</summary>
+    protected virtual bool IsHeldAgainstUs(in DeliveryResult result) => true;
+
+    /// <summary>Sends the request over one of the connections and reads the answer.</summary>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    protected async ValueTask<Attempt> ExchangeAsync(ProviderRequest request, Delivery delivery, CancellationToken cancellationToken)
+    {
+        var place = await _connections.EnterAsync(cancellationToken);
+        if (place.Connection is null)
+        {
+            return Attempt.Failed(SendFault.NotSent, place.Fault!);
+        }
+
+        if (IsExpired(delivery))
+        {
+            _connections.Exit(place, answered: false, proven: false);
+            return Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired));
+        }
+
+        var (answered, proven) = (false, false);
+        try
+        {
+            if (_gauges.Clock.IsDue())
+            {
+                request = request with { Wanted = request.Wanted | WantedHeaders.Date };
+            }
+
+            using var answer = await place.Connection.SendAsync(request, cancellationToken);
+            answered = answer.Fault == SendFault.None;
+            _gauges.Clock.Note(answer.Date);
+            if (!answered)
+            {
+                return Attempt.Failed(answer.Fault, answer.FaultReason!);
+            }
+
+            var result = Read(answer, delivery);
+            proven = IsProof(result.Status);
+            Judge(delivery, result);
+            if (SpoilsConnection(request, result))
+            {
+                _connections.Retire(place);
+            }
+
+            return Attempt.Answered(result, answer.Status);
+        }
+        finally
+        {
+            _connections.Exit(place, answered, proven);
+        }
+    }
+
+    /// <summary>What clears an event may go to another address than the delivery's.</summary>
+    private void Judge(Delivery delivery, in DeliveryResult result)
+    {
+        if (_standing is null || delivery.Withdrawal is not null)
+        {
+            return;
+        }
+
+        if (result.Status == DeliveryStatus.Accepted || (result.Status == DeliveryStatus.AddressDead && IsHeldAgainstUs(result)))
+        {
+            _standing.Note(delivery.Address!.Value, isBad: result.Status == DeliveryStatus.AddressDead);
+        }
+    }
+
+    /// <summary>Polly is told of exceptions as values.</summary>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<Outcome<Attempt>> TryAsync(Delivery delivery, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return Outcome.FromResult(await AttemptAsync(delivery, cancellationToken));
+        }
+        catch (Exception exception)
+        {
+            return Outcome.FromException<Attempt>(exception);
+        }
+    }
+
     private static DeliveryResult ToResult(Exception exception, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (NetworkFault.ToResult(exception) is { } result)
+        if (ProviderPipeline.ToResult(exception) is { } result)
         {
             return result;
         }

@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Security.Cryptography;
+using Pnh.Channels.Http.Pool;
 
 namespace Pnh.Channels.WebPush;
 
@@ -44,25 +44,6 @@ internal sealed class GuardedDial
             throw new EndpointNotPublicException();
         }
 
-        var first = RandomNumberGenerator.GetInt32(allowed.Length);
-        for (var i = 0; ; i++)
-        {
-            var address = allowed[(first + i) % allowed.Length];
-            var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            try
-            {
-                await socket.ConnectAsync(new IPEndPoint(address, target.Port), cancellationToken);
-                return socket;
-            }
-            catch (SocketException) when (i + 1 < allowed.Length)
-            {
-                socket.Dispose();
-            }
-            catch
-            {
-                socket.Dispose();
-                throw;
-            }
-        }
+        return await AddressDial.ConnectAsync(allowed, target.Port, cancellationToken);
     }
 }

@@ -1,7 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Deliveries;
@@ -25,17 +24,12 @@ internal sealed class WebPushModule : PushChannelModule
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {
-        var gauges = new ProviderGauges(Name);
-        services.AddSingleton(gauges);
+        var channelServices = ProviderServices.Register(services, Name);
         services.AddSingleton(provider => new WebPushAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<WebPushAccounts>());
         services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
             provider.GetRequiredService<WebPushAccounts>(),
             Dns.GetHostAddressesAsync,
-            new ProviderServices(
-                provider.GetRequiredService<ProviderTrust>(),
-                gauges,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILoggerFactory>())));
+            channelServices(provider)));
     }
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.WebPush;
@@ -23,13 +24,10 @@ internal static class WebPushResponse
     /// <summary>A message's address lets its holder cancel it, so only this much of its end is kept: enough to ask a push service about it.</summary>
     private const int MaxIdCharacters = 40;
 
-    public static DeliveryResult Map(HttpResponseMessage response, ReadOnlyMemory<byte> body, TimeSpan? retryAfter)
-    {
-        var status = (int)response.StatusCode;
-        return status is >= 200 and < 300
-            ? new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = MessageId(response) }
-            : Map(status, body, retryAfter);
-    }
+    public static DeliveryResult Map(in ProviderAnswer answer, TimeSpan? retryAfter) =>
+        answer.Status is >= 200 and < 300
+            ? new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = MessageId(answer) }
+            : Map(answer.Status, answer.Body, retryAfter);
 
     /// <summary>Maps an answer other than 2xx.</summary>
     public static DeliveryResult Map(int status, ReadOnlyMemory<byte> body, TimeSpan? retryAfter)
@@ -87,15 +85,14 @@ internal static class WebPushResponse
         }
     }
 
-    private static string? MessageId(HttpResponseMessage response)
+    private static string? MessageId(in ProviderAnswer answer)
     {
-        if (response.Headers.TryGetValues("apns-id", out var ids))
+        if (answer.ApnsId is { } apnsId)
         {
-            return ids.First();
+            return apnsId;
         }
 
-        var location = response.Headers.Location?.OriginalString;
-        if (string.IsNullOrEmpty(location))
+        if (answer.Location is not { Length: > 0 } location)
         {
             return null;
         }

@@ -1,7 +1,8 @@
 using System.Globalization;
-using System.Net.Http.Headers;
+using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.WebPush;
@@ -9,10 +10,6 @@ namespace Pnh.Channels.WebPush;
 /// <summary>Sends deliveries over one route. See <see cref="ProviderSender"/> for what it shares; it dials by itself, since only a guarded dial may reach an endpoint.</summary>
 internal sealed class WebPushSender : ProviderSender
 {
-    private const int InFlight = 100;
-
-    private static readonly MediaTypeHeaderValue OctetStream = new("application/octet-stream");
-
     private static readonly ProviderPipelineOptions Pipeline = new()
     {
         TotalTimeout = TimeSpan.FromSeconds(25),
@@ -24,20 +21,9 @@ internal sealed class WebPushSender : ProviderSender
     };
 
     private readonly WebPushRoute _route;
-    private readonly WebPushConnection _connection;
 
     public WebPushSender(WebPushRoute route, ResolveHost resolve, ProviderServices services)
-        : base(route.Name, Limits(route), Pipeline, services)
-    {
-        _route = route;
-        _connection = new WebPushConnection(route, resolve, services.Trust, Connection.Gate);
-    }
-
-    public override ValueTask DisposeAsync()
-    {
-        _connection.Dispose();
-        return base.DisposeAsync();
-    }
+        : base(route.Name, new WebPushConnections(route, resolve, services), Pipeline, services) => _route = route;
 
     protected override DeliveryResult? Refuse(Delivery delivery)
     {
@@ -55,7 +41,8 @@ internal sealed class WebPushSender : ProviderSender
         return WebPushPayload.Of(delivery).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal) : null;
     }
 
-    protected override async ValueTask<DeliveryResult> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var subscription = PushSubscription.Parse(delivery.Address!.Value)!;
         byte[] body;
@@ -65,52 +52,46 @@ internal sealed class WebPushSender : ProviderSender
         }
         catch (CryptographicException)
         {
-            return DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address");
+            return Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address"));
         }
 
-        using var request = Request(delivery, subscription, body);
-        try
-        {
-            using var response = await _connection.SendAsync(request, cancellationToken);
-            using var answer = await BoundedBody.ReadAsync(response, cancellationToken);
-            return WebPushResponse.Map(response, answer.Bytes, RetryAfter.Read(response, Time));
-        }
-        catch (HttpRequestException exception) when (exception.InnerException is EndpointNotPublicException)
+        var attempt = await ExchangeAsync(Request(delivery, subscription, body), delivery, cancellationToken);
+        return attempt.Result.Reason switch
         {
             // Says something of this subscription, so it must not count against the push service.
-            return DeliveryResult.Of(DeliveryStatus.Rejected, "endpoint-not-public");
-        }
-        catch (HttpRequestException exception) when (_route.Host.IsPattern && exception.HttpRequestError == HttpRequestError.NameResolutionError)
-        {
+            WebPushConnections.NotPublic => Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, WebPushConnections.NotPublic)),
+
             // Anybody can make up a name below a suffix; it must not open the breaker for those that exist.
-            return new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = "name-resolution-failed", RetryAfter = WebPushResponse.QuotaPause };
-        }
+            WebPushConnections.NameUnknown when _route.Host.IsPattern => Attempt.Of(
+                new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = WebPushConnections.NameUnknown, RetryAfter = WebPushResponse.QuotaPause }),
+            _ => attempt,
+        };
     }
 
-    /// <summary>The base class holds the gate and counts by it; its own connection is never opened.</summary>
-    private static ProviderConnectionOptions Limits(WebPushRoute route) => new()
-    {
-        Origin = route.Host.Origin,
-        MaxInFlight = InFlight,
-        Lifetime = WebPushConnection.Lifetime,
-        IdleTimeout = WebPushConnection.IdleTimeout,
-        Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
-    };
+    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery) =>
+        WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
 
-    private HttpRequestMessage Request(Delivery delivery, PushSubscription subscription, byte[] body)
+    private ProviderRequest Request(Delivery delivery, PushSubscription subscription, byte[] body)
     {
-        var content = new ByteArrayContent(body);
-        content.Headers.ContentType = OctetStream;
-        content.Headers.ContentEncoding.Add("aes128gcm");
-        var request = new HttpRequestMessage(HttpMethod.Post, subscription.Endpoint) { Content = content };
-        request.Headers.TryAddWithoutValidation("authorization", _route.Credential.For(subscription.Endpoint));
-        request.Headers.TryAddWithoutValidation("ttl", WebPushHeaders.Ttl(delivery, Time.GetUtcNow()).ToString(CultureInfo.InvariantCulture));
-        request.Headers.TryAddWithoutValidation("urgency", WebPushHeaders.Urgency(delivery));
+        var headers = default(HeaderList);
+        headers.Add(HeaderName.Authorization, _route.Credential.For(subscription.Endpoint));
+        headers.Add(HeaderName.ContentType, "application/octet-stream");
+        headers.Add(HeaderName.ContentEncoding, "aes128gcm");
+        headers.Add(HeaderName.Ttl, WebPushHeaders.Ttl(delivery, Time.GetUtcNow()).ToString(CultureInfo.InvariantCulture));
+        headers.Add(HeaderName.Urgency, WebPushHeaders.Urgency(delivery));
         if (WebPushHeaders.Topic(delivery) is { } topic)
         {
-            request.Headers.TryAddWithoutValidation("topic", topic);
+            headers.Add(HeaderName.Topic, topic);
         }
 
-        return request;
+        return new ProviderRequest
+        {
+            Authority = subscription.Endpoint.Authority,
+            PathPrefix = subscription.Endpoint.PathAndQuery,
+            PathEnd = "",
+            Headers = headers,
+            Body = SplicedBody.Whole(body),
+            Wanted = WantedHeaders.Location | WantedHeaders.ApnsId,
+        };
     }
 }

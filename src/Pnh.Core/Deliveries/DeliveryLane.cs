@@ -11,6 +11,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
 {
     // 64k deliveries of one account and class: some 10 MB; past that the shard tries again later, nothing is dropped.
     private const int Capacity = 65_536;
+    private static readonly TimeSpan QuarantineFullDelay = TimeSpan.FromSeconds(30);
     private readonly Queue<Delivery> _queue = new();
     private readonly Lock _gate = new();
     private readonly IPushSender _sender;
@@ -18,17 +19,27 @@ internal sealed class DeliveryLane : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
     private readonly IDisposable _registration;
+    private readonly DeliveryLane? _quarantine;
     private bool _closed;
     private int _workers;
     private TaskCompletionSource? _idle;
 
     internal DeliveryLane(string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time)
+        : this(channel, channel, @class, sender, owner, metrics, time)
+    {
+        if (sender.Quarantine is { } slow)
+        {
+            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time);
+        }
+    }
+
+    private DeliveryLane(string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time)
     {
         Channel = channel;
         _sender = sender;
         _owner = owner;
         _time = time;
-        _registration = metrics.RegisterQueue(channel, @class, () => Length, () => OldestAgeSeconds);
+        _registration = metrics.RegisterQueue(queue, @class, () => Length, () => OldestAgeSeconds);
     }
 
     /// <summary>The channel's name.</summary>
@@ -41,7 +52,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
         {
             lock (_gate)
             {
-                return _workers == 0 && _queue.Count == 0;
+                return _workers == 0 && _queue.Count == 0 && _quarantine is not { IsIdle: false };
             }
         }
     }
@@ -96,7 +107,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
     /// <summary>Takes nothing more; waits for what is under way until <paramref name="deadline"/> is cancelled, then cancels it.</summary>
     internal async Task DrainAsync(CancellationToken deadline)
     {
-        var idle = CloseAsync();
+        var idle = _quarantine is null ? CloseAsync() : Task.WhenAll(CloseAsync(), _quarantine.DrainAsync(deadline));
         try
         {
             await idle.WaitAsync(deadline).ConfigureAwait(false);
@@ -113,6 +124,11 @@ internal sealed class DeliveryLane : IAsyncDisposable
         var idle = CloseAsync();
         await _stopping.CancelAsync().ConfigureAwait(false);
         await idle.ConfigureAwait(false);
+        if (_quarantine is not null)
+        {
+            await _quarantine.DisposeAsync().ConfigureAwait(false);
+        }
+
         _registration.Dispose();
         await _sender.DisposeAsync().ConfigureAwait(false);
         _stopping.Dispose();
@@ -146,6 +162,12 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
             try
             {
+                if (_quarantine is not null && _sender.Suspects(delivery))
+                {
+                    Divert(delivery);
+                    continue;
+                }
+
                 if (!await _owner.PrepareAsync(this, delivery).ConfigureAwait(false))
                 {
                     continue;
@@ -165,6 +187,15 @@ internal sealed class DeliveryLane : IAsyncDisposable
                 // A sender answers with values; anything thrown is a bug of ours, and must not end the lane.
                 _owner.Failed(this, delivery, bug);
             }
+        }
+    }
+
+    // A list of bad addresses waits for itself, not the good ones for it.
+    private void Divert(Delivery delivery)
+    {
+        if (!_quarantine!.TryEnqueue(delivery))
+        {
+            _owner.Completed(this, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = "quarantine-full", RetryAfter = QuarantineFullDelay });
         }
     }
 

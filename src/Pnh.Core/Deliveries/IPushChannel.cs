@@ -28,7 +28,7 @@ public interface IPushChannel
     /// <summary>The provider account of the app that serves the address, as a stable name unique within the channel; null = no provider configured.</summary>
     string? FindAccount(string app, PushAddress address);
 
-    /// <summary>Opens the way to an account for one class: one lane's own connection, so that classes never wait for each other. Does not connect yet.</summary>
+    /// <summary>Opens the way to an account for one class, with connections of its own, so that classes never wait for each other. Does not connect yet.</summary>
     IPushSender Open(string account, EventClass @class);
 }
 
@@ -37,6 +37,15 @@ public interface IPushSender : IAsyncDisposable
 {
     /// <summary>How many sends the lane may have under way at once; at least 1.</summary>
     int MaxInFlight { get; }
+
+    /// <summary>
+    /// A slower way beside this one, with connections of its own, for what <see cref="Suspects"/> picks out; null = there is none. Always the same; the
+    /// lane disposes it too.
+    /// </summary>
+    IPushSender? Quarantine => null;
+
+    /// <summary>True when the delivery's address could cost the others: many like it were refused just now. Quick; asked before each attempt.</summary>
+    bool Suspects(Delivery delivery) => false;
 
     /// <summary>
     /// Sends one delivery and maps the provider's answer. Never throws for an answer, a network fault or a timeout: those are results.

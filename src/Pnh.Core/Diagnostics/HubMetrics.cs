@@ -32,6 +32,7 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _queueAge;
     private readonly CallbackFamily _providerConnections;
     private readonly CallbackFamily _providerInFlight;
+    private readonly CallbackFamily[] _providerReadings;
     private readonly CallbackFamily _journalDropped;
     private readonly CallbackFamily _journalDamaged;
     private readonly Lock _sampling = new();
@@ -76,6 +77,7 @@ public sealed class HubMetrics : IDisposable
         _queueAge = registry.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
         _providerConnections = registry.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
         _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
+        _providerReadings = ProviderReadings.Families(registry);
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
@@ -143,6 +145,14 @@ public sealed class HubMetrics : IDisposable
     public IDisposable RegisterProvider(string channel, Func<string, long> connectionsByState, Func<long> inFlight) => new Registrations(
         [.. ProviderStates.Select(state => _providerConnections.Add(() => connectionsByState(state), channel, state)),
             _providerInFlight.Add(() => inFlight(), channel)]);
+
+    /// <summary>Exports one more reading of a provider until disposed. Readings with equal labels are summed. The callback must be quick and may run on any thread.</summary>
+    /// <param name="reading">What it is.</param>
+    /// <param name="channel">Channel name.</param>
+    /// <param name="label">Value of the reading's second label, from a small fixed set; ignored where it has none.</param>
+    /// <param name="read">The value now.</param>
+    public IDisposable RegisterProvider(ProviderReading reading, string channel, string label, Func<double> read) =>
+        _providerReadings[(int)reading].Add(read, ProviderReadings.HasLabel(reading) ? [channel, label] : [channel]);
 
     /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(

@@ -100,5 +100,5 @@ public sealed class ApnsPayloadTests
     }
 
     private static string Encode(Event accepted) =>
-        Encoding.UTF8.GetString(ApnsPush.For(accepted, "token").BodyFor(accepted, null).Bytes);
+        Encoding.UTF8.GetString(ApnsPush.For(accepted, "token").BodyFor(accepted, null).Parts.Head);
 }

@@ -50,7 +50,6 @@ public sealed class ApnsResponseTests
         var result = Map(status, $$"""{"reason":"{{reason}}"}""");
 
         Assert.Equal((expected, reason), (result.Status, result.Reason));
-        Assert.Equal("an-id", result.ProviderId);
         Assert.Null(result.DeadSince);
     }
 
@@ -89,7 +88,7 @@ public sealed class ApnsResponseTests
     public void IsSafeToRetryAndIsOutage_Reason_AsTheTableSays(int status, string reason, int? retryAfter, bool retry, bool outage)
     {
         var wait = retryAfter is { } seconds ? TimeSpan.FromSeconds(seconds) : (TimeSpan?)null;
-        var result = ApnsResponse.Map(status, Encoding.UTF8.GetBytes($$"""{"reason":"{{reason}}"}"""), wait, "an-id");
+        var result = ApnsResponse.Map(status, Encoding.UTF8.GetBytes($$"""{"reason":"{{reason}}"}"""), wait);
 
         Assert.Equal((retry, outage), (ApnsResponse.IsSafeToRetry(result), ApnsResponse.IsOutage(result)));
     }
@@ -98,5 +97,5 @@ public sealed class ApnsResponseTests
     public void Map_TooManyProviderTokenUpdates_WaitsTheTwentyMinutes() =>
         Assert.Equal(TimeSpan.FromMinutes(20), Map(429, """{"reason":"TooManyProviderTokenUpdates"}""").RetryAfter);
 
-    private static DeliveryResult Map(int status, string body) => ApnsResponse.Map(status, Encoding.UTF8.GetBytes(body), null, "an-id");
+    private static DeliveryResult Map(int status, string body) => ApnsResponse.Map(status, Encoding.UTF8.GetBytes(body), null);
 }

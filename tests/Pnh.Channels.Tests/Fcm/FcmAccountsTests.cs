@@ -21,7 +21,7 @@ public sealed class FcmAccountsTests
     }
 
     [Fact]
-    public async Task Check_TwoAccountsOfOneApp_Refused()
+    public async Task Check_OneProjectTwice_Refused()
     {
         using var key = RSA.Create(2048);
         await using var host = new ChannelHost(
@@ -29,8 +29,25 @@ public sealed class FcmAccountsTests
             new() { ["Apps:demo:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:demo:Fcm:1:ServiceAccountFile"] = "account.json" },
             new() { ["account.json"] = FcmFixture.AccountFile(key, "https://oauth2.googleapis.com/token") });
 
-        Assert.Equal("Pnh:Apps:demo:Fcm:1: an app has one FCM account", Assert.Single(host.Check()));
-        Assert.Equal("demo/0", host.Channel("fcm").FindAccount("demo", FcmFixture.Address()));
-        Assert.Null(host.Channel("fcm").FindAccount("other", FcmFixture.Address()));
+        Assert.Equal("Pnh:Apps:demo:Fcm:1:ServiceAccountFile: another account of the app has project pnh-test already", Assert.Single(host.Check()));
+    }
+
+    [Theory]
+    [InlineData("demo", "", "demo/0")]
+    [InlineData("demo", "pnh-test", "demo/0")]
+    [InlineData("demo", "pnh-other", "demo/1")]
+    [InlineData("demo", "pnh-third", null)]
+    [InlineData("other", "", null)]
+    public async Task FindAccount_TwoProjects_TheNamedOneElseTheFirst(string app, string project, string? expected)
+    {
+        using var key = RSA.Create(2048);
+        var file = FcmFixture.AccountFile(key, "https://oauth2.googleapis.com/token");
+        await using var host = new ChannelHost(
+            new FakeTimeProvider(),
+            new() { ["Apps:demo:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:demo:Fcm:1:ServiceAccountFile"] = "other.json" },
+            new() { ["account.json"] = file, ["other.json"] = file.Replace("pnh-test", "pnh-other", StringComparison.Ordinal) });
+
+        Assert.Empty(host.Check());
+        Assert.Equal(expected, host.Channel("fcm").FindAccount(app, FcmFixture.Address() with { Scope = project }));
     }
 }

@@ -159,11 +159,9 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script)
     {
         _server = await ProviderStandIn.StartAsync(script);
-        var trust = new ProviderTrust();
-        trust.Trust(_server.Address, TestAuthority.Certificate);
         var account = ServiceAccount.Read(FcmFixture.AccountFile(_key, _server.Address + "token"), out var problem);
         Assert.Null(problem);
-        return _credential = new FcmCredential(account!, trust, _time);
+        return _credential = new FcmCredential(account!, TestServices.For(_server.Address, _time));
     }
 
     private static Task<FcmAuthorization> GetAsync(FcmCredential credential) =>

@@ -57,6 +57,8 @@ public sealed class FcmResponseTests
     [InlineData("topic:news", "Topic quota", DeliveryStatus.Unavailable)]
     [InlineData("device:abc", "x", DeliveryStatus.Throttled)]
     [InlineData("x", "Device message rate exceeded", DeliveryStatus.Throttled)]
+    [InlineData("project:device-lab", "x", DeliveryStatus.Unavailable)]
+    [InlineData("x", "y", DeliveryStatus.Unavailable)]
     public void Map_QuotaExceeded_WhoseQuotaDecides(string subject, string description, DeliveryStatus expected)
     {
         var body = $$"""{"error":{"details":[{"@type":"{{Fcm}}","errorCode":"QUOTA_EXCEEDED"},{"@type":"{{QuotaFailure}}","violations":[{"subject":"{{subject}}","description":"{{description}}"}]}]} }""";

@@ -1,4 +1,6 @@
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Pnh.TestKit;
 using Polly;
@@ -9,13 +11,13 @@ namespace Pnh.Channels.Tests.Http;
 
 public sealed class ProviderPipelineTests
 {
-    private static readonly DeliveryResult Accepted = DeliveryResult.Of(DeliveryStatus.Accepted);
-    private static readonly DeliveryResult Safe = DeliveryResult.Of(DeliveryStatus.Unavailable, "safe");
-    private static readonly DeliveryResult Outage = DeliveryResult.Of(DeliveryStatus.Unavailable, "outage");
+    private static readonly Attempt Accepted = Attempt.Answered(DeliveryResult.Of(DeliveryStatus.Accepted), 200);
+    private static readonly Attempt Safe = Attempt.Answered(DeliveryResult.Of(DeliveryStatus.Unavailable, "safe"), 503);
+    private static readonly Attempt Outage = Attempt.Answered(DeliveryResult.Of(DeliveryStatus.Unavailable, "outage"), 503);
 
     private readonly FakeTimeProvider _time = new();
     private readonly CircuitBreakerStateProvider _breaker = new();
-    private readonly ResiliencePipeline<DeliveryResult> _pipeline;
+    private readonly ResiliencePipeline<Attempt> _pipeline;
     private int _attempts;
 
     public ProviderPipelineTests()
@@ -28,6 +30,7 @@ public sealed class ProviderPipelineTests
                 IsSafeToRetry = result => result.Reason == "safe",
                 IsOutage = result => result.Status == DeliveryStatus.Unavailable,
             },
+            new RetryBudget(),
             _time,
             _breaker);
     }
@@ -50,7 +53,7 @@ public sealed class ProviderPipelineTests
     public async Task Execute_ConnectFailureThenAccepted_Accepted()
     {
         var outcome = await RunAsync(_ => _attempts == 1
-            ? throw new HttpRequestException(HttpRequestError.ConnectionError)
+            ? ValueTask.FromResult(Attempt.Failed(SendFault.NotSent, "connect-failed"))
             : ValueTask.FromResult(Accepted));
 
         Assert.Equal(Accepted, outcome.Result);
@@ -58,15 +61,28 @@ public sealed class ProviderPipelineTests
     }
 
     [Theory]
-    [InlineData(HttpRequestError.ResponseEnded)]
-    [InlineData(HttpRequestError.HttpProtocolError)]
-    [InlineData(HttpRequestError.Unknown)]
-    public async Task Execute_LostAfterWriting_NotTriedAgain(HttpRequestError error)
+    [InlineData(nameof(SendFault.NotSent), 3)]
+    [InlineData(nameof(SendFault.Refused), 3)]
+    [InlineData(nameof(SendFault.AboveLastStream), 3)]
+    [InlineData(nameof(SendFault.Ambiguous), 1)]
+    public async Task Execute_Fault_TriedAgainOnlyWhenSurelyNotCarriedOut(string name, int attempts)
     {
-        var outcome = await RunAsync(_ => throw new HttpRequestException(error));
+        var fault = Enum.Parse<SendFault>(name);
+        var outcome = await RunAsync(_ => ValueTask.FromResult(Attempt.Failed(fault, "gone")));
 
-        Assert.IsType<HttpRequestException>(outcome.Exception);
-        Assert.Equal(1, _attempts);
+        Assert.Equal(fault, outcome.Result.Fault);
+        Assert.Equal(attempts, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_AllFull_NoFaultOfTheProvider()
+    {
+        for (var i = 0; i < 5 * ProviderPipeline.BreakerMinimumThroughput; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(Attempt.Failed(SendFault.NotSent, ConnectionPlace.Busy)));
+        }
+
+        Assert.Equal(CircuitState.Closed, _breaker.CircuitState);
     }
 
     [Fact]
@@ -81,7 +97,7 @@ public sealed class ProviderPipelineTests
         var rejected = Assert.IsType<TimeoutRejectedException>(outcome.Exception);
         Assert.Equal(TimeSpan.FromSeconds(4), rejected.Timeout);
         Assert.Equal(1, _attempts);
-        Assert.Equal("timeout", NetworkFault.ToResult(rejected)!.Value.Reason);
+        Assert.Equal("timeout", ProviderPipeline.ToResult(rejected)!.Value.Reason);
     }
 
     [Fact]
@@ -110,7 +126,7 @@ public sealed class ProviderPipelineTests
         _attempts = 0;
         var refused = await RunAsync(_ => ValueTask.FromResult(Accepted));
         Assert.Equal(0, _attempts);
-        var result = NetworkFault.ToResult(Assert.IsType<BrokenCircuitException>(refused.Exception))!.Value;
+        var result = ProviderPipeline.ToResult(Assert.IsType<BrokenCircuitException>(refused.Exception))!.Value;
         Assert.Equal((DeliveryStatus.Unavailable, "breaker-open"), (result.Status, result.Reason));
         Assert.InRange(result.RetryAfter!.Value, TimeSpan.FromMilliseconds(1), ProviderPipeline.BreakDuration);
 
@@ -140,13 +156,13 @@ public sealed class ProviderPipelineTests
     {
         for (var i = 0; i < 5 * ProviderPipeline.BreakerMinimumThroughput; i++)
         {
-            await RunAsync(_ => ValueTask.FromResult(DeliveryResult.Of(status)));
+            await RunAsync(_ => ValueTask.FromResult(Attempt.Answered(DeliveryResult.Of(status), 400)));
         }
 
         Assert.Equal(CircuitState.Closed, _breaker.CircuitState);
     }
 
-    private async Task<Outcome<DeliveryResult>> RunAsync(Func<CancellationToken, ValueTask<DeliveryResult>> attempt)
+    private async Task<Outcome<Attempt>> RunAsync(Func<CancellationToken, ValueTask<Attempt>> attempt)
     {
         var context = ResilienceContextPool.Shared.Get();
         var run = _pipeline.ExecuteOutcomeAsync(
@@ -159,7 +175,7 @@ public sealed class ProviderPipelineTests
                 }
                 catch (Exception exception)
                 {
-                    return Outcome.FromException<DeliveryResult>(exception);
+                    return Outcome.FromException<Attempt>(exception);
                 }
             },
             context,

@@ -1,5 +1,6 @@
-using System.Net;
+using System.Net.Security;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
 
 namespace Pnh.Channels.Tests.Http;
 
@@ -12,8 +13,11 @@ public sealed class ProviderTrustTests
         var trust = new ProviderTrust();
         trust.Trust(server.Address, TestAuthority.Certificate);
 
-        Assert.Equal(HttpStatusCode.OK, await GetAsync(trust, server.Address));
-        Assert.Equal("HTTP/2", server.Requests.Single().Protocol);
+        var result = await DialAsync(trust, server);
+
+        Assert.Null(result.Fault);
+        Assert.Equal(SslApplicationProtocol.Http2, result.Stream!.NegotiatedApplicationProtocol);
+        await result.Stream.DisposeAsync();
     }
 
     [Fact]
@@ -59,27 +63,11 @@ public sealed class ProviderTrustTests
 
     private static async Task AssertRefusedAsync(ProviderTrust trust, ProviderStandIn server)
     {
-        var error = await Assert.ThrowsAsync<HttpRequestException>(() => GetAsync(trust, server.Address));
+        var result = await DialAsync(trust, server);
 
-        Assert.Equal(HttpRequestError.SecureConnectionError, error.HttpRequestError);
-        Assert.Empty(server.Requests);
+        Assert.Equal(("tls-failed", null), (result.Fault, result.Stream));
     }
 
-    private static async Task<HttpStatusCode> GetAsync(ProviderTrust trust, Uri address)
-    {
-        using var connection = new ProviderConnection(
-            new ProviderConnectionOptions
-            {
-                Origin = address,
-                MaxInFlight = 1,
-                Lifetime = TimeSpan.FromMinutes(1),
-                IdleTimeout = TimeSpan.FromMinutes(1),
-                Pings = HttpKeepAlivePingPolicy.WithActiveRequests,
-            },
-            trust,
-            gauges: null);
-        using var request = new HttpRequestMessage(HttpMethod.Get, address);
-        using var response = await connection.SendAsync(request, CancellationToken.None).WaitAsync(Sample.Limit);
-        return response.StatusCode;
-    }
+    private static Task<DialResult> DialAsync(ProviderTrust trust, ProviderStandIn server) =>
+        new ProviderDial(server.Address, trust, TimeProvider.System).ConnectAsync(CancellationToken.None).WaitAsync(Sample.Limit);
 }

@@ -14,10 +14,7 @@ public sealed class RetryAfterTests
     [InlineData("Fri, 01 Jan 2027 00:00:00 GMT", 3600)]
     public void Read_BothForms_ClampedToAnHour(string header, int seconds)
     {
-        using var response = new HttpResponseMessage();
-        response.Headers.TryAddWithoutValidation("Retry-After", header);
-
-        Assert.Equal(TimeSpan.FromSeconds(seconds), RetryAfter.Read(response, new FakeTimeProvider()));
+        Assert.Equal(TimeSpan.FromSeconds(seconds), RetryAfter.Read(header, new FakeTimeProvider()));
     }
 
     [Theory]
@@ -26,12 +23,6 @@ public sealed class RetryAfterTests
     [InlineData("-5")]
     public void Read_NothingReadable_Null(string? header)
     {
-        using var response = new HttpResponseMessage();
-        if (header is not null)
-        {
-            response.Headers.TryAddWithoutValidation("Retry-After", header);
-        }
-
-        Assert.Null(RetryAfter.Read(response, new FakeTimeProvider()));
+        Assert.Null(RetryAfter.Read(header, new FakeTimeProvider()));
     }
 }

@@ -81,9 +81,5 @@ internal sealed class WebPushFixture : IAsyncDisposable
     private WebPushChannel WithResolver(ResolveHost resolve) => new(
         _host.Services.GetRequiredService<WebPushAccounts>(),
         resolve,
-        new ProviderServices(
-            _host.Services.GetRequiredService<ProviderTrust>(),
-            Gauges,
-            Time,
-            _host.Services.GetRequiredService<ILoggerFactory>()));
+        ProviderServices.From(_host.Services, Gauges));
 }

@@ -69,6 +69,29 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         Assert.InRange(Volatile.Read(ref _completed), 0, 1);
     }
 
+    [Fact]
+    public async Task Suspects_TheSlowWayIsStuck_TheGoodOnesGoOn()
+    {
+        // A list of bad addresses ten times as long as the lane has workers, before one good one.
+        _open.SetResult();
+        var stuck = new TaskCompletionSource();
+        var sender = new TwoWays(stuck.Task);
+        await using var lane = new DeliveryLane("fcm", EventClass.Message, sender, this, _metrics, _clock);
+        for (var i = 0; i < 10 * sender.MaxInFlight; i++)
+        {
+            Assert.True(lane.TryEnqueue(NewDelivery("suspect")));
+        }
+
+        Assert.True(lane.TryEnqueue(NewDelivery("good")));
+
+        await Shards.HubUnderTest.UntilAsync(() => sender.Good == 1, "the good one to be sent");
+        Assert.Equal(0, Volatile.Read(ref sender.Suspect));
+        Assert.False(lane.IsIdle);
+        stuck.SetResult();
+        await Shards.HubUnderTest.UntilAsync(() => lane.IsIdle, "the lane to be idle");
+        Assert.Equal(10 * sender.MaxInFlight, Volatile.Read(ref sender.Suspect));
+    }
+
     ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery) => ValueTask.FromResult(true);
 
     void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result) => Interlocked.Increment(ref _completed);
@@ -95,9 +118,9 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         return DeliveryResult.Of(DeliveryStatus.Accepted);
     }
 
-    private static Delivery NewDelivery()
+    private static Delivery NewDelivery(string deviceId = "d1")
     {
-        var device = PlanScene.NewDevice("d1", "fcm");
+        var device = PlanScene.NewDevice(deviceId, "fcm");
         return new Delivery
         {
             Event = PlanScene.NewEvent(EventClass.Message),
@@ -105,5 +128,40 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
             Device = device,
             Address = device.Addresses[0],
         };
+    }
+
+    /// <summary>Sends to the device "suspect" only over its quarantine, which waits.</summary>
+    private sealed class TwoWays(Task stuck) : IPushSender
+    {
+        public int Good;
+        public int Suspect;
+
+        public int MaxInFlight => 4;
+
+        public IPushSender? Quarantine => field ??= new Slow(this, stuck);
+
+        public bool Suspects(Delivery delivery) => delivery.Device.Id == "suspect";
+
+        public ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
+        {
+            Interlocked.Increment(ref Good);
+            return ValueTask.FromResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        }
+
+        public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+        private sealed class Slow(TwoWays owner, Task stuck) : IPushSender
+        {
+            public int MaxInFlight => 1;
+
+            public async ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
+            {
+                await stuck.WaitAsync(cancellationToken);
+                Interlocked.Increment(ref owner.Suspect);
+                return DeliveryResult.Of(DeliveryStatus.AddressDead);
+            }
+
+            public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+        }
     }
 }

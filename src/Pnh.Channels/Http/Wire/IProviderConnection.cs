@@ -41,6 +41,24 @@ internal interface IConnectionObserver
     void Ended();
 }
 
+/// <summary>For a connection of one request, whose owner needs no more than its answer.</summary>
+internal sealed class Unobserved : IConnectionObserver
+{
+    public static readonly Unobserved Instance = new();
+
+    public void StreamLimit(long streams)
+    {
+    }
+
+    public void GoingAway(long errorCode, string? reason)
+    {
+    }
+
+    public void Ended()
+    {
+    }
+}
+
 /// <summary>What a connection is told about its owner's wishes. Immutable.</summary>
 internal sealed record ConnectionOptions
 {

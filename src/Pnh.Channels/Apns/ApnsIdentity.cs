@@ -1,0 +1,28 @@
+using System.Security.Cryptography.X509Certificates;
+
+namespace Pnh.Channels.Apns;
+
+/// <summary>By what APNs knows us: a provider token in each request, or a client certificate on each connection. Thread-safe.</summary>
+internal abstract class ApnsIdentity : IDisposable
+{
+    /// <summary>Another key or certificate took the place of the former: connections that have seen that one are of no use any more.</summary>
+    public event Action? Changed;
+
+    /// <summary>The value of the <c>authorization</c> header: the same string until it is renewed; null = none, the connection says it.</summary>
+    public virtual string? Authorization => null;
+
+    /// <summary>What connections show; null = nothing.</summary>
+    public virtual X509Certificate2? Certificate => null;
+
+    /// <summary>How long it will be accepted; negative = it is past.</summary>
+    public abstract TimeSpan Left { get; }
+
+    /// <summary>For a token that APNs called expired: the one to try instead; null = there is none.</summary>
+    public virtual string? Replace(string refused) => null;
+
+    public virtual void Dispose()
+    {
+    }
+
+    protected void RaiseChanged() => Changed?.Invoke();
+}

@@ -1,0 +1,27 @@
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
+using Pnh.Core.Deliveries;
+
+namespace Pnh.Channels.Http;
+
+/// <summary>What became of one request: what the pipeline decides by.</summary>
+/// <param name="Result">What it means for the delivery.</param>
+/// <param name="Fault">Why there was no answer.</param>
+/// <param name="HttpStatus">Of the answer; 0 = none.</param>
+internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, int HttpStatus)
+{
+    /// <summary>Surely not carried out, by what the network said.</summary>
+    public bool IsUnsent => Fault is SendFault.NotSent or SendFault.Refused or SendFault.AboveLastStream;
+
+    /// <summary>The network or the provider failed us. That all our connections were full is nobody's failure.</summary>
+    public bool IsFault => Fault != SendFault.None && Result.Reason != ConnectionPlace.Busy;
+
+    /// <summary>An answer.</summary>
+    public static Attempt Answered(in DeliveryResult result, int httpStatus) => new(result, SendFault.None, httpStatus);
+
+    /// <summary>A result without a request: no credential, an endpoint that may not be dialled.</summary>
+    public static Attempt Of(in DeliveryResult result) => new(result, SendFault.None, 0);
+
+    /// <summary>No answer came.</summary>
+    public static Attempt Failed(SendFault fault, string reason) => new(DeliveryResult.Of(DeliveryStatus.Unavailable, reason), fault, 0);
+}

@@ -1,0 +1,209 @@
+using Pnh.Channels.Http.Wire;
+
+namespace Pnh.Channels.Http.Pool;
+
+/// <summary>How connections begin and end.</summary>
+internal sealed partial class ConnectionPool
+{
+    private long _opened;
+    private string _lastFault = "connect-failed";
+
+    /// <summary>The peer's SETTINGS.</summary>
+    internal void StreamLimitOf(PooledConnection connection, long streams)
+    {
+        lock (_lock)
+        {
+            connection.HasSettings = true;
+            connection.Limit = (int)Math.Min(streams, _options.MaxInFlight);
+            Release(connection);
+        }
+    }
+
+    /// <summary>A GOAWAY: routine, unless it names an error; the log has the peer's words either way.</summary>
+    internal void GoesAway(PooledConnection connection, long errorCode, string? reason)
+    {
+        PooledConnection? ended;
+        lock (_lock)
+        {
+            ended = Drain(connection, errorCode == 0 ? ConnectionEnd.GoAway : ConnectionEnd.GoAwayError);
+        }
+
+        if (errorCode == 0)
+        {
+            Log.GoAway(_logger, _options.Origin.Host, connection.Number, reason);
+        }
+        else
+        {
+            Log.GoAwayError(_logger, _options.Origin.Host, connection.Number, errorCode, reason);
+        }
+
+        Close(ended);
+    }
+
+    internal void HasEnded(PooledConnection connection)
+    {
+        lock (_lock)
+        {
+            connection.HasEnded = true;
+            if (!_connections.Contains(connection))
+            {
+                return;
+            }
+
+            if (!connection.IsDraining)
+            {
+                _gauges.Ended(ConnectionEnd.Lost);
+            }
+
+            Remove(connection);
+        }
+
+        Close(connection);
+    }
+
+    /// <summary>Dials one more when requests wait and none of the connections can still become wider by itself; fails the waiters when there is no hope. Under the lock.</summary>
+    private void Grow()
+    {
+        var usable = 0;
+        foreach (var connection in _connections)
+        {
+            usable += connection.IsDraining ? 0 : 1;
+            if (!connection.IsDraining && connection.IsCold)
+            {
+                // Its first answer is on the way and opens many places; a second cold one would add a single place.
+                return;
+            }
+        }
+
+        if (_waiters.Count == 0 || _isDialling || usable >= _options.MaxConnections)
+        {
+            return;
+        }
+
+        if (!_isDisposed && _dials.TryTake())
+        {
+            _isDialling = true;
+            _ = DialAsync();
+        }
+        else if (usable == 0)
+        {
+            FailWaiters(_isDisposed ? "connection-closed" : _lastFault);
+        }
+    }
+
+    private async Task DialAsync()
+    {
+        // Off the caller's lock.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        try
+        {
+            var result = await _dial.ConnectAsync(_stopping.Token);
+            _gauges.Dialled(result.Fault is null);
+            if (result.Stream is { } stream)
+            {
+                Opened(stream);
+            }
+            else
+            {
+                DialFailed(result.Fault!);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The pool is being disposed; its waiters are answered.
+        }
+        catch (Exception bug)
+        {
+            Log.DialBroke(_logger, bug, _options.Origin.Host);
+            DialFailed("connect-failed");
+        }
+    }
+
+    private void Opened(System.Net.Security.SslStream stream)
+    {
+        var now = _time.GetTimestamp();
+        var number = ++_opened;
+        var connection = new PooledConnection(this, _options, number, _options.Lifetime * (1 + (Random.Shared.NextDouble() / 10))) { OpenedAt = now, IdleSince = now };
+        var options = new ConnectionOptions { Origin = _options.Origin, PingsWhenIdle = _options.PingsWhenIdle };
+        connection.Wire = _transports.Next().Open(stream, options, connection);
+        PooledConnection? ended;
+        lock (_lock)
+        {
+            _isDialling = false;
+            if (!_isDisposed && !connection.HasEnded)
+            {
+                _connections.Add(connection);
+                _timer.Change(TickPeriod, TickPeriod);
+                ended = _connections.Find(one => IsOld(one, now)) is { } old ? Drain(old, ConnectionEnd.Lifetime) : null;
+                Release(connection);
+            }
+            else
+            {
+                _dials.Failed();
+                ended = connection;
+            }
+
+            Grow();
+        }
+
+        Close(ended);
+    }
+
+    private void DialFailed(string fault)
+    {
+        lock (_lock)
+        {
+            _isDialling = false;
+            _lastFault = fault;
+            _dials.Failed();
+            if (_connections.TrueForAll(static connection => connection.IsDraining))
+            {
+                FailWaiters(fault);
+            }
+        }
+
+        Log.DialFailed(_logger, _options.Origin.Host, fault);
+    }
+
+    /// <summary>Takes no more requests. Not null: nothing was under way, so it is out of the pool and the caller closes it.</summary>
+    private PooledConnection? Drain(PooledConnection connection, ConnectionEnd end)
+    {
+        if (connection.IsDraining || connection.HasEnded)
+        {
+            return null;
+        }
+
+        connection.Drain(_time.GetTimestamp());
+        _gauges.Ended(end);
+        var gone = connection.InFlight == 0 ? Remove(connection) : null;
+        Grow();
+        return gone;
+    }
+
+    private PooledConnection? Remove(PooledConnection connection)
+    {
+        if (!_connections.Remove(connection))
+        {
+            return null;
+        }
+
+        connection.HasEnded = true;
+        if (!connection.HasAnswered)
+        {
+            // Opened and gone without an answer: to dial again at once would be a storm.
+            _dials.Failed();
+        }
+
+        Grow();
+        return connection;
+    }
+
+    private static void Close(PooledConnection? connection)
+    {
+        if (connection is not null)
+        {
+            // On the pool and not awaited: the caller may be the connection's own reading path, and nobody waits for a goodbye.
+            ThreadPool.UnsafeQueueUserWorkItem(static wire => _ = wire.DisposeAsync().AsTask(), connection.Wire!, preferLocal: false);
+        }
+    }
+}

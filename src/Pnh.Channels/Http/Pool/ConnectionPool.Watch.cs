@@ -1,0 +1,78 @@
+namespace Pnh.Channels.Http.Pool;
+
+/// <summary>The watch on connections: progress, age, idleness.</summary>
+internal sealed partial class ConnectionPool
+{
+    /// <summary>How often the watch looks: stalls are counted in many seconds, lifetimes in minutes.</summary>
+    private static readonly TimeSpan TickPeriod = TimeSpan.FromSeconds(1);
+
+    /// <summary>Longer than any attempt; what is still under way then is given up with its connection.</summary>
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(30);
+
+    private readonly ITimer _timer;
+
+    private void Tick()
+    {
+        List<PooledConnection>? ended = null;
+        lock (_lock)
+        {
+            var now = _time.GetTimestamp();
+            for (var i = _connections.Count - 1; i >= 0; i--)
+            {
+                if (EndOf(_connections[i], now) is { } end && End(_connections[i], end) is { } gone)
+                {
+                    (ended ??= []).Add(gone);
+                }
+            }
+
+            Grow();
+            Renew(now);
+            if (_connections.Count == 0)
+            {
+                _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            }
+        }
+
+        ended?.ForEach(Close);
+    }
+
+    private ConnectionEnd? EndOf(PooledConnection connection, long now)
+    {
+        if (connection.DrainingSince is { } draining)
+        {
+            return _time.GetElapsedTime(draining, now) > LongestDrain ? ConnectionEnd.Retired : null;
+        }
+
+        return connection.SilentSince is { } silent && _time.GetElapsedTime(silent, now) > _options.StallAfter ? ConnectionEnd.Stalled
+            : connection.InFlight == 0 && _time.GetElapsedTime(connection.IdleSince, now) > _options.IdleTimeout ? ConnectionEnd.Idle
+            : null;
+    }
+
+    /// <summary>Out of the pool at once; what is under way fails with its connection.</summary>
+    private PooledConnection? End(PooledConnection connection, ConnectionEnd end)
+    {
+        if (end == ConnectionEnd.Stalled)
+        {
+            Log.Stalled(_logger, _options.Origin.Host, connection.Number, connection.InFlight);
+        }
+
+        if (!connection.IsDraining)
+        {
+            _gauges.Ended(end);
+        }
+
+        return Remove(connection);
+    }
+
+    /// <summary>A connection past its lifetime goes on until its successor is open, so that no request waits for a handshake.</summary>
+    private void Renew(long now)
+    {
+        if (!_isDialling && _connections.Exists(connection => IsOld(connection, now)) && _dials.TryTake())
+        {
+            _isDialling = true;
+            _ = DialAsync();
+        }
+    }
+
+    private bool IsOld(PooledConnection connection, long now) => !connection.IsDraining && _time.GetElapsedTime(connection.OpenedAt, now) > connection.Lifetime;
+}

@@ -1,0 +1,348 @@
+using System.Threading.Channels;
+using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Tests.Http.Wire;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Http.Pool;
+
+public sealed class ConnectionPoolTests : IAsyncDisposable
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly RawHttp2Server _server = new();
+    private readonly ProviderServices _services;
+    private ConnectionPool? _pool;
+
+    public ConnectionPoolTests() => _services = TestServices.For(_server.Address, _time);
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_pool is not null)
+        {
+            await _pool.DisposeAsync();
+        }
+
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Enter_ColdConnection_OnePlaceUntilProven()
+    {
+        Start(new() { StartsCold = true });
+        var first = await EnterAsync();
+        var second = EnterAsync();
+        Assert.False(second.IsCompleted);
+        Assert.Equal((1, 0), (Count(ConnectionState.Cold), Count(ConnectionState.Warm)));
+
+        _pool!.Exit(first, answered: true, proven: false);
+        var third = EnterAsync();
+        Assert.False(third.IsCompleted);
+
+        _pool.Exit(await second, answered: true, proven: true);
+        await third;
+        Assert.Equal((0, 1), (Count(ConnectionState.Cold), Count(ConnectionState.Warm)));
+        Assert.Equal(1, _services.Gauges.InFlight);
+    }
+
+    [Fact]
+    public async Task Enter_SettingsFallToOneAndRise_AsManyPlacesAsThePeerAllows()
+    {
+        Start(new() { MaxConnections = 1 });
+        var (peer, first) = await WarmAsync(maxStreams: 3);
+        var places = new List<ConnectionPlace> { await EnterAsync(), await EnterAsync(), await EnterAsync() };
+        var fourth = EnterAsync();
+        Assert.False(fourth.IsCompleted);
+
+        await peer.WriteSettingsAsync(1);
+        await UntilAsync(() => LimitOf(first) == 1);
+        foreach (var place in places)
+        {
+            // Three go: the first two only make up for what was taken away.
+            Assert.False(fourth.IsCompleted);
+            _pool!.Exit(place, answered: true, proven: true);
+        }
+
+        var taken = await fourth;
+        var fifth = EnterAsync();
+        Assert.False(fifth.IsCompleted);
+        await peer.WriteSettingsAsync(2);
+        Assert.Same(taken.Connection, (await fifth).Connection);
+    }
+
+    [Fact]
+    public async Task Enter_AllFull_AnotherConnectionUpToTheMost()
+    {
+        Start(new() { MaxInFlight = 2, MaxConnections = 2 });
+        await WarmAsync();
+        var (a, b, c) = (await EnterAsync(), await EnterAsync(), EnterAsync());
+
+        var third = await c;
+        Assert.Same(a.Connection, b.Connection);
+        Assert.NotSame(a.Connection, third.Connection);
+        _pool!.Exit(third, answered: true, proven: true);
+        var (d, e, f) = (await EnterAsync(), await EnterAsync(), EnterAsync());
+
+        Assert.Same(third.Connection, d.Connection);
+        Assert.Same(third.Connection, e.Connection);
+        Assert.False(f.IsCompleted);
+        Assert.Equal(2, Count(ConnectionState.Warm));
+        _pool.Exit(a, answered: true, proven: true);
+        Assert.Same(a.Connection, (await f).Connection);
+    }
+
+    [Fact]
+    public async Task Enter_TwoConnections_LoadIsShared()
+    {
+        Start(new() { MaxInFlight = 2, MaxConnections = 2 });
+        await WarmAsync();
+        var places = new[] { await EnterAsync(), await EnterAsync(), await EnterAsync() };
+        Array.ForEach(places, place => _pool!.Exit(place, answered: true, proven: true));
+
+        var together = 0;
+        for (var i = 0; i < 200; i++)
+        {
+            // The less loaded of two taken by chance: with one busy, the other is missed only when the busy one was drawn twice.
+            var one = await EnterAsync();
+            var other = await EnterAsync();
+            together += one.Connection == other.Connection ? 1 : 0;
+            _pool!.Exit(one, answered: true, proven: true);
+            _pool.Exit(other, answered: true, proven: true);
+        }
+
+        Assert.InRange(together, 1, 100);
+    }
+
+    [Fact]
+    public async Task Stall_RequestsWithoutAnyAnswer_ReplacedAndTheirRequestsAmbiguous()
+    {
+        Start(new());
+        var (peer, _) = await WarmAsync();
+        var stuck = await EnterAsync();
+        var send = SendAsync(stuck);
+        await peer.NextRequestAsync();
+
+        _time.Advance(TimeSpan.FromSeconds(7));
+        Assert.Equal(1, Count(ConnectionState.Warm));
+        _time.Advance(TimeSpan.FromSeconds(3));
+
+        using var answer = await send;
+        Assert.Equal(SendFault.Ambiguous, answer.Fault);
+        Assert.Equal((0, 1), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Stalled)));
+        _pool!.Exit(stuck, answered: false, proven: false);
+        Assert.NotSame(stuck.Connection, (await EnterAsync()).Connection);
+    }
+
+    [Fact]
+    public async Task Stall_OneAnswersNowAndThen_KeptHoweverSlow()
+    {
+        Start(new());
+        await WarmAsync();
+        var slow = await EnterAsync();
+
+        for (var i = 0; i < 10; i++)
+        {
+            var quick = await EnterAsync();
+            _time.Advance(TimeSpan.FromSeconds(5));
+            _pool!.Exit(quick, answered: true, proven: true);
+        }
+
+        Assert.Equal(1, Count(ConnectionState.Warm));
+        _pool!.Exit(slow, answered: false, proven: false);
+    }
+
+    [Fact]
+    public async Task GoAway_InFlightFinishesTheRestGoesElsewhere()
+    {
+        Start(new());
+        var (peer, _) = await WarmAsync();
+        var under = await EnterAsync();
+        var send = SendAsync(under);
+        var stream = await peer.NextRequestAsync();
+
+        await peer.GoAwayAsync(stream, 0, """{"reason":"Shutdown"}""");
+        await UntilAsync(() => Count(ConnectionState.Draining) == 1);
+        var elsewhere = await EnterAsync();
+
+        Assert.NotSame(under.Connection, elsewhere.Connection);
+        await peer.AnswerAsync(stream);
+        Assert.Equal(200, (await send).Status);
+        _pool!.Exit(under, answered: true, proven: true);
+        Assert.Equal((0, 1), (Count(ConnectionState.Draining), _services.Gauges.Ends(ConnectionEnd.GoAway)));
+    }
+
+    [Fact]
+    public async Task GoAway_StormOfThem_DialsStayWithinTheBudget()
+    {
+        Start(new() { MaxConnections = 2 });
+        var accepting = AcceptAndGoAwayAsync();
+        for (var i = 0; i < 200; i++)
+        {
+            if (await EnterAsync() is { Connection: not null } place)
+            {
+                using var answer = await SendAsync(place);
+                Assert.NotEqual(SendFault.None, answer.Fault);
+                _pool!.Exit(place, answered: false, proven: false);
+            }
+
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+        }
+
+        // 20 s: the bucket of 4 and one more for each 5 s; the pauses after dials in vain make it fewer.
+        Assert.InRange(_services.Gauges.Dials, 2, 8);
+        await _server.DisposeAsync();
+        await accepting;
+    }
+
+    [Fact]
+    public async Task Lifetime_Over_SuccessorIsOpenBeforeItDrains()
+    {
+        Start(new() { StallAfter = TimeSpan.FromDays(1) });
+        await WarmAsync();
+        var old = await EnterAsync();
+
+        // No further: the dial has 5 s of this clock.
+        _time.Advance(((PooledConnection)old.Owner!).Lifetime + TimeSpan.FromSeconds(2));
+        await UntilAsync(() => Count(ConnectionState.Draining) == 1);
+
+        Assert.Equal((1, 1), (_services.Gauges.Ends(ConnectionEnd.Lifetime), Count(ConnectionState.Cold)));
+        Assert.NotSame(old.Connection, (await EnterAsync()).Connection);
+        _pool!.Exit(old, answered: true, proven: true);
+        Assert.Equal(0, Count(ConnectionState.Draining));
+    }
+
+    [Fact]
+    public async Task Idle_ForLong_Closed()
+    {
+        Start(new());
+        await WarmAsync();
+
+        _time.Advance(TimeSpan.FromMinutes(3) + TimeSpan.FromSeconds(2));
+
+        Assert.Equal((0, 1), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Idle)));
+        Assert.NotNull((await EnterAsync()).Connection);
+    }
+
+    [Fact]
+    public async Task Enter_NobodyListens_WaitersFailAndNoDialUntilThePauseIsOver()
+    {
+        await _server.DisposeAsync();
+        Start(new());
+
+        Assert.Equal("connect-failed", (await EnterAsync()).Fault);
+        for (var i = 0; i < 50; i++)
+        {
+            Assert.Equal("connect-failed", (await EnterAsync()).Fault);
+        }
+
+        Assert.Equal(1, _services.Gauges.DialFailures);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await EnterAsync();
+        Assert.Equal(2, _services.Gauges.DialFailures);
+    }
+
+    [Fact]
+    public async Task Enter_CancelledWhileAllIsFull_BusyAndNoPlaceLost()
+    {
+        Start(new() { MaxInFlight = 1, MaxConnections = 1 });
+        await WarmAsync();
+        var only = await EnterAsync();
+        using var stop = new CancellationTokenSource();
+        var waiting = _pool!.EnterAsync(stop.Token).AsTask();
+
+        await stop.CancelAsync();
+
+        Assert.Equal(ConnectionPlace.Busy, (await waiting).Fault);
+        _pool.Exit(only, answered: true, proven: true);
+        Assert.Equal(0, _pool.InFlight);
+        Assert.NotNull((await EnterAsync()).Connection);
+    }
+
+    [Fact]
+    public async Task Dispose_WhileOneWaits_WaiterIsAnswered()
+    {
+        Start(new() { MaxInFlight = 1, MaxConnections = 1 });
+        await WarmAsync();
+        await EnterAsync();
+        var waiting = EnterAsync();
+
+        await _pool!.DisposeAsync();
+
+        Assert.Equal("connection-closed", (await waiting).Fault);
+        Assert.Equal("connection-closed", (await EnterAsync()).Fault);
+    }
+
+    private void Start(Shape shape) => _pool = new ConnectionPool(
+        new PoolOptions
+        {
+            Origin = _server.Address,
+            MaxConnections = shape.MaxConnections,
+            MaxInFlight = shape.MaxInFlight,
+            StartsCold = shape.StartsCold,
+            Lifetime = TimeSpan.FromHours(1),
+            IdleTimeout = TimeSpan.FromMinutes(3),
+            StallAfter = shape.StallAfter,
+        },
+        _services);
+
+    /// <summary>Sends one request over the pool's first connection and answers it.</summary>
+    private async Task<(RawHttp2Peer Peer, ConnectionPlace Place)> WarmAsync(uint maxStreams = 100)
+    {
+        var accept = _server.AcceptAsync(maxStreams);
+        var place = await EnterAsync();
+        var send = SendAsync(place);
+        var peer = await accept;
+        await peer.AnswerAsync(await peer.NextRequestAsync());
+        using var answer = await send;
+        Assert.Equal(200, answer.Status);
+        await UntilAsync(() => ((PooledConnection)place.Owner!).HasSettings);
+        _pool!.Exit(place, answered: true, proven: true);
+        return (peer, place);
+    }
+
+    private async Task AcceptAndGoAwayAsync()
+    {
+        try
+        {
+            while (true)
+            {
+                var peer = await _server.AcceptAsync();
+                await peer.GoAwayAsync(0, 0);
+            }
+        }
+        catch (ChannelClosedException)
+        {
+            // The test is over.
+        }
+    }
+
+    private int Count(ConnectionState state) => _pool!.Count(state);
+
+    private static int LimitOf(ConnectionPlace place) => ((PooledConnection)place.Owner!).Limit;
+
+    private Task<ConnectionPlace> EnterAsync() => _pool!.EnterAsync(CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    private static Task<ProviderAnswer> SendAsync(ConnectionPlace place) => place.Connection!.SendAsync(
+        new ProviderRequest { PathPrefix = "/", PathEnd = "x", Headers = default, Body = SplicedBody.Empty }, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
+            await Task.Delay(5);
+        }
+    }
+
+    private sealed record Shape
+    {
+        public int MaxConnections { get; init; } = 2;
+
+        public int MaxInFlight { get; init; } = 100;
+
+        public bool StartsCold { get; init; }
+
+        public TimeSpan StallAfter { get; init; } = TimeSpan.FromSeconds(8);
+    }
+}

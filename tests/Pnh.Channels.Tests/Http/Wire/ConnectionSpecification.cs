@@ -1,0 +1,316 @@
+using System.Text;
+using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http.Wire;
+
+namespace Pnh.Channels.Tests.Http.Wire;
+
+/// <summary>What every transport's connection must do. A transport is tested by a class that derives from this one.</summary>
+public abstract class ConnectionSpecification : IAsyncLifetime
+{
+    private readonly RawHttp2Server _server = new();
+    private readonly Observer _observer = new();
+    private IProviderConnection? _connection;
+    private RawHttp2Peer? _peer;
+
+    private protected abstract IConnectionTransport Transport { get; }
+
+    public Task InitializeAsync() => Task.CompletedTask;
+
+    public async Task DisposeAsync()
+    {
+        if (_connection is not null)
+        {
+            await _connection.DisposeAsync();
+        }
+
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task SendAsync_AgainstKestrel_WholeRequestAndWantedHeaders()
+    {
+        await using var kestrel = await ProviderStandIn.StartAsync((_, _) => new Reply(429, "{}", RetryAfter: "30"));
+        await using var connection = await OpenAsync(kestrel.Address);
+
+        using var answer = await SendAsync(connection);
+
+        Assert.Equal((429, SendFault.None, "30"), (answer.Status, answer.Fault, answer.RetryAfter));
+        Assert.NotNull(HttpDate.Read(answer.Date));
+        Assert.Equal("{}", Encoding.UTF8.GetString(answer.Body.Span));
+        var request = Assert.Single(kestrel.Requests);
+        Assert.Equal(("POST", "/3/device/abc", "HTTP/2"), (request.Method, request.Path, request.Protocol));
+        Assert.Equal(kestrel.Address.Authority, request.Headers["host"]);
+        Assert.Equal(("bearer x", "application/json"), (request.Headers["authorization"], request.Headers["content-type"]));
+        Assert.Equal("<one-two>", request.Text);
+    }
+
+    [Fact]
+    public async Task SendAsync_BodyOver64Kb_CutAndTheNextRequestStillAnswered()
+    {
+        await using var kestrel = await ProviderStandIn.StartAsync((_, n) => new Reply(200, n == 0 ? new string('x', 1024 * 1024) : "short"));
+        await using var connection = await OpenAsync(kestrel.Address);
+
+        using var huge = await SendAsync(connection);
+        using var next = await SendAsync(connection);
+
+        Assert.Equal(ProviderAnswer.MaxBodyBytes, huge.Body.Length);
+        Assert.Equal("short", Encoding.UTF8.GetString(next.Body.Span));
+        Assert.Single(kestrel.Requests.Select(request => request.Connection).Distinct());
+    }
+
+    [Fact]
+    public async Task Settings_FirstAndLaterOnes_Told()
+    {
+        var send = await StartAsync(maxStreams: 1);
+        await _peer!.AnswerAsync(await _peer.NextRequestAsync());
+        Assert.Equal(200, (await send).Status);
+        Assert.Equal([1], _observer.Limits);
+
+        await _peer.WriteSettingsAsync(1000);
+        await _peer.WriteSettingsAsync(0);
+
+        await UntilAsync(() => _observer.Limits.Length == 3);
+        Assert.Equal([1, 1000, 0], _observer.Limits);
+    }
+
+    [Fact]
+    public async Task Settings_WithoutALimit_ToldAsNone()
+    {
+        _ = await StartAsync(maxStreams: null);
+
+        await UntilAsync(() => _observer.Limits.Length == 1);
+        Assert.Equal([long.MaxValue], _observer.Limits);
+    }
+
+    [Fact]
+    public async Task GoAway_BelowTheLastStream_ThatOneIsAnsweredTheOtherIsSafe()
+    {
+        var first = await StartAsync();
+        var stream = await _peer!.NextRequestAsync();
+        var second = SendAsync(_connection!);
+        await _peer.NextRequestAsync();
+
+        await _peer.GoAwayAsync(stream, 0, """{"reason":"Shutdown"}""");
+        await _peer.AnswerAsync(stream);
+
+        Assert.Equal(200, (await first).Status);
+        Assert.Contains((await second).Fault, new[] { SendFault.AboveLastStream, SendFault.NotSent });
+        Assert.Equal([(0, """{"reason":"Shutdown"}""")], _observer.GoAways);
+    }
+
+    [Fact]
+    public async Task GoAway_WithErrorInSmallPieces_CodeAndReasonTold()
+    {
+        _ = await StartAsync();
+        await _peer!.NextRequestAsync();
+
+        foreach (var one in (byte[])[0, 0, 11, RawHttp2Peer.GoAway, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 11, (byte)'t', (byte)'o', 7])
+        {
+            await _peer.WriteAsync([one]);
+        }
+
+        await UntilAsync(() => _observer.GoAways.Length == 1);
+        Assert.Equal([(11, "to?")], _observer.GoAways);
+    }
+
+    [Fact]
+    public async Task Reset_RefusedStream_Safe()
+    {
+        var send = await StartAsync();
+        for (var i = 0; !send.IsCompleted && i < 10; i++)
+        {
+            // A transport may try again by itself, a few times.
+            var next = _peer!.NextRequestAsync();
+            if (await Task.WhenAny(next, send) == next)
+            {
+                await _peer.ResetAsync(await next, 7);
+            }
+        }
+
+        Assert.Equal(SendFault.Refused, (await send.WaitAsync(Sample.Limit)).Fault);
+    }
+
+    [Fact]
+    public async Task Reset_InternalError_Ambiguous()
+    {
+        var send = await StartAsync();
+
+        await _peer!.ResetAsync(await _peer.NextRequestAsync(), 2);
+
+        Assert.Equal((SendFault.Ambiguous, "connection-lost"), await FaultAsync(send));
+    }
+
+    [Fact]
+    public async Task PeerGone_UnderWay_AmbiguousAndEndToldOnce()
+    {
+        var send = await StartAsync();
+        await _peer!.NextRequestAsync();
+
+        await _peer.DisposeAsync();
+
+        Assert.Equal((SendFault.Ambiguous, "connection-lost"), await FaultAsync(send));
+        await UntilAsync(() => _observer.Ends == 1);
+    }
+
+    [Fact]
+    public async Task SendAsync_AfterTheEnd_NotSentAndNobodyDials()
+    {
+        var send = await StartAsync();
+        await _peer!.NextRequestAsync();
+        await _peer.DisposeAsync();
+        await send;
+        await UntilAsync(() => _observer.Ends == 1);
+
+        Assert.Equal(SendFault.NotSent, (await FaultAsync(SendAsync(_connection!))).Fault);
+    }
+
+    [Fact]
+    public async Task DisposeAsync_UnderWay_AmbiguousAtOnce()
+    {
+        var send = await StartAsync();
+        await _peer!.NextRequestAsync();
+
+        await _connection!.DisposeAsync();
+
+        Assert.Equal((SendFault.Ambiguous, "connection-lost"), await FaultAsync(send));
+        Assert.Equal(SendFault.NotSent, (await FaultAsync(SendAsync(_connection))).Fault);
+    }
+
+    [Fact]
+    public async Task Cancellation_StreamResetAndTheOthersGoOn()
+    {
+        var kept = await StartAsync();
+        var first = await _peer!.NextRequestAsync();
+        using var stop = new CancellationTokenSource();
+        var dropped = SendAsync(_connection!, stop.Token);
+        var second = await _peer.NextRequestAsync();
+
+        await stop.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => dropped);
+        var reset = await _peer.NextAsync(RawHttp2Peer.Reset);
+        Assert.Equal(second, reset.Stream);
+        await _peer.AnswerAsync(first);
+        Assert.Equal(200, (await kept).Status);
+    }
+
+    [Fact]
+    public async Task Garbage_InsteadOfFrames_AmbiguousAndEnded()
+    {
+        var send = await StartAsync();
+        await _peer!.NextRequestAsync();
+
+        await _peer.WriteAsync(Encoding.ASCII.GetBytes("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" + new string('x', 4096)));
+
+        Assert.Equal(SendFault.Ambiguous, (await FaultAsync(send)).Fault);
+        await UntilAsync(() => _observer.Ends == 1);
+    }
+
+    private static async Task<(SendFault Fault, string? Reason)> FaultAsync(Task<ProviderAnswer> send)
+    {
+        using var answer = await send.WaitAsync(Sample.Limit);
+        return (answer.Fault, answer.FaultReason);
+    }
+
+    /// <summary>Opens the connection and sends a first request over it, since some transports write their preface only then.</summary>
+    private async Task<Task<ProviderAnswer>> StartAsync(uint? maxStreams = 100)
+    {
+        var accept = _server.AcceptAsync(maxStreams);
+        _connection = await OpenAsync(_server.Address);
+        var send = SendAsync(_connection);
+        _peer = await accept;
+        return send;
+    }
+
+    private async Task<IProviderConnection> OpenAsync(Uri address)
+    {
+        var dial = new ProviderDial(address, TestServices.For(address, TimeProvider.System).Trust, TimeProvider.System);
+        var dialled = await dial.ConnectAsync(CancellationToken.None).WaitAsync(Sample.Limit);
+        Assert.Null(dialled.Fault);
+        return Transport.Open(dialled.Stream!, new ConnectionOptions { Origin = address }, _observer);
+    }
+
+    private static Task<ProviderAnswer> SendAsync(IProviderConnection connection, CancellationToken cancellationToken = default)
+    {
+        var headers = default(HeaderList);
+        headers.Add(HeaderName.Authorization, "bearer x");
+        headers.Add(HeaderName.ContentType, "application/json");
+        var request = new ProviderRequest
+        {
+            PathPrefix = "/3/device/",
+            PathEnd = "abc",
+            Headers = headers,
+            Body = new SplicedBody("<"u8.ToArray(), "-"u8.ToArray(), ">"u8.ToArray()),
+            FirstGap = "one",
+            SecondGap = "two",
+        };
+        return connection.SendAsync(request, cancellationToken).AsTask();
+    }
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
+            await Task.Delay(5);
+        }
+    }
+
+    private sealed class Observer : IConnectionObserver
+    {
+        private readonly Lock _lock = new();
+        private readonly List<long> _limits = [];
+        private readonly List<(long, string?)> _goAways = [];
+        private int _ends;
+
+        public long[] Limits
+        {
+            get
+            {
+                lock (_lock)
+                {
+                    return [.. _limits];
+                }
+            }
+        }
+
+        public (long Code, string? Reason)[] GoAways
+        {
+            get
+            {
+                lock (_lock)
+                {
+                    return [.. _goAways];
+                }
+            }
+        }
+
+        public int Ends => Volatile.Read(ref _ends);
+
+        public void StreamLimit(long streams)
+        {
+            lock (_lock)
+            {
+                _limits.Add(streams);
+            }
+        }
+
+        public void GoingAway(long errorCode, string? reason)
+        {
+            lock (_lock)
+            {
+                _goAways.Add((errorCode, reason));
+            }
+        }
+
+        public void Ended() => Interlocked.Increment(ref _ends);
+    }
+}
+
+/// <summary>The framework's.</summary>
+public sealed class FrameworkConnectionTests : ConnectionSpecification
+{
+    private protected override IConnectionTransport Transport { get; } = new FrameworkTransport();
+}
