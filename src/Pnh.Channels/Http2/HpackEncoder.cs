@@ -1,20 +1,8 @@
 using System.Buffers.Text;
 using System.Text;
+using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
-
-/// <summary>Whether a header goes into the dynamic table (RFC 7541 section 6.2).</summary>
-internal enum HeaderIndexing : byte
-{
-    /// <summary>Sent once, a byte or two from then on: values that many requests share.</summary>
-    Indexed,
-
-    /// <summary>Its name is indexed when it is first seen, its values are not: they differ from request to request (Apple's advice for apns-id).</summary>
-    Literal,
-
-    /// <summary>Never indexed, by nobody on the way.</summary>
-    Sensitive,
-}
 
 /// <summary>RFC 7541, the sending side. Keeps to the peer's SETTINGS_HEADER_TABLE_SIZE. Not thread-safe.</summary>
 internal sealed class HpackEncoder
@@ -22,7 +10,12 @@ internal sealed class HpackEncoder
     /// <summary>Room for some ten accounts' headers at once; a peer that offers more gains us nothing.</summary>
     public const int TableBytes = 4096;
 
+    private const int AuthoritySlot = HeaderName.Count;
+
     private readonly HpackTable _table = new(TableBytes);
+
+    // Per name: the value that was indexed last, and which insertion it was. Most requests repeat it, and then nothing is searched.
+    private readonly (string? Value, long Insertion)[] _recent = new (string?, long)[HeaderName.Count + 1];
     private readonly byte[] _scratch = new byte[TableBytes];
     private readonly bool _huffman;
     private int _smallest;
@@ -87,17 +80,40 @@ internal sealed class HpackEncoder
         target.Append(digits[..length]);
     }
 
-    /// <summary>Any header; name (lower case) and value are ASCII.</summary>
-    public void Header(FrameBuffer target, string name, string value, HeaderIndexing indexing)
+    /// <summary>A header that PNH sends.</summary>
+    public void Header(FrameBuffer target, HeaderName name, string value)
     {
-        if (indexing == HeaderIndexing.Indexed && _table.Find(name, value) is >= 0 and var index)
+        // What others share goes into the table. Credentials too, although Apple would have them literal: it is our own table, one entry of 250 bytes
+        // of 4096, and the widespread clients (Pushy's Netty, Go's) index them as well.
+        if (name.Change == HeaderChange.EachRequest)
+        {
+            Header(target, name.Text, value, isShared: false);
+        }
+        else
+        {
+            Shared(target, name.Index, name.Text, value);
+        }
+    }
+
+    public void Authority(FrameBuffer target, string value) => Shared(target, AuthoritySlot, ":authority", value);
+
+    /// <summary>Any header; name (lower case) and value are ASCII.</summary>
+    /// <param name="target">Where it goes.</param>
+    /// <param name="name">Lower case.</param>
+    /// <param name="value">Printable ASCII.</param>
+    /// <param name="isShared">
+    /// False: the value differs from request to request. Only its name is indexed, when it is first seen, as Apple advises for apns-id and the like.
+    /// </param>
+    public void Header(FrameBuffer target, string name, string value, bool isShared)
+    {
+        if (isShared && _table.Find(name, value) is >= 0 and var index)
         {
             WriteInteger(target, HpackStaticTable.Count + 1 + index, 7, 0x80);
             return;
         }
 
         var named = HpackStaticTable.IndexOf(name);
-        if (indexing == HeaderIndexing.Indexed && HpackStaticTable.IndexOf(named, name, value) is > 0 and var whole)
+        if (isShared && HpackStaticTable.IndexOf(named, name, value) is > 0 and var whole)
         {
             Static(target, whole);
             return;
@@ -109,17 +125,8 @@ internal sealed class HpackEncoder
         }
 
         // An entry that fills the table on its own would throw everything else out.
-        var fits = name.Length + value.Length + HpackTable.EntryOverhead <= _table.MaxSize;
-        var insert = fits && (indexing == HeaderIndexing.Indexed || (indexing == HeaderIndexing.Literal && named == 0));
-        if (insert)
-        {
-            WriteInteger(target, named, 6, 0x40);
-        }
-        else
-        {
-            WriteInteger(target, named, 4, indexing == HeaderIndexing.Sensitive ? (byte)0x10 : (byte)0);
-        }
-
+        var insert = (isShared || named == 0) && name.Length + value.Length + HpackTable.EntryOverhead <= _table.MaxSize;
+        WriteInteger(target, named, insert ? 6 : 4, insert ? (byte)0x40 : (byte)0);
         if (named == 0)
         {
             WriteText(target, name, _huffman && insert);
@@ -129,6 +136,23 @@ internal sealed class HpackEncoder
         if (insert)
         {
             Insert(name, value);
+        }
+    }
+
+    private void Shared(FrameBuffer target, int slot, string name, string value)
+    {
+        ref var recent = ref _recent[slot];
+        if (ReferenceEquals(recent.Value, value) && _table.IndexOf(recent.Insertion) is >= 0 and var index)
+        {
+            WriteInteger(target, HpackStaticTable.Count + 1 + index, 7, 0x80);
+            return;
+        }
+
+        var before = _table.Insertions;
+        Header(target, name, value, isShared: true);
+        if (_table.Insertions != before)
+        {
+            recent = (value, before);
         }
     }
 

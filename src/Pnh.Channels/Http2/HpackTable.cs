@@ -33,6 +33,9 @@ internal sealed class HpackTable
 
     public int MaxSize { get; private set; }
 
+    /// <summary>Entries ever inserted: the number of the next insertion.</summary>
+    public long Insertions { get; private set; }
+
     /// <summary>Evicts what no longer fits. At most the capacity.</summary>
     public void Resize(int maxSize)
     {
@@ -74,8 +77,12 @@ internal sealed class HpackTable
         _ring[(_oldest + Count) % _ring.Length] = new Entry(_end, name.Length, value.Length);
         _end += length;
         Count++;
+        Insertions++;
         Size += length + EntryOverhead;
     }
+
+    /// <summary>The present index of what the insertion of that number added; -1 = evicted.</summary>
+    public int IndexOf(long insertion) => Insertions - insertion <= Count ? (int)(Insertions - insertion - 1) : -1;
 
     /// <summary>The index of the newest entry with that name and value; -1 = none.</summary>
     public int Find(string name, string value)

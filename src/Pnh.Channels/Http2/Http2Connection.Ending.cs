@@ -1,41 +1,19 @@
-namespace Pnh.Channels.Http2;
+using Pnh.Channels.Http.Wire;
 
-/// <summary>Why a connection ended.</summary>
-/// <param name="Code">What we told the peer; NoError = an ordinary end, or the transport's.</param>
-/// <param name="Reason">In kebab-case.</param>
-/// <param name="Fault">What the stream threw; null = nothing.</param>
-internal sealed record Http2Closure(Http2ErrorCode Code, string Reason, Exception? Fault = null);
+namespace Pnh.Channels.Http2;
 
 /// <summary>How a connection stops: draining, then over.</summary>
 internal sealed partial class Http2Connection
 {
-    private Http2GoAway? _goAway;
+    private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Closure? _closure;
     private bool _draining;
     private bool _ended;
 
-    /// <summary>The peer's GOAWAY; null = none came.</summary>
-    public Http2GoAway? GoAway => Volatile.Read(ref _goAway);
-
     /// <summary>Why it ended; null = it has not.</summary>
     public Http2Closure? Closure => Volatile.Read(ref _closure);
 
-    /// <summary>False once it drains or has ended: every further request is answered <see cref="Http2Outcome.NotSent"/>.</summary>
-    public bool IsAccepting => !Volatile.Read(ref _draining) && !Volatile.Read(ref _ended);
-
-    /// <summary>Takes no more requests and ends with the last that it has.</summary>
-    public void Drain()
-    {
-        lock (_sync)
-        {
-            _draining = true;
-        }
-
-        Flush();
-        _watcher?.Draining(this);
-    }
-
-    /// <summary>Ends it now: requests that were sent end as <see cref="Http2Outcome.ConnectionLost"/>, the others as not sent.</summary>
+    /// <summary>Ends it now: requests that were sent end as ambiguous, the others as not sent. Waits a second at most, for a peer that does not read.</summary>
     public async ValueTask DisposeAsync()
     {
         End(Http2ErrorCode.NoError, "disposed");
@@ -56,8 +34,9 @@ internal sealed partial class Http2Connection
 
         await DisposeStreamAsync();
         await reading;
+        await _keepAlive.DisposeAsync();
+        _observer.Ended();
         _closed.TrySetResult();
-        _watcher?.Closed(this);
     }
 
     /// <summary>Whatever happens in the loop ends the connection: a request must never wait for a loop that is gone.</summary>
@@ -98,7 +77,7 @@ internal sealed partial class Http2Connection
             _ended = true;
             _closure = new Http2Closure(code, reason, fault);
             EndWaiting();
-            EndUnderWay(0, Http2Outcome.ConnectionLost);
+            EndUnderWay(0, SendFault.Ambiguous, "connection-lost");
             _control.AppendGoAway(code);
             stuck = _writing;
         }
@@ -109,7 +88,6 @@ internal sealed partial class Http2Connection
             _stream.Dispose();
         }
 
-        _ping?.TrySetResult(false);
         Flush();
     }
 
@@ -124,19 +102,19 @@ internal sealed partial class Http2Connection
     {
         while (_streams.FirstWaiting is { } exchange)
         {
-            Finish(exchange, Http2Outcome.NotSent);
+            Finish(exchange, SendFault.NotSent, "connection-closed");
         }
     }
 
     /// <summary>Under the lock: ends the requests on streams above <paramref name="lastStream"/>.</summary>
-    private void EndUnderWay(int lastStream, Http2Outcome outcome)
+    private void EndUnderWay(int lastStream, SendFault fault, string reason)
     {
         for (var exchange = _streams.FirstUnderWay; exchange is not null;)
         {
             var next = exchange.Next;
             if (exchange.Stream > lastStream)
             {
-                Finish(exchange, outcome);
+                Finish(exchange, fault, reason);
             }
 
             exchange = next;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
 
@@ -9,48 +10,9 @@ internal sealed partial class Http2Connection
     /// <summary>Replies to PING and SETTINGS that wait to be written: a peer that asks for more and reads none is no peer.</summary>
     private const int MaxControlBytes = 64 * 1024;
 
-    private const int MaxDebugBytes = 1024;
+    private const int MaxDebugBytes = 128;
 
-    private TaskCompletionSource<bool>? _ping;
-    private ulong _pingNumber;
-    private int _streamLimit;
     private int _unacknowledged;
-
-    /// <summary>
-    /// Asks the peer for a sign of life. False when none came within the limit, or the connection ended; a second caller shares the ping under
-    /// way. What to do then is the caller's: usually to dispose the connection.
-    /// </summary>
-    public async Task<bool> PingAsync(TimeSpan limit, CancellationToken cancellationToken)
-    {
-        TaskCompletionSource<bool> ping;
-        lock (_sync)
-        {
-            if (_ended)
-            {
-                return false;
-            }
-
-            if (_ping is null)
-            {
-                _ping = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
-                Span<byte> payload = stackalloc byte[8];
-                BinaryPrimitives.WriteUInt64BigEndian(payload, ++_pingNumber);
-                _control.AppendFrame(FrameType.Ping, FrameFlags.None, 0, payload);
-            }
-
-            ping = _ping;
-        }
-
-        _wake.Set(inline: false);
-        try
-        {
-            return await ping.Task.WaitAsync(limit, _time, cancellationToken);
-        }
-        catch (TimeoutException)
-        {
-            return false;
-        }
-    }
 
     private Http2ErrorCode OnData(FrameHeader header, ReadOnlySpan<byte> payload)
     {
@@ -93,19 +55,18 @@ internal sealed partial class Http2Connection
     {
         if (exchange.Status == 0)
         {
-            Finish(exchange, Http2Outcome.Malformed, reset: Http2ErrorCode.ProtocolError);
+            Finish(exchange, SendFault.Ambiguous, "malformed-answer", Http2ErrorCode.ProtocolError);
             return;
         }
 
         exchange.Received += header.Length;
-        var room = _options.MaxBodyBytes - exchange.Content.BodyLength;
-        exchange.Content.Append(data[..Math.Min(data.Length, room)]);
+        var room = ProviderAnswer.MaxBodyBytes - exchange.AnswerLength;
+        exchange.Append(data[..Math.Min(data.Length, room)]);
         var endsStream = header.Has(FrameFlags.EndStreamOrAck);
-        if (data.Length > room || (!endsStream && exchange.Received >= _options.MaxBodyBytes))
+        if (data.Length > room || (!endsStream && exchange.Received > StreamWindow / 2))
         {
             // The stream's window is never renewed, so this is also where a body that is mostly padding ends.
-            exchange.IsCut = true;
-            Finish(exchange, Http2Outcome.Answered, reset: endsStream ? Http2ErrorCode.NoError : Http2ErrorCode.Cancel);
+            Finish(exchange, SendFault.None, null, endsStream ? Http2ErrorCode.NoError : Http2ErrorCode.Cancel);
         }
         else if (endsStream)
         {
@@ -143,7 +104,7 @@ internal sealed partial class Http2Connection
             if (increment == 0 || window > int.MaxValue)
             {
                 var code = increment == 0 ? Http2ErrorCode.ProtocolError : Http2ErrorCode.FlowControlError;
-                Finish(exchange, Http2Outcome.Malformed, reset: code);
+                Finish(exchange, SendFault.Ambiguous, "malformed-answer", code);
                 return Http2ErrorCode.NoError;
             }
 
@@ -169,7 +130,8 @@ internal sealed partial class Http2Connection
 
             if (exchange is not null)
             {
-                Finish(exchange, code == Http2ErrorCode.RefusedStream ? Http2Outcome.Refused : Http2Outcome.Reset, code);
+                var refused = code == Http2ErrorCode.RefusedStream;
+                Finish(exchange, refused ? SendFault.Refused : SendFault.Ambiguous, refused ? "stream-refused" : "stream-reset");
             }
         }
 
@@ -196,10 +158,9 @@ internal sealed partial class Http2Connection
                 return _control.Length > MaxControlBytes ? Http2ErrorCode.EnhanceYourCalm : Http2ErrorCode.NoError;
             }
 
-            if (_ping is not null && BinaryPrimitives.ReadUInt64BigEndian(payload) == _pingNumber)
+            if (BinaryPrimitives.ReadInt64BigEndian(payload) == _pingNumber)
             {
-                _ping.TrySetResult(true);
-                _ping = null;
+                _pingSent = null;
             }
         }
 
@@ -218,19 +179,26 @@ internal sealed partial class Http2Connection
             return Http2ErrorCode.FrameSizeError;
         }
 
-        var debug = payload[8..];
-        var goAway = new Http2GoAway(
-            BinaryPrimitives.ReadInt32BigEndian(payload) & int.MaxValue,
-            (Http2ErrorCode)BinaryPrimitives.ReadUInt32BigEndian(payload[4..]),
-            Encoding.UTF8.GetString(debug[..Math.Min(debug.Length, MaxDebugBytes)]));
+        var lastStream = BinaryPrimitives.ReadInt32BigEndian(payload) & int.MaxValue;
         lock (_sync)
         {
-            _goAway = goAway;
             StopAccepting();
-            EndUnderWay(goAway.LastStream, Http2Outcome.Refused);
+            EndUnderWay(lastStream, SendFault.AboveLastStream, "going-away");
         }
 
-        _watcher?.Draining(this);
+        _observer.GoingAway(BinaryPrimitives.ReadUInt32BigEndian(payload[4..]), DebugText(payload[8..]));
         return Http2ErrorCode.NoError;
+    }
+
+    /// <summary>APNs puts JSON with <c>reason</c> there. A log line is no place for a peer's control characters.</summary>
+    private static string? DebugText(ReadOnlySpan<byte> debug)
+    {
+        var text = Encoding.Latin1.GetString(debug[..Math.Min(debug.Length, MaxDebugBytes)]).ToCharArray();
+        foreach (ref var character in text.AsSpan())
+        {
+            character = character is >= ' ' and <= '~' ? character : '?';
+        }
+
+        return text.Length == 0 ? null : new string(text);
     }
 }

@@ -1,3 +1,5 @@
+using Pnh.Channels.Http.Wire;
+
 namespace Pnh.Channels.Http2;
 
 /// <summary>The reader: one loop over one buffer. Everything here runs on it alone; what it shares it touches under the lock.</summary>
@@ -9,6 +11,9 @@ internal sealed partial class Http2Connection
     /// <summary>Pieces of one header block: its bytes are bounded anyway, empty CONTINUATIONs would not be.</summary>
     private const int MaxContinuations = 16;
 
+    /// <summary>Reads that are there at once after which callers are told all the same.</summary>
+    private const int MaxUnflushedReads = 64;
+
     // One largest frame and what comes behind it, so that one read brings many small ones.
     private readonly byte[] _in = new byte[2 * (FrameHeader.DefaultMaxLength + FrameHeader.Size)];
     private readonly HpackDecoder _decoder;
@@ -19,13 +24,25 @@ internal sealed partial class Http2Connection
     private int _continuations;
     private bool _blockEndsStream;
     private bool _settled;
+    private bool _toldExhaustion;
 
     private async Task ReadAsync()
     {
         var filled = 0;
+        var unflushed = 0;
         while (true)
         {
-            var read = await _stream.ReadAsync(_in.AsMemory(filled));
+            var reading = _stream.ReadAsync(_in.AsMemory(filled));
+
+            // A TLS record comes alone, and a server may put each answer into its own: what has arrived already is read before anybody is told,
+            // so that the requests that follow the answers share a write.
+            if (!reading.IsCompleted || ++unflushed == MaxUnflushedReads)
+            {
+                unflushed = 0;
+                FlushInline();
+            }
+
+            var read = await reading;
             if (read == 0)
             {
                 End(Http2ErrorCode.NoError, "closed-by-peer");
@@ -47,9 +64,18 @@ internal sealed partial class Http2Connection
                 return;
             }
 
-            Flush();
+            TellExhaustion();
             _in.AsSpan(taken, filled - taken).CopyTo(_in);
             filled -= taken;
+        }
+    }
+
+    private void TellExhaustion()
+    {
+        if (_streams.IsExhausted && !_toldExhaustion)
+        {
+            _toldExhaustion = true;
+            _observer.GoingAway(0, null);
         }
     }
 
@@ -131,7 +157,7 @@ internal sealed partial class Http2Connection
         }
 
         // A compressed block that is longer than the list may be cannot be a good one, and an endless one must not fill the memory.
-        if (++_continuations > MaxContinuations || _block.Length + payload.Length > _options.MaxHeaderListBytes)
+        if (++_continuations > MaxContinuations || _block.Length + payload.Length > _limits.MaxHeaderListBytes)
         {
             return Http2ErrorCode.EnhanceYourCalm;
         }
@@ -179,14 +205,14 @@ internal sealed partial class Http2Connection
             || (!endsStream && trailers) || (_head.IsInterim && (endsStream || _head.Status == 101));
         if (malformed)
         {
-            Finish(exchange, Http2Outcome.Malformed, reset: Http2ErrorCode.ProtocolError);
+            Finish(exchange, SendFault.Ambiguous, "malformed-answer", Http2ErrorCode.ProtocolError);
             return;
         }
 
         if (!trailers && !_head.IsInterim)
         {
             exchange.Status = _head.Status;
-            exchange.Content.TakeHeaders(_head);
+            exchange.Headers = _head.Take(exchange.Request.Wanted);
         }
 
         if (endsStream)
@@ -197,7 +223,7 @@ internal sealed partial class Http2Connection
 
     /// <summary>Under the lock. When the peer did not wait for the whole body, the rest is not sent (section 8.1).</summary>
     private void Answer(Http2Exchange exchange) => Finish(
-        exchange, Http2Outcome.Answered, reset: exchange.BodySent < exchange.BodyLength ? Http2ErrorCode.Cancel : Http2ErrorCode.NoError);
+        exchange, SendFault.None, null, exchange.BodySent < exchange.BodyLength ? Http2ErrorCode.Cancel : Http2ErrorCode.NoError);
 
     /// <summary>Under the lock: false for a stream that we never opened; null for one that has ended, whose last frames may still be on the way.</summary>
     private bool TryFind(int stream, out Http2Exchange? exchange)
@@ -208,12 +234,12 @@ internal sealed partial class Http2Connection
             return !_streams.IsIdle(stream);
         }
 
-        if (!exchange.Sent)
+        if (!exchange.IsSent)
         {
             return false;
         }
 
-        exchange = exchange.EndPending ? null : exchange;
+        exchange = exchange.IsEndPending ? null : exchange;
         return true;
     }
 

@@ -26,13 +26,16 @@ internal sealed partial class Http2Connection
     private Http2ErrorCode Apply(ReadOnlySpan<byte> settings)
     {
         bool limitChanged;
+        uint limit;
         lock (_sync)
         {
+            limitChanged = !_settled;
+            limit = _streams.Limit;
             if (!_settled)
             {
                 // Without a word about streams the peer sets no limit.
                 _settled = true;
-                _streams.AllowStreams(uint.MaxValue);
+                _streams.Limit = uint.MaxValue;
             }
 
             for (; !settings.IsEmpty; settings = settings[SettingBytes..])
@@ -51,13 +54,13 @@ internal sealed partial class Http2Connection
                 return Http2ErrorCode.EnhanceYourCalm;
             }
 
-            limitChanged = _streamLimit != _streams.Limit;
-            _streamLimit = _streams.Limit;
+            limitChanged |= limit != _streams.Limit;
+            limit = _streams.Limit;
         }
 
         if (limitChanged)
         {
-            _watcher?.StreamLimitChanged(this);
+            _observer.StreamLimit(limit == uint.MaxValue ? long.MaxValue : limit);
         }
 
         return Http2ErrorCode.NoError;
@@ -73,7 +76,7 @@ internal sealed partial class Http2Connection
             case SettingId.EnablePush when value != 0:
                 return Http2ErrorCode.ProtocolError;
             case SettingId.MaxConcurrentStreams:
-                _streams.AllowStreams(value);
+                _streams.Limit = value;
                 return Http2ErrorCode.NoError;
             case SettingId.InitialWindowSize:
                 return value <= int.MaxValue && _streams.TryChangeInitialWindow((int)value)

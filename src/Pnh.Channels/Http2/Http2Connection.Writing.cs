@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
 
@@ -14,6 +15,9 @@ internal sealed partial class Http2Connection
 
     /// <summary>For all streams together; answers to pushes are a few hundred bytes.</summary>
     private const int ConnectionWindow = 1024 * 1024;
+
+    /// <summary>Twice what is kept of a body: it ends or is cut before a stream needs a window update.</summary>
+    private const int StreamWindow = 2 * ProviderAnswer.MaxBodyBytes;
 
     private static readonly TimeSpan GoAwayLimit = TimeSpan.FromSeconds(1);
 
@@ -60,10 +64,11 @@ internal sealed partial class Http2Connection
     private void AppendPreface()
     {
         _out.Append("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8);
-        Span<byte> settings = stackalloc byte[18];
+        Span<byte> settings = stackalloc byte[24];
         WriteSetting(settings, SettingId.HeaderTableSize, DecoderTableBytes);
         WriteSetting(settings[6..], SettingId.EnablePush, 0);
-        WriteSetting(settings[12..], SettingId.MaxHeaderListSize, (uint)_options.MaxHeaderListBytes);
+        WriteSetting(settings[12..], SettingId.InitialWindowSize, StreamWindow);
+        WriteSetting(settings[18..], SettingId.MaxHeaderListSize, (uint)_limits.MaxHeaderListBytes);
         _out.AppendFrame(FrameType.Settings, FrameFlags.None, 0, settings);
         _out.AppendFrame(FrameType.WindowUpdate, 0, ConnectionWindow - Http2Streams.DefaultWindow);
     }
@@ -120,7 +125,7 @@ internal sealed partial class Http2Connection
         {
             if (_peerMaxHeaderList != uint.MaxValue && _writer.ListBytes(_streams.FirstWaiting!.Request) > _peerMaxHeaderList)
             {
-                Finish(_streams.FirstWaiting, Http2Outcome.NotSent);
+                Finish(_streams.FirstWaiting, SendFault.NotSent, "headers-too-large");
                 continue;
             }
 
@@ -138,7 +143,7 @@ internal sealed partial class Http2Connection
     private void Encode(in WriteItem item)
     {
         var exchange = item.Exchange;
-        if (!exchange.Sent)
+        if (!exchange.IsSent)
         {
             _writer.WriteHeaders(exchange.Request, exchange.Stream, exchange.BodyLength);
         }
@@ -157,8 +162,8 @@ internal sealed partial class Http2Connection
             foreach (var (exchange, _, _) in _batch)
             {
                 exchange.State = ExchangeState.Open;
-                exchange.Sent |= !_ended;
-                if (exchange.EndPending)
+                exchange.IsSent |= !_ended;
+                if (exchange.IsEndPending)
                 {
                     Complete(exchange);
                 }

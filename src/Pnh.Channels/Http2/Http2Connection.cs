@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
 
@@ -7,7 +8,7 @@ namespace Pnh.Channels.Http2;
 /// leave in one write; a request allocates nothing once its like has been sent. Thread-safe. Callers' continuations run on the pool, never on
 /// the thread that reads; requests they send at once leave together when the last of them returns.
 /// </summary>
-internal sealed partial class Http2Connection : IAsyncDisposable, IThreadPoolWorkItem
+internal sealed partial class Http2Connection : IProviderConnection, IThreadPoolWorkItem
 {
     /// <summary>Completions after which the requests made meanwhile are let go.</summary>
     private const int CorkedCompletions = 128;
@@ -19,99 +20,67 @@ internal sealed partial class Http2Connection : IAsyncDisposable, IThreadPoolWor
     private readonly ConcurrentQueue<Http2Exchange> _completed = new();
     private readonly WakeUp _wake = new();
     private readonly Stream _stream;
-    private readonly Http2Options _options;
+    private readonly ConnectionOptions _options;
+    private readonly IConnectionObserver _observer;
     private readonly TimeProvider _time;
-    private readonly IHttp2Watcher? _watcher;
+    private readonly Http2Limits _limits;
     private readonly Http2Streams _streams;
 
     // Frames of our own besides requests; the writer sends them first. Under the lock.
     private readonly FrameBuffer _control = new(512);
-    private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private Http2Connection(Stream stream, Http2Options options, TimeProvider time, IHttp2Watcher? watcher)
+    private Http2Connection(Stream stream, ConnectionOptions options, IConnectionObserver observer, TimeProvider time, Http2Limits limits)
     {
         _stream = stream;
         _options = options;
+        _observer = observer;
         _time = time;
-        _watcher = watcher;
-        _streams = new Http2Streams(options);
-        _streamLimit = _streams.Limit;
-        _writer = new RequestWriter(_out, options);
-        _decoder = new HpackDecoder(DecoderTableBytes, options.MaxHeaderListBytes);
+        _limits = limits;
+        _streams = new Http2Streams(limits);
+        _writer = new RequestWriter(_out, options.Origin);
+        _decoder = new HpackDecoder(DecoderTableBytes, limits.MaxHeaderListBytes);
         _lastReceived = time.GetTimestamp();
     }
 
-    /// <summary>Streams at once: ours or the peer's limit, whichever is smaller; 0 = the peer takes none for now.</summary>
-    public int StreamLimit => Volatile.Read(ref _streamLimit);
-
-    /// <summary>Timestamp (of the time provider) of the last bytes from the peer, or of the start.</summary>
-    public long LastReceived => Volatile.Read(ref _lastReceived);
-
-    /// <summary>Completes, never faulted, when the connection is over and all its requests have ended.</summary>
-    public Task Closed => _closed.Task;
-
-    /// <summary>Requests that wait or are under way.</summary>
-    public int InFlight
-    {
-        get
-        {
-            lock (_sync)
-            {
-                return _streams.Waiting + _streams.UnderWay;
-            }
-        }
-    }
-
-    /// <summary>Timestamp of the oldest request that has not ended; null = none. With <see cref="LastReceived"/> it tells a stalled connection.</summary>
-    public long? OldestOutstanding
-    {
-        get
-        {
-            lock (_sync)
-            {
-                return _streams.Oldest?.Since;
-            }
-        }
-    }
-
     /// <summary>Begins to speak. The stream is the connection's from now on.</summary>
-    public static Http2Connection Start(Stream stream, Http2Options options, TimeProvider time, IHttp2Watcher? watcher = null)
+    public static Http2Connection Start(
+        Stream stream, ConnectionOptions options, IConnectionObserver observer, TimeProvider time, Http2Limits limits)
     {
-        var connection = new Http2Connection(stream, options, time, watcher);
+        var connection = new Http2Connection(stream, options, observer, time, limits);
 
         // The loops live as long as the connection: what the first caller has in its context must not.
         using (ExecutionContext.SuppressFlow())
         {
+            connection.StartKeepAlive();
             _ = Task.Run(connection.RunAsync);
         }
 
         return connection;
     }
 
-    /// <summary>
-    /// Sends one request. Every end is a value, also the caller's cancellation; throws only for a request that is no request. The answer must be
-    /// disposed, the task awaited once.
-    /// </summary>
-    public ValueTask<Http2Answer> SendAsync(in Http2Request request, CancellationToken cancellationToken)
+    public ValueTask<ProviderAnswer> SendAsync(in ProviderRequest request, CancellationToken cancellationToken)
     {
-        request.Check();
         if (cancellationToken.IsCancellationRequested)
         {
-            return ValueTask.FromResult(new Http2Answer(Http2Outcome.Canceled));
+            return ValueTask.FromCanceled<ProviderAnswer>(cancellationToken);
         }
 
-        var now = _time.GetTimestamp();
         Http2Exchange exchange;
         bool wake;
         lock (_sync)
         {
-            if (!IsAccepting || _streams.Waiting >= _options.MaxQueued)
+            if (_ended || _draining)
             {
-                return ValueTask.FromResult(new Http2Answer(Http2Outcome.NotSent));
+                return ValueTask.FromResult(ProviderAnswer.Failed(SendFault.NotSent, "connection-closed"));
+            }
+
+            if (_streams.Waiting >= _limits.MaxWaiting)
+            {
+                return ValueTask.FromResult(ProviderAnswer.Failed(SendFault.NotSent, "connection-busy"));
             }
 
             exchange = _streams.Rent(this);
-            exchange.Begin(request, now);
+            exchange.Begin(request);
             _streams.Wait(exchange);
             wake = _streams.CanStart;
         }
@@ -130,31 +99,10 @@ internal sealed partial class Http2Connection : IAsyncDisposable, IThreadPoolWor
         return task;
     }
 
-    /// <summary>Ends every request older than that as <see cref="Http2Outcome.TimedOut"/>: one timer per lane serves all its requests. Returns how many.</summary>
-    public int CancelOlderThan(TimeSpan age)
-    {
-        var ended = 0;
-        lock (_sync)
-        {
-            var now = _time.GetTimestamp();
-            while (_streams.Oldest is { EndPending: false } oldest && _time.GetElapsedTime(oldest.Since, now) > age)
-            {
-                Finish(oldest, Http2Outcome.TimedOut, reset: Http2ErrorCode.Cancel);
-                ended++;
-                if (oldest.EndPending)
-                {
-                    // The writer has it in hand, and those after it came later: they are the next call's.
-                    break;
-                }
-            }
-        }
-
-        Flush();
-        return ended;
-    }
-
     /// <summary>Runs the continuations of requests that have ended.</summary>
-    void IThreadPoolWorkItem.Execute()
+    void IThreadPoolWorkItem.Execute() => RunCompleted();
+
+    private void RunCompleted()
     {
         var outer = t_corked;
         t_corked = this;
@@ -187,39 +135,48 @@ internal sealed partial class Http2Connection : IAsyncDisposable, IThreadPoolWor
     {
         lock (_sync)
         {
-            Finish(exchange, Http2Outcome.Canceled, reset: Http2ErrorCode.Cancel);
+            // Before the end: once it is in the queue of the completed it may be the caller's.
+            exchange.IsCanceled |= HasNotEnded(exchange);
+            Finish(exchange, SendFault.Ambiguous, "canceled", Http2ErrorCode.Cancel);
         }
 
         Flush();
     }
 
     /// <summary>
-    /// Under the lock: the request's end, unless it has ended. While the writer reads it the end waits until the writer is done, since the caller
-    /// may use its memory again from then on.
+    /// Under the lock: the request's end, unless it has ended. While the writer reads it the end waits until the writer is done, since the
+    /// caller may use its memory again from then on.
     /// </summary>
-    private void Finish(
-        Http2Exchange exchange, Http2Outcome outcome, Http2ErrorCode error = Http2ErrorCode.NoError, Http2ErrorCode reset = Http2ErrorCode.NoError)
+    private void Finish(Http2Exchange exchange, SendFault fault, string? reason, Http2ErrorCode reset = Http2ErrorCode.NoError)
     {
-        if (exchange.State == ExchangeState.Done || exchange.EndPending)
+        if (!HasNotEnded(exchange))
         {
             return;
         }
 
-        exchange.Outcome = outcome;
-        exchange.ErrorCode = error;
+        exchange.Fault = fault;
+        exchange.FaultReason = reason;
         exchange.Reset = reset;
         if (exchange.State == ExchangeState.Writing)
         {
-            exchange.EndPending = true;
-            return;
+            exchange.IsEndPending = true;
         }
-
-        Complete(exchange);
+        else
+        {
+            Complete(exchange);
+        }
     }
+
+    private static bool HasNotEnded(Http2Exchange exchange) => exchange.State != ExchangeState.Done && !exchange.IsEndPending;
 
     private void Complete(Http2Exchange exchange)
     {
-        if (exchange.Reset != Http2ErrorCode.NoError && exchange.Sent && !_ended)
+        if (!exchange.IsSent)
+        {
+            // Whatever ended it, the peer never saw it.
+            exchange.Fault = SendFault.NotSent;
+        }
+        else if (exchange.Reset != Http2ErrorCode.NoError && !_ended)
         {
             _control.AppendFrame(FrameType.ResetStream, exchange.Stream, (uint)exchange.Reset);
         }
@@ -248,6 +205,16 @@ internal sealed partial class Http2Connection : IAsyncDisposable, IThreadPoolWor
         }
 
         _wake.Set(inline: false);
+    }
+
+    /// <summary>
+    /// The same for the reader, which runs the callers' continuations and the write of what they send itself: handing them to another thread of the
+    /// pool costs more than they do. The next read is under way meanwhile.
+    /// </summary>
+    private void FlushInline()
+    {
+        EndWhenDrained();
+        RunCompleted();
     }
 
     private bool WantsToWrite()

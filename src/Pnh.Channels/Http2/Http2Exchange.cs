@@ -1,4 +1,6 @@
+using System.Buffers;
 using System.Threading.Tasks.Sources;
+using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
 
@@ -6,7 +8,7 @@ namespace Pnh.Channels.Http2;
 internal enum ExchangeState : byte
 {
     /// <summary>Waits for a stream.</summary>
-    Queued,
+    Waiting,
 
     /// <summary>The writer reads its request outside the lock: an end that comes now waits for the writer.</summary>
     Writing,
@@ -14,43 +16,37 @@ internal enum ExchangeState : byte
     /// <summary>Its answer is awaited; of its body there may be a rest to send.</summary>
     Open,
 
-    /// <summary>Ended; the answer is the caller's.</summary>
+    /// <summary>Ended; the rest is the caller's.</summary>
     Done,
 }
 
 /// <summary>
-/// One request and its answer: the state of a stream, and the source of the caller's task. Used for one request after another; the version
-/// tells them apart. All members but those of the task are the connection's, under its lock.
+/// One request and its answer: the state of a stream, and the source of the caller's task. Serves one request after another; the version tells
+/// them apart. All members but the task's are the connection's, under its lock.
 /// </summary>
-internal sealed class Http2Exchange : IValueTaskSource<Http2Answer>
+internal sealed class Http2Exchange : IValueTaskSource<ProviderAnswer>
 {
     private readonly Http2Connection _connection;
-    private ManualResetValueTaskSourceCore<Http2Answer> _core;
+    private ManualResetValueTaskSourceCore<bool> _core;
+    private CancellationToken _cancellation;
     private CancellationTokenRegistration _registration;
-    private bool _registered;
-    private bool _spoiled;
+    private byte[]? _body;
+    private int _bodyLength;
 
     public Http2Exchange(Http2Connection connection) => _connection = connection;
 
-    public short Version => _core.Version;
-
-    public AnswerContent Content { get; } = new();
-
     /// <summary>Neighbours in the one list that it is in: waiting, under way, or free.</summary>
-    public Http2Exchange? Next { get; set; }
+    public Http2Exchange? Next;
 
-    public Http2Exchange? Previous { get; set; }
+    public Http2Exchange? Previous;
 
-    public Http2Request Request;
+    public ProviderRequest Request;
 
     public ExchangeState State;
 
-    /// <summary>Timestamp of <see cref="Http2Connection.SendAsync"/>.</summary>
-    public long Since;
-
     public int Stream;
 
-    /// <summary>Bytes of the body sent or in the batch being written.</summary>
+    /// <summary>Bytes of the request's body sent, the batch being written included.</summary>
     public int BodySent;
 
     public int BodyLength;
@@ -62,86 +58,135 @@ internal sealed class Http2Exchange : IValueTaskSource<Http2Answer>
     public int Received;
 
     /// <summary>Headers are out.</summary>
-    public bool Sent;
+    public bool IsSent;
 
     /// <summary>Waits for window to send the rest of its body.</summary>
-    public bool Blocked;
+    public bool IsBlocked;
 
     /// <summary>The end came while the writer was at it.</summary>
-    public bool EndPending;
+    public bool IsEndPending;
 
-    /// <summary>The code of the RST_STREAM that goes with <see cref="EndPending"/>; NoError = none.</summary>
+    /// <summary>Ended by its own token.</summary>
+    public bool IsCanceled;
+
+    /// <summary>The code of the RST_STREAM that goes with the end; NoError = none.</summary>
     public Http2ErrorCode Reset;
 
-    public Http2Outcome Outcome;
+    public SendFault Fault;
 
-    public Http2ErrorCode ErrorCode;
+    public string? FaultReason;
 
     public int Status;
 
-    public bool IsCut;
+    public AnswerHeaders Headers;
 
-    public ValueTask<Http2Answer> Task => new(this, _core.Version);
+    /// <summary>Bytes of the answer's body so far.</summary>
+    public int AnswerLength => _bodyLength;
 
-    public void Begin(in Http2Request request, long now)
+    public ValueTask<ProviderAnswer> Task => new(this, _core.Version);
+
+    public void Begin(in ProviderRequest request)
     {
         Request = request;
-        State = ExchangeState.Queued;
-        Since = now;
-        Stream = 0;
-        BodySent = 0;
-        BodyLength = request.Body.Length;
-        Received = 0;
-        Status = 0;
-        Sent = Blocked = EndPending = IsCut = false;
-        ErrorCode = Reset = Http2ErrorCode.NoError;
+        State = ExchangeState.Waiting;
+        Stream = BodySent = Received = Status = 0;
+        BodyLength = request.BodyLength;
+        IsSent = IsBlocked = IsEndPending = IsCanceled = false;
+        Reset = Http2ErrorCode.NoError;
     }
 
     /// <summary>Called once, before the caller has the task.</summary>
     public void CancelWith(CancellationToken cancellationToken)
     {
-        _registered = true;
+        _cancellation = cancellationToken;
         _registration = cancellationToken.UnsafeRegister(
             static state => ((Http2Exchange)state!)._connection.Cancel((Http2Exchange)state!), this);
     }
 
-    /// <summary>Runs the caller's continuation.</summary>
-    public void Complete() => _core.SetResult(new Http2Answer(this, _core.Version));
-
-    /// <summary>The caller is done with the answer: the exchange may serve another request.</summary>
-    public void Release(short version)
+    /// <summary>Adds to the answer's body.</summary>
+    public void Append(ReadOnlySpan<byte> bytes)
     {
-        if (_core.Version != version)
+        if (bytes.IsEmpty)
         {
             return;
         }
 
-        _core.Reset();
-        Content.Clear();
-        Request = default;
-        if (!_spoiled)
+        if (_body is null || _body.Length - _bodyLength < bytes.Length)
+        {
+            var larger = ArrayPool<byte>.Shared.Rent(Math.Max(512, (_bodyLength + bytes.Length) * 2));
+            _body.AsSpan(0, _bodyLength).CopyTo(larger);
+            Give(_body);
+            _body = larger;
+        }
+
+        bytes.CopyTo(_body.AsSpan(_bodyLength));
+        _bodyLength += bytes.Length;
+    }
+
+    /// <summary>Runs the caller's continuation.</summary>
+    public void Complete() => _core.SetResult(true);
+
+    ProviderAnswer IValueTaskSource<ProviderAnswer>.GetResult(short token)
+    {
+        _core.GetResult(token);
+        var cancellation = _cancellation;
+
+        // Unregistering fails when the token's callback runs now or ran: it might still look at this object, which then serves nobody else.
+        var isFree = !cancellation.CanBeCanceled || _registration.Unregister();
+        var isCanceled = IsCanceled;
+        var answer = isCanceled ? default : TakeAnswer();
+        Clear();
+        if (isFree)
         {
             _connection.Recycle(this);
         }
+
+        return isCanceled ? throw new OperationCanceledException(cancellation) : answer;
     }
 
-    Http2Answer IValueTaskSource<Http2Answer>.GetResult(short token)
-    {
-        var answer = _core.GetResult(token);
-        if (_registered)
-        {
-            // False: the token's callback runs now or ran. It might still look at this object, which therefore serves nobody else.
-            _spoiled = !_registration.Unregister();
-            _registered = false;
-            _registration = default;
-        }
+    ValueTaskSourceStatus IValueTaskSource<ProviderAnswer>.GetStatus(short token) => _core.GetStatus(token);
 
-        return answer;
-    }
-
-    ValueTaskSourceStatus IValueTaskSource<Http2Answer>.GetStatus(short token) => _core.GetStatus(token);
-
-    void IValueTaskSource<Http2Answer>.OnCompleted(
+    void IValueTaskSource<ProviderAnswer>.OnCompleted(
         Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _core.OnCompleted(continuation, state, token, flags);
+
+    private ProviderAnswer TakeAnswer()
+    {
+        if (Fault != SendFault.None)
+        {
+            return ProviderAnswer.Failed(Fault, FaultReason!);
+        }
+
+        var body = _body;
+        _body = null;
+        return new ProviderAnswer(Status, body, _bodyLength)
+        {
+            RetryAfter = Headers.RetryAfter,
+            Date = Headers.Date,
+            Location = Headers.Location,
+            ApnsId = Headers.ApnsId,
+            ApnsUniqueId = Headers.ApnsUniqueId,
+        };
+    }
+
+    /// <summary>Keeps nothing of the caller's alive.</summary>
+    private void Clear()
+    {
+        _core.Reset();
+        Give(_body);
+        _body = null;
+        _bodyLength = 0;
+        _registration = default;
+        _cancellation = default;
+        Request = default;
+        Headers = default;
+    }
+
+    private static void Give(byte[]? buffer)
+    {
+        if (buffer is not null)
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+    }
 }

@@ -11,26 +11,24 @@ internal sealed class Http2Streams
 
     private readonly Dictionary<int, Http2Exchange> _byStream = [];
     private readonly List<Http2Exchange> _blocked = [];
-    private readonly int _most;
     private ExchangeList _waiting;
     private ExchangeList _underWay;
     private Http2Exchange? _free;
     private int _nextStream;
     private int _initialWindow = DefaultWindow;
 
-    public Http2Streams(Http2Options options)
+    public Http2Streams(Http2Limits limits)
     {
-        _most = options.MaxStreams;
-        _nextStream = options.FirstStream;
-        Limit = Math.Min(_most, options.StreamsBeforeSettings);
+        _nextStream = limits.FirstStream;
+        Limit = (uint)limits.StreamsBeforeSettings;
     }
 
     public int Waiting => _waiting.Count;
 
     public int UnderWay => _underWay.Count;
 
-    /// <summary>Streams at once.</summary>
-    public int Limit { get; private set; }
+    /// <summary>Streams at once: the peer's SETTINGS_MAX_CONCURRENT_STREAMS; <see cref="uint.MaxValue"/> = it set none.</summary>
+    public uint Limit { get; set; }
 
     /// <summary>What the peer's connection window still allows.</summary>
     public int SendWindow { get; private set; } = DefaultWindow;
@@ -62,9 +60,6 @@ internal sealed class Http2Streams
     /// The next request may have a stream. Not while the connection's window is used up: a request whose body cannot follow is better not begun.
     /// </summary>
     public bool CanStart => _waiting.Count > 0 && _underWay.Count < Limit && SendWindow > 0 && !IsExhausted;
-
-    /// <summary>The request that waits or is under way for the longest; null = none.</summary>
-    public Http2Exchange? Oldest => _underWay.First ?? _waiting.First;
 
     public Http2Exchange? FirstWaiting => _waiting.First;
 
@@ -114,7 +109,7 @@ internal sealed class Http2Streams
             var exchange = _blocked[i];
             if (SendWindow > 0 && exchange.SendWindow > 0)
             {
-                exchange.Blocked = false;
+                exchange.IsBlocked = false;
                 exchange.State = ExchangeState.Writing;
                 ready.Add(Charge(exchange));
             }
@@ -140,14 +135,14 @@ internal sealed class Http2Streams
 
     public void Block(Http2Exchange exchange)
     {
-        exchange.Blocked = true;
+        exchange.IsBlocked = true;
         _blocked.Add(exchange);
     }
 
     /// <summary>It has ended: takes it out of wherever it is.</summary>
     public void Remove(Http2Exchange exchange)
     {
-        if (exchange.State == ExchangeState.Queued)
+        if (exchange.State == ExchangeState.Waiting)
         {
             _waiting.Remove(exchange);
         }
@@ -155,7 +150,7 @@ internal sealed class Http2Streams
         {
             _underWay.Remove(exchange);
             _byStream.Remove(exchange.Stream);
-            if (exchange.Blocked)
+            if (exchange.IsBlocked)
             {
                 _blocked.Remove(exchange);
             }
@@ -163,8 +158,6 @@ internal sealed class Http2Streams
 
         exchange.State = ExchangeState.Done;
     }
-
-    public void AllowStreams(uint peerLimit) => Limit = (int)Math.Min((uint)_most, peerLimit);
 
     /// <summary>False when the window grows beyond 2^31-1.</summary>
     public bool TryWiden(int increment)

@@ -1,3 +1,6 @@
+using System.Buffers;
+using Pnh.Channels.Http.Wire;
+
 namespace Pnh.Channels.Http2;
 
 /// <summary>Turns requests into frames. Not thread-safe.</summary>
@@ -8,11 +11,11 @@ internal sealed class RequestWriter
     private readonly string _authority;
     private readonly int _scheme;
 
-    public RequestWriter(FrameBuffer target, Http2Options options)
+    public RequestWriter(FrameBuffer target, Uri origin)
     {
         _target = target;
-        _authority = options.Authority;
-        _scheme = options.Scheme == "https" ? HpackStaticTable.SchemeHttps : HpackStaticTable.SchemeHttp;
+        _authority = origin.Authority;
+        _scheme = origin.Scheme == Uri.UriSchemeHttps ? HpackStaticTable.SchemeHttps : HpackStaticTable.SchemeHttp;
     }
 
     /// <summary>The peer's SETTINGS_MAX_FRAME_SIZE.</summary>
@@ -25,7 +28,7 @@ internal sealed class RequestWriter
     }
 
     /// <summary>HEADERS, followed by CONTINUATION when the block is longer than a frame may be.</summary>
-    public void WriteHeaders(in Http2Request request, int stream, int bodyLength)
+    public void WriteHeaders(in ProviderRequest request, int stream, int bodyLength)
     {
         var start = _target.Length;
         _target.Free(FrameHeader.Size);
@@ -52,46 +55,68 @@ internal sealed class RequestWriter
     }
 
     /// <summary>DATA; the last frame ends the stream when the body ends with it.</summary>
-    public void WriteBody(in Http2Request request, int stream, int offset, int count, int bodyLength)
+    public void WriteBody(in ProviderRequest request, int stream, int offset, int count, int bodyLength)
     {
-        while (count > 0)
+        if (count == bodyLength && count <= MaxFrame)
         {
-            var length = Math.Min(count, MaxFrame);
-            var flags = offset + length == bodyLength ? FrameFlags.EndStreamOrAck : FrameFlags.None;
-            var free = _target.Free(FrameHeader.Size + length);
-            new FrameHeader(length, FrameType.Data, flags, stream).Write(free);
-            request.Body.CopyTo(free.Slice(FrameHeader.Size, length), offset);
-            _target.Advance(FrameHeader.Size + length);
-            offset += length;
-            count -= length;
+            if (count > 0)
+            {
+                var free = WriteDataHeader(stream, count, ends: true);
+                request.CopyBody(free);
+                _target.Advance(count);
+            }
+
+            return;
         }
+
+        // In parts, because of a window or a frame's limit: no push is as large, and a new connection's window holds a hundred of them.
+        var whole = ArrayPool<byte>.Shared.Rent(bodyLength);
+        request.CopyBody(whole);
+        for (var end = offset + count; offset < end;)
+        {
+            var length = Math.Min(end - offset, MaxFrame);
+            whole.AsSpan(offset, length).CopyTo(WriteDataHeader(stream, length, offset + length == bodyLength));
+            _target.Advance(length);
+            offset += length;
+        }
+
+        ArrayPool<byte>.Shared.Return(whole);
     }
 
     /// <summary>Bytes as SETTINGS_MAX_HEADER_LIST_SIZE counts them.</summary>
-    public long ListBytes(in Http2Request request)
+    public long ListBytes(in ProviderRequest request)
     {
         // The four pseudo headers and content-length: 7 + 6 + 5 + 5 + 10 of names that sum up with "POST", the scheme and ten digits to 71.
-        long bytes = 71 + (5 * HpackTable.EntryOverhead) + _authority.Length + request.Path.Length + request.PathEnd.Length;
-        foreach (ref readonly var header in request.Headers.Span)
+        long bytes = 71 + (5 * HpackTable.EntryOverhead) + _authority.Length + request.PathPrefix.Length + request.PathEnd.Length;
+        foreach (ref readonly var header in request.Headers.AsSpan())
         {
-            bytes += header.Name.Length + header.Value.Length + HpackTable.EntryOverhead;
+            bytes += header.Name.Text.Length + header.Value.Length + HpackTable.EntryOverhead;
         }
 
         return bytes;
     }
 
-    private void WriteBlock(in Http2Request request, int bodyLength)
+    private void WriteBlock(in ProviderRequest request, int bodyLength)
     {
         _encoder.Begin(_target);
         HpackEncoder.Static(_target, HpackStaticTable.MethodPost);
         HpackEncoder.Static(_target, _scheme);
-        _encoder.Header(_target, ":authority", _authority, HeaderIndexing.Indexed);
-        HpackEncoder.Literal(_target, HpackStaticTable.Path, request.Path, request.PathEnd);
-        foreach (ref readonly var header in request.Headers.Span)
+        _encoder.Authority(_target, request.Authority ?? _authority);
+        HpackEncoder.Literal(_target, HpackStaticTable.Path, request.PathPrefix, request.PathEnd);
+        foreach (ref readonly var header in request.Headers.AsSpan())
         {
-            _encoder.Header(_target, header.Name, header.Value, header.Indexing);
+            _encoder.Header(_target, header.Name, header.Value);
         }
 
         HpackEncoder.Literal(_target, HpackStaticTable.ContentLength, bodyLength);
+    }
+
+    /// <summary>Returns where the payload goes.</summary>
+    private Span<byte> WriteDataHeader(int stream, int length, bool ends)
+    {
+        var flags = ends ? FrameFlags.EndStreamOrAck : FrameFlags.None;
+        new FrameHeader(length, FrameType.Data, flags, stream).Write(_target.Free(FrameHeader.Size + length));
+        _target.Advance(FrameHeader.Size);
+        return _target.Free(length);
     }
 }

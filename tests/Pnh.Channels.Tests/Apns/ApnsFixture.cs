@@ -67,6 +67,15 @@ internal sealed class ApnsFixture : IAsyncDisposable
 
     public Task<DeliveryResult> SendAsync(Delivery delivery) => Sender.SendAsync(delivery, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
 
+    /// <summary>Another text in the account's key file, as a secret's mount would put it there: at once.</summary>
+    public void WriteKey(string text)
+    {
+        File.WriteAllText(_host.PathOf("next.p8"), text);
+        File.Move(_host.PathOf("next.p8"), _host.PathOf("key.p8"), overwrite: true);
+    }
+
+    public void DeleteKey() => File.Delete(_host.PathOf("key.p8"));
+
     public async ValueTask DisposeAsync()
     {
         await Sender.DisposeAsync();

@@ -1,3 +1,4 @@
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -12,17 +13,24 @@ internal sealed class ChannelHost : IAsyncDisposable
     private readonly ServiceProvider _services;
     private readonly string _folder;
 
-    public ChannelHost(TimeProvider time, Dictionary<string, string?> settings, Dictionary<string, string>? files = null)
+    public ChannelHost(
+        TimeProvider time, Dictionary<string, string?> settings, Dictionary<string, string>? texts = null, Dictionary<string, byte[]>? binaries = null)
     {
-        _folder = Directory.CreateTempSubdirectory("pnh-channels-").FullName;
-        foreach (var (name, text) in files ?? [])
+        Dictionary<string, byte[]> files = new(binaries ?? []);
+        foreach (var (name, text) in texts ?? [])
         {
-            File.WriteAllText(Path.Combine(_folder, name), text);
+            files.Add(name, Encoding.UTF8.GetBytes(text));
+        }
+
+        _folder = Directory.CreateTempSubdirectory("pnh-channels-").FullName;
+        foreach (var (name, bytes) in files)
+        {
+            File.WriteAllBytes(PathOf(name), bytes);
         }
 
         Pnh = new ConfigurationBuilder()
             .AddInMemoryCollection(settings.Select(pair => KeyValuePair.Create(
-                "Pnh:" + pair.Key, pair.Value is not null && files?.ContainsKey(pair.Value) == true ? Path.Combine(_folder, pair.Value) : pair.Value)))
+                "Pnh:" + pair.Key, pair.Value is not null && files.ContainsKey(pair.Value) ? PathOf(pair.Value) : pair.Value)))
             .Build()
             .GetSection("Pnh");
         _services = new ServiceCollection()
@@ -39,7 +47,11 @@ internal sealed class ChannelHost : IAsyncDisposable
 
     public ProviderGauges Gauges(string name) => _services.GetServices<ProviderGauges>().Single(gauges => gauges.Channel == name);
 
-    public void Trust(Uri origin) => _services.GetRequiredService<ProviderTrust>().Trust(origin, TestAuthority.Certificate);
+    public void Trust(Uri origin, X509Certificate2? authority = null) =>
+        _services.GetRequiredService<ProviderTrust>().Trust(origin, authority ?? TestAuthority.Certificate);
+
+    /// <summary>Where one of its files is.</summary>
+    public string PathOf(string file) => Path.Combine(_folder, file);
 
     public List<string> Check()
     {

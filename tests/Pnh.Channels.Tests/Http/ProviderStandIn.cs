@@ -7,12 +7,13 @@ using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.Logging;
 
 namespace Pnh.Channels.Tests.Http;
 
 /// <summary>A request as it came over the wire.</summary>
-internal sealed record Received(string Method, string Path, string Protocol, IReadOnlyDictionary<string, string> Headers, byte[] Body, string Connection)
+internal sealed record Received(string Method, string Path, string Protocol, IReadOnlyDictionary<string, string> Headers, byte[] Body, string Connection, string? Certificate = null)
 {
     public string Text => Encoding.UTF8.GetString(Body);
 }
@@ -47,14 +48,19 @@ internal sealed class ProviderStandIn : IAsyncDisposable
 
     /// <param name="script">The reply to a request; the number counts requests from 0.</param>
     /// <param name="certificate">The server's; by default one for localhost from <see cref="TestAuthority"/>.</param>
-    public static async Task<ProviderStandIn> StartAsync(Func<Received, int, Reply> script, X509Certificate2? certificate = null)
+    /// <param name="asksForCertificate">Takes any client certificate and shows its thumbprint in <see cref="Received"/>.</param>
+    public static async Task<ProviderStandIn> StartAsync(Func<Received, int, Reply> script, X509Certificate2? certificate = null, bool asksForCertificate = false)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen =>
         {
             listen.Protocols = HttpProtocols.Http2;
-            listen.UseHttps(certificate ?? TestAuthority.Localhost);
+            listen.UseHttps(certificate ?? TestAuthority.Localhost, https =>
+            {
+                https.ClientCertificateMode = asksForCertificate ? ClientCertificateMode.AllowCertificate : ClientCertificateMode.NoCertificate;
+                https.AllowAnyClientCertificate();
+            });
         }));
         var app = builder.Build();
         var standIn = new ProviderStandIn(app, script);
@@ -94,7 +100,8 @@ internal sealed class ProviderStandIn : IAsyncDisposable
                 context.Request.Protocol,
                 context.Request.Headers.ToDictionary(header => header.Key.ToLowerInvariant(), header => header.Value.ToString()),
                 body.ToArray(),
-                context.Connection.Id);
+                context.Connection.Id,
+                context.Connection.ClientCertificate?.Thumbprint);
             _received.Enqueue(received);
             await SendAsync(context, _script(received, Interlocked.Increment(ref _count) - 1));
         }

@@ -34,14 +34,21 @@ public sealed class HpackVectorTests
     }
 
     [Theory]
-    [InlineData("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "custom-key: custom-header", 0)]
-    [InlineData("040c2f73616d706c652f70617468", ":path: /sample/path", 1)]
-    [InlineData("100870617373776f726406736563726574", "password: secret", 2)]
-    [InlineData("82", ":method: GET", 0)]
-    public void C2_SingleHeaders_AreCodedAsShown(string hex, string header, int indexing)
+    [InlineData("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "custom-key: custom-header", true)]
+    [InlineData("040c2f73616d706c652f70617468", ":path: /sample/path", false)]
+    [InlineData("82", ":method: GET", true)]
+    public void C2_SingleHeaders_AreCodedAsShown(string hex, string header, bool isShared)
     {
         Assert.Equal([header], Decoded(new HpackDecoder(4096, 16_384), hex));
-        Assert.Equal(hex, Encoded(new HpackEncoder(huffman: false), [header], (HeaderIndexing)indexing));
+        Assert.Equal(hex, Encoded(new HpackEncoder(huffman: false), [header], isShared));
+    }
+
+    [Fact]
+    public void C23_NeverIndexed_IsDecodedAndNotKept()
+    {
+        var decoder = new HpackDecoder(4096, 16_384);
+        Assert.Equal(["password: secret"], Decoded(decoder, "100870617373776f726406736563726574"));
+        Assert.Equal(0, decoder.Table.Count);
     }
 
     [Fact]
@@ -97,7 +104,7 @@ public sealed class HpackVectorTests
     {
         Assert.Equal(headers, Decoded(decoder, hex));
         Assert.Equal(tableSize, decoder.Table.Size);
-        Assert.Equal(hex, Encoded(encoder, headers, HeaderIndexing.Indexed));
+        Assert.Equal(hex, Encoded(encoder, headers, isShared: true));
         Assert.Equal(tableSize, encoder.Table.Size);
     }
 
@@ -108,14 +115,14 @@ public sealed class HpackVectorTests
         return sink.Lines;
     }
 
-    private static string Encoded(HpackEncoder encoder, string[] headers, HeaderIndexing indexing)
+    private static string Encoded(HpackEncoder encoder, string[] headers, bool isShared)
     {
         var target = new FrameBuffer(16);
         encoder.Begin(target);
         foreach (var header in headers)
         {
             var colon = header.IndexOf(": ", 1, StringComparison.Ordinal);
-            encoder.Header(target, header[..colon], header[(colon + 2)..], indexing);
+            encoder.Header(target, header[..colon], header[(colon + 2)..], isShared);
         }
 
         return Convert.ToHexString(target.Written).ToLower(CultureInfo.InvariantCulture);

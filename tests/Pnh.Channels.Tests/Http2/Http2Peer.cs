@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
 
 namespace Pnh.Channels.Tests.Http2;
@@ -26,23 +27,27 @@ internal sealed class Http2Peer : IAsyncDisposable
     private readonly NetworkStream _stream;
     private readonly CancellationTokenSource _patience = new(Patience);
 
+    private bool _isSettled;
+    private bool _headersEnd;
+
     private Http2Peer(NetworkStream stream) => _stream = stream;
 
     public HpackDecoder Decoder { get; } = new(65_536, 65_536);
 
     /// <summary>A connection over loopback TCP, clear text, and its peer. The client's preface and SETTINGS are read, ours are sent unless null.</summary>
     public static async Task<(Http2Connection Connection, Http2Peer Peer)> ConnectAsync(
-        Http2Options? options = null, TimeProvider? time = null, IHttp2Watcher? watcher = null, (SettingId Id, uint Value)[]? settings = null, bool silent = false)
+        Http2Limits? limits = null, TimeProvider? time = null, IConnectionObserver? observer = null, (SettingId Id, uint Value)[]? settings = null, bool silent = false)
     {
         var (client, server) = await StreamsAsync();
         var connection = Http2Connection.Start(
-            client, options ?? new Http2Options { Authority = "localhost", Scheme = "http" }, time ?? TimeProvider.System, watcher);
+            client, new ConnectionOptions { Origin = new Uri("http://localhost") }, observer ?? new Observed(), time ?? TimeProvider.System, limits ?? Http2Limits.Default);
         var peer = new Http2Peer(server);
         var preface = new byte[24];
         await peer._stream.ReadExactlyAsync(preface, peer._patience.Token);
         Assert.Equal("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Encoding.ASCII.GetString(preface));
         Assert.Equal(FrameType.Settings, (await peer.ReadAsync()).Type);
         Assert.Equal(FrameType.WindowUpdate, (await peer.ReadAsync()).Type);
+        peer._isSettled = true;
         if (!silent)
         {
             await peer.SettingsAsync(settings ?? []);
@@ -63,6 +68,9 @@ internal sealed class Http2Peer : IAsyncDisposable
         return (new NetworkStream(socket, ownsSocket: true), new NetworkStream(accepted, ownsSocket: true));
     }
 
+    /// <summary>Sum of the connection's window updates that came.</summary>
+    public long GivenBack { get; private set; }
+
     public async Task<ReceivedFrame> ReadAsync()
     {
         var header = new byte[FrameHeader.Size];
@@ -70,7 +78,9 @@ internal sealed class Http2Peer : IAsyncDisposable
         var frame = FrameHeader.Read(header);
         var payload = new byte[frame.Length];
         await _stream.ReadExactlyAsync(payload, _patience.Token);
-        return new ReceivedFrame(frame, payload);
+        var received = new ReceivedFrame(frame, payload);
+        GivenBack += frame is { Type: FrameType.WindowUpdate, Stream: 0 } && _isSettled ? received.Number() : 0;
+        return received;
     }
 
     /// <summary>The next frame of that type; others before it are dropped, which may only be ones the test does not care for.</summary>
@@ -89,8 +99,25 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <summary>The next request: its headers as lines, its whole body.</summary>
     public async Task<(int Stream, List<string> Headers, byte[] Body)> ReadRequestAsync()
     {
+        var (stream, headers) = await ReadHeadersAsync();
+        List<byte> body = [];
+        while (!_headersEnd)
+        {
+            var frame = await ReadAsync();
+            Assert.Equal((FrameType.Data, stream), (frame.Type, frame.Stream));
+            body.AddRange(frame.Payload);
+            _headersEnd = frame.IsAck;
+        }
+
+        return (stream, headers, [.. body]);
+    }
+
+    /// <summary>The next request's headers, in as many frames as they come.</summary>
+    public async Task<(int Stream, List<string> Headers)> ReadHeadersAsync()
+    {
         var frame = await ReadAsync(FrameType.Headers);
-        var (stream, ends) = (frame.Stream, frame.IsAck);
+        var stream = frame.Stream;
+        _headersEnd = frame.IsAck;
         List<byte> block = [.. frame.Payload];
         while (!frame.Header.Has(FrameFlags.EndHeaders))
         {
@@ -101,16 +128,7 @@ internal sealed class Http2Peer : IAsyncDisposable
 
         var headers = new HeaderLines();
         Assert.Equal(HpackResult.Decoded, Decoder.Decode(block.ToArray(), headers));
-        List<byte> body = [];
-        while (!ends)
-        {
-            frame = await ReadAsync();
-            Assert.Equal((FrameType.Data, stream), (frame.Type, frame.Stream));
-            body.AddRange(frame.Payload);
-            ends = frame.IsAck;
-        }
-
-        return (stream, headers.Lines, [.. body]);
+        return (stream, headers.Lines);
     }
 
     public async Task WriteAsync(ReadOnlyMemory<byte> bytes) => await _stream.WriteAsync(bytes, _patience.Token);

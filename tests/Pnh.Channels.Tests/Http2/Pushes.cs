@@ -1,4 +1,5 @@
 using System.Text;
+using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
 
 namespace Pnh.Channels.Tests.Http2;
@@ -6,34 +7,54 @@ namespace Pnh.Channels.Tests.Http2;
 /// <summary>Requests like those to APNs.</summary>
 internal static class Pushes
 {
-    private static readonly Http2Header[] Headers =
+    public const string Id = "4f4e1d3e-6c8e-4d6c-9a3c-1d2e3f405162";
+
+    public static readonly string Authorization = "bearer " + new string('t', 200);
+
+    private static readonly SplicedBody Body = SplicedBody.Whole(Encoding.ASCII.GetBytes("""{"aps":{"alert":{"body":"Hello"}}}"""));
+
+    /// <summary>The header lines that a server sees of <see cref="Push"/>.</summary>
+    public static string[] Lines(string address, int bodyLength) =>
     [
-        new("authorization", "bearer " + new string('t', 200)),
-        new("apns-topic", "com.example.app"),
-        new("apns-push-type", "alert"),
-        new("apns-priority", "10"),
-        new("apns-id", "4f4e1d3e-6c8e-4d6c-9a3c-1d2e3f405162", HeaderIndexing.Literal),
-        new("apns-expiration", "1893456000", HeaderIndexing.Literal),
+        ":method: POST", ":scheme: http", ":authority: localhost", $":path: /3/device/{address}", $"authorization: {Authorization}",
+        "apns-topic: com.example.app", "apns-push-type: alert", "apns-priority: 10", $"apns-id: {Id}", "apns-expiration: 1893456000",
+        $"content-length: {bodyLength}",
     ];
 
-    private static readonly byte[] Body = Encoding.ASCII.GetBytes("""{"aps":{"alert":{"body":"Hello"}}}""");
-
-    public static Http2Request Push(string address = "ab12", byte[]? body = null) => new()
+    public static ProviderRequest Push(string address = "ab12", byte[]? body = null, WantedHeaders wanted = WantedHeaders.None)
     {
-        Path = "/3/device/",
-        PathEnd = address,
-        Headers = Headers,
-        Body = Http2Body.Whole(body ?? Body),
-    };
-
-    /// <summary>Sends and waits, never for ever.</summary>
-    public static async Task<Http2Outcome> OutcomeAsync(this Http2Connection connection, string address = "ab12", byte[]? body = null)
-    {
-        using var answer = await connection.SendAsync(Push(address, body), CancellationToken.None).AsTask().WaitAsync(Http2Peer.Patience);
-        return answer.Outcome;
+        var headers = default(HeaderList);
+        headers.Add(HeaderName.Authorization, Authorization);
+        headers.Add(HeaderName.ApnsTopic, "com.example.app");
+        headers.Add(HeaderName.ApnsPushType, "alert");
+        headers.Add(HeaderName.ApnsPriority, "10");
+        headers.Add(HeaderName.ApnsId, Id);
+        headers.Add(HeaderName.ApnsExpiration, "1893456000");
+        return new ProviderRequest
+        {
+            PathPrefix = "/3/device/",
+            PathEnd = address,
+            Headers = headers,
+            Body = body is null ? Body : SplicedBody.Whole(body),
+            FirstGap = "",
+            SecondGap = "",
+            Wanted = wanted,
+        };
     }
 
-    public static string Text(this in Http2Answer answer, AnswerHeader header) => Encoding.ASCII.GetString(answer.Header(header));
+    /// <summary>Sends and waits, never for ever: status, fault and reason in one text.</summary>
+    public static async Task<string> SendAsync(this Http2Connection connection, string address = "ab12", byte[]? body = null, CancellationToken cancellationToken = default)
+    {
+        try
+        {
+            using var answer = await connection.SendAsync(Push(address, body), cancellationToken).AsTask().WaitAsync(Http2Peer.Patience);
+            return answer.Fault == SendFault.None ? $"{answer.Status} {answer.Text()}".TrimEnd() : $"{answer.Fault} {answer.FaultReason}";
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            return "canceled";
+        }
+    }
 
-    public static string Text(this in Http2Answer answer) => Encoding.UTF8.GetString(answer.Body);
+    public static string Text(this in ProviderAnswer answer) => Encoding.UTF8.GetString(answer.Body.Span);
 }

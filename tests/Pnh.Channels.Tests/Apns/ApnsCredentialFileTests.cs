@@ -1,0 +1,137 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Pnh.Channels.Http;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Apns;
+
+/// <summary>Keys and certificates that change under a running hub.</summary>
+public sealed class ApnsCredentialFileTests
+{
+    private static readonly Notification Hello = new() { Title = "Grace" };
+
+    [Fact]
+    public async Task KeyFile_ReplacedByGarbage_OldKeyStaysAndItIsCounted()
+    {
+        var time = new FakeTimeProvider();
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200), time);
+        await apns.SendAsync(Sample.Event(time, notification: Hello));
+
+        apns.WriteKey("-----BEGIN PRIVATE KEY-----\ngarbage\n-----END PRIVATE KEY-----");
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "refused") == 1);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"))).Status);
+        Assert.Single(apns.Server.Requests.Select(request => request.Headers["authorization"]).Distinct());
+        Assert.Single(apns.Server.Requests.Select(request => request.Connection).Distinct());
+    }
+
+    [Fact]
+    public async Task KeyFile_ReplacedByAnotherKey_NewTokenOnNewConnectionsOnly()
+    {
+        var time = new FakeTimeProvider();
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200), time);
+        await apns.SendAsync(Sample.Event(time, notification: Hello));
+        using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+
+        apns.WriteKey(other.ExportPkcs8PrivateKeyPem());
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "taken") == 1);
+        await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"));
+
+        var (first, second) = (apns.Server.Requests[0], apns.Server.Requests[1]);
+        Assert.NotEqual(first.Connection, second.Connection);
+        var token = second.Headers["authorization"]["bearer ".Length..];
+        var dot = token.LastIndexOf('.');
+        Assert.True(other.VerifyData(
+            Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256));
+    }
+
+    [Fact]
+    public async Task KeyFile_Gone_OldKeyStays()
+    {
+        var time = new FakeTimeProvider();
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200), time);
+
+        apns.DeleteKey();
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "refused") == 1);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello))).Status);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task CertificateFile_Set_ShownOnTheConnectionAndNoToken(bool pkcs12)
+    {
+        using var certificate = Certificate("CN=Apple Push Services: com.example", days: 20);
+        await using var server = await ProviderStandIn.StartAsync((_, _) => new Reply(200), asksForCertificate: true);
+        await using var host = Host(server, pkcs12
+            ? certificate.Export(X509ContentType.Pkcs12, "secret")
+            : Encoding.ASCII.GetBytes(certificate.ExportCertificatePem() + "\n" + certificate.GetECDsaPrivateKey()!.ExportPkcs8PrivateKeyPem()), pkcs12 ? "secret" : null);
+        host.Trust(server.Address);
+        await using var sender = host.Channel("apns").Open("demo/0", EventClass.Message);
+
+        var result = await sender.SendAsync(
+            Sample.Delivery(Sample.Event(TimeProvider.System, notification: Hello), ApnsFixture.Address()), CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+        Assert.Equal(DeliveryStatus.Accepted, result.Status);
+        var request = Assert.Single(server.Requests);
+        Assert.Equal(certificate.Thumbprint, request.Certificate);
+        Assert.DoesNotContain("authorization", request.Headers.Keys);
+        Assert.Equal("com.example", request.Headers["apns-topic"]);
+        var left = TimeSpan.FromSeconds(Read(host.Gauges("apns"), ProviderReading.CredentialSecondsLeft, "demo/0"));
+        Assert.InRange(left.TotalDays, 18.5, 20.5);
+    }
+
+    [Fact]
+    public async Task CertificateFile_BesideAKeyOrPast_SaidAtStart()
+    {
+        using var past = Certificate("CN=past", days: -1);
+        await using var server = await ProviderStandIn.StartAsync(200);
+        await using var host = Host(server, past.Export(X509ContentType.Pkcs12, (string?)null), null, new() { ["Apps:demo:Apns:0:KeyId"] = "KEY1234567" });
+
+        Assert.Equal(
+            [
+                "Pnh:Apps:demo:Apns:0:KeyId: an account has a key or a certificate, not both",
+                "Pnh:Apps:demo:Apns:0:CertificateFile: the certificate has expired",
+            ],
+            host.Check());
+    }
+
+    private static ChannelHost Host(ProviderStandIn server, byte[] file, string? password, Dictionary<string, string?>? more = null)
+    {
+        Dictionary<string, string?> settings = new(more ?? [])
+        {
+            ["Apps:demo:Apns:0:CertificateFile"] = "push.p12",
+            ["Apps:demo:Apns:0:CertificatePassword"] = password,
+            ["Apps:demo:Apns:0:Topic"] = "com.example",
+            ["Apps:demo:Apns:0:BaseAddress"] = server.Address.AbsoluteUri,
+        };
+        return new ChannelHost(TimeProvider.System, settings, binaries: new() { ["push.p12"] = file });
+    }
+
+    private static X509Certificate2 Certificate(string name, int days)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var now = TimeProvider.System.GetUtcNow();
+        return new CertificateRequest(name, key, HashAlgorithmName.SHA256).CreateSelfSigned(now.AddDays(-10), now.AddDays(days));
+    }
+
+    private static double Read(ProviderGauges gauges, ProviderReading reading, string label) =>
+        gauges.Readings.Single(one => one.Reading == reading && one.Label == label).Read();
+
+    private static async Task UntilAsync(FakeTimeProvider time, Func<bool> condition)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(5);
+        }
+    }
+}
