@@ -71,6 +71,18 @@ internal sealed class Arrivals
         }
     }
 
+    /// <summary>Takes in what another process saw.</summary>
+    public void Add(ShareReport report)
+    {
+        ToUsers.Add(report.ToUsers);
+        ToTopics.Add(report.ToTopics);
+        Count += report.Count;
+        Duplicates += report.Duplicates;
+        Reordered += report.Reordered;
+        Late += report.Late;
+        Misrouted += report.Misrouted;
+    }
+
     /// <summary>Counts from here on.</summary>
     public void Restart()
     {

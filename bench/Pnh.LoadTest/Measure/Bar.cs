@@ -23,9 +23,6 @@ internal sealed record Bar(
     double Aim,
     double? AimOfC = null)
 {
-    /// <summary>Group of labels of the peers' runs: before the colon.</summary>
-    public string? Group => Reference?.Split(':')[0];
-
     /// <summary>All of them.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
