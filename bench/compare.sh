@@ -80,7 +80,7 @@ load() {
   [ "$code" -le 1 ] || { echo "$label failed with $code" >&2; failed=1; }
 }
 
-# side SIDE … : a fresh server, the runs that follow `--`, its end. LABEL is the group, the side and what tells runs apart.
+# Each side of a pair has a fresh server; a label is what was done, a colon, and the side.
 failed=0
 sides() { for side in pnh nchan c ${signalr:+signalr}; do echo "$side"; done; }
 common=(--seconds "$seconds" --warm "$warm")
@@ -133,6 +133,7 @@ run_mixed() {
 run_chat() {
   begin pnh
   load chat:pnh chat --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
+  [ -n "$quick" ] || load chat-10000:pnh chat --sessions 10000 --seconds 300
   load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   stop "$process"
 }

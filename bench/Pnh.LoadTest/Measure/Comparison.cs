@@ -53,7 +53,7 @@ internal static class Comparison
         cells.Add(Number(ofC));
         cells.Add(Number(bar.First) + suffix);
         cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
-        cells.Add(double.IsNaN(judged) ? "not run" : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        cells.Add(double.IsNaN(judged) ? "not run" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
         return $"| {string.Join(" | ", cells)} |";
 
         // nchan as the bar says; the others with the same work, or what the reference did where they have no such thing.
