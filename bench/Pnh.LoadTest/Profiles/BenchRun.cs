@@ -159,11 +159,11 @@ internal sealed class BenchRun : IDisposable
     /// <summary>Null for what is not a number.</summary>
     public static double? Finite(double value) => double.IsFinite(value) ? value : null;
 
-    // Until everything that was accepted has arrived, or nothing came for two seconds. Gives when the last one was there.
+    // Until everything that was accepted has arrived, or nothing came for three seconds. Gives when the last one was there.
     private long Quiet(ILoad load)
     {
         var (seen, since) = (-1L, Stopwatch.GetTimestamp());
-        Loop.Run(30, () =>
+        Loop.Run(300, () =>
         {
             var arrived = Arrivals.Count + _shares.Count();
             if (arrived + Publishers.Accepted != seen)
@@ -172,7 +172,7 @@ internal sealed class BenchRun : IDisposable
                 since = Stopwatch.GetTimestamp();
             }
 
-            return (load.IsQuiet && arrived >= Ledger.Expected) || Stopwatch.GetElapsedTime(since).TotalSeconds > 2;
+            return (load.IsQuiet && arrived >= Ledger.Expected) || Stopwatch.GetElapsedTime(since).TotalSeconds > 3;
         });
         return since;
     }

@@ -35,9 +35,16 @@ internal static class FanOutProfile
         // Longer than any ack deadline: a push that must not come has had its chance.
         run.Loop.Run(5);
         var expected = Enumerable.Range(0, users).Where(static user => user % Kinds is 1 or 2).Sum(run.Ledger.Last);
+        var arrived = Received(run) - pushed;
         result.Extra["pushes expected"] = expected;
-        result.Extra["pushes arrived"] = Received(run) - pushed;
-        return result;
+        if (double.IsNaN(arrived))
+        {
+            return result;
+        }
+
+        result.Extra["pushes arrived"] = arrived;
+        var off = (long)arrived - expected;
+        return result with { Wrong = result.Wrong! with { Lost = result.Wrong.Lost + Math.Max(0, -off), Duplicate = result.Wrong.Duplicate + Math.Max(0, off) } };
     }
 
     private static IEnumerable<string> Devices(BenchRun run, int user)
