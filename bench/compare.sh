@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # PNH beside nchan, SignalR and a bare C loop, with the same profiles: bench/compare.sh [--quick] [GROUP …], writes bench/results/compare.md.
 # Groups: broadcast one idle groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
-# Needs Linux, two cores, cc, nginx with nchan (Debian: nginx, libnginx-mod-nchan), node, curl, taskset. PNH_PAIRS, PNH_SECONDS, PNH_OUTPUT change what they say.
+# Needs Linux, two cores, cc, nginx with nchan (Debian: nginx, libnginx-mod-nchan), node, curl, taskset. PNH_PAIRS, PNH_SECONDS, PNH_OUTPUT change what they say;
+# PNH_RUNS=file keeps the runs, a JSON line each, and adds to what is in it: groups can be measured one by one, when the machine is quiet.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 . bench/hub.sh
@@ -76,12 +77,13 @@ load() {
   local label=$1 code=0
   shift
   echo "== $label" >&2
-  timeout 600 taskset -c 1 "$generator" "$@" "${at[@]}" --server "$process" --label "$label" --json >>"$scratch/results.jsonl" || code=$?
+  timeout 600 taskset -c 1 "$generator" "$@" "${at[@]}" --server "$process" --label "$label" --json >>"$runs" || code=$?
   [ "$code" -le 1 ] || { echo "$label failed with $code" >&2; failed=1; }
 }
 
-# side SIDE … : a fresh server, the runs that follow `--`, its end. LABEL is the group, the side and what tells runs apart.
+# Each side of a pair has a fresh server; a label is what was done, a colon, and the side.
 failed=0
+runs=${PNH_RUNS:-$scratch/runs.jsonl}
 sides() { for side in pnh nchan c ${signalr:+signalr}; do echo "$side"; done; }
 common=(--seconds "$seconds" --warm "$warm")
 
@@ -133,6 +135,7 @@ run_mixed() {
 run_chat() {
   begin pnh
   load chat:pnh chat --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
+  [ -n "$quick" ] || load chat-10000:pnh chat --sessions 10000 --seconds 300
   load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   stop "$process"
 }
@@ -148,6 +151,6 @@ done
 
 mkdir -p bench/results
 output=${PNH_OUTPUT:-bench/results/compare.md}
-"$generator" compare "$scratch/results.jsonl" "$output" "\`bench/compare.sh $*\`: $pairs pairs, $seconds s measured after $warm s of warming. $(nproc) cores, .NET $(dotnet --version), $(nginx -v 2>&1 | sed 's/.*: //'), $version, $(date -u +%Y-%m-%d)."
+"$generator" compare "$runs" "$output" "\`bench/compare.sh $*\`: $pairs pairs, $seconds s measured after $warm s of warming. $(nproc) cores, .NET $(dotnet --version), $(nginx -v 2>&1 | sed 's/.*: //'), $version, $(date -u +%Y-%m-%d)."
 cat "$output"
 exit "$failed"

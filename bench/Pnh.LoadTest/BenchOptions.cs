@@ -22,6 +22,7 @@ internal sealed class BenchOptions
         Server = (int)Number("server", 0);
         Run = Text("run", "l" + TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds().ToString("x", CultureInfo.InvariantCulture));
         Share = (int)Number("share", 0);
+        PerProcess = (int)Number("per-process", 19_000);
         Sessions = (int)Number("sessions", 0);
         Publishers = (int)Number("publishers", 64);
         Rate = Number("rate", -1);
@@ -71,6 +72,9 @@ internal sealed class BenchOptions
 
     /// <summary>Number of this process among those that share the sessions; 0 = the first, which publishes.</summary>
     public int Share { get; }
+
+    /// <summary>Sessions that one process holds; the tool starts itself again for the rest. Below the 20,000 files that a process may open by default.</summary>
+    public int PerProcess { get; }
 
     /// <summary>0 = what the profile wants.</summary>
     public int Sessions { get; }
@@ -128,7 +132,7 @@ internal sealed class BenchOptions
         for (var i = 0; i < args.Length; i++)
         {
             var name = args[i].StartsWith("--", StringComparison.Ordinal) ? args[i][2..] : throw new ArgumentException($"{args[i]}: not an option");
-            given.Add(name, name == "json" ? "" : ++i < args.Length ? args[i] : throw new ArgumentException($"--{name} wants a value"));
+            given[name] = name == "json" ? "" : ++i < args.Length ? args[i] : throw new ArgumentException($"--{name} wants a value");
         }
 
         return given;

@@ -47,7 +47,9 @@ static struct channel *find(const char *name, int length) {
 }
 
 static void put(int fd, const char *bytes, int length) {
-  if (send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN && errno != EPIPE && errno != ECONNRESET) perror("send");
+  int sent = send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0 && errno != EAGAIN && errno != EPIPE && errno != ECONNRESET) perror("send");
+  if (sent > 0 && sent < length) shutdown(fd, SHUT_RDWR); // half a frame: what follows would be read as rubbish
 }
 
 static void gone(int fd) {

@@ -71,6 +71,18 @@ internal sealed class Arrivals
         }
     }
 
+    /// <summary>Takes in what another process saw.</summary>
+    public void Add(ShareReport report)
+    {
+        ToUsers.Add(report.ToUsers);
+        ToTopics.Add(report.ToTopics);
+        Count += report.Count;
+        Duplicates += report.Duplicates;
+        Reordered += report.Reordered;
+        Late += report.Late;
+        Misrouted += report.Misrouted;
+    }
+
     /// <summary>Counts from here on.</summary>
     public void Restart()
     {
@@ -79,21 +91,32 @@ internal sealed class Arrivals
 
     private void Judge(StreamCheck[] streams, int stream, long sequence, long due)
     {
+        var check = Find(streams, stream);
+        var verdict = check?.Take(sequence);
+        if (verdict == Verdict.Past)
+        {
+            return;
+        }
+
         var took = Stopwatch.GetTimestamp() - due;
         Count++;
         (stream < Ledger.FirstTopic ? ToUsers : ToTopics).Add(took);
         Late += took > _lateAfter ? 1 : 0;
+        Duplicates += verdict == Verdict.Duplicate ? 1 : 0;
+        Reordered += verdict == Verdict.Reordered ? 1 : 0;
+        Misrouted += check is null ? 1 : 0;
+    }
+
+    private static StreamCheck? Find(StreamCheck[] streams, int stream)
+    {
         foreach (var check in streams)
         {
             if (check.Stream == stream)
             {
-                var verdict = check.Take(sequence);
-                Duplicates += verdict == Verdict.Duplicate ? 1 : 0;
-                Reordered += verdict == Verdict.Reordered ? 1 : 0;
-                return;
+                return check;
             }
         }
 
-        Misrouted++;
+        return null;
     }
 }

@@ -19,6 +19,15 @@ internal sealed class Ledger
         return ++last;
     }
 
+    /// <summary>Every stream and its last number.</summary>
+    public IEnumerable<KeyValuePair<int, long>> Streams => _last;
+
+    /// <summary>What was refused since <see cref="Restart"/>.</summary>
+    public IEnumerable<(int Stream, long Sequence)> Refused => _refused;
+
+    /// <summary>Another process published up to here.</summary>
+    public void Set(int stream, long last) => _last[stream] = last;
+
     public long Last(int stream) => _last.GetValueOrDefault(stream);
 
     public void AddRecipient(int stream) => _recipients[stream] = _recipients.GetValueOrDefault(stream) + 1;

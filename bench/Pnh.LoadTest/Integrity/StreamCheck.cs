@@ -10,12 +10,16 @@ internal enum Verdict
 
     /// <summary>A later one came first.</summary>
     Reordered,
+
+    /// <summary>Published before the check was restarted: a server that was behind then is no fault of now.</summary>
+    Past,
 }
 
 /// <summary>One recipient's view of one stream: numbers must come 1, 2, 3 …, each once.</summary>
 internal sealed class StreamCheck
 {
     private readonly List<long> _missing = [];
+    private long _from;
 
     public StreamCheck(int stream, long last)
     {
@@ -44,13 +48,18 @@ internal sealed class StreamCheck
             return Verdict.InOrder;
         }
 
+        if (sequence <= _from)
+        {
+            return Verdict.Past;
+        }
+
         return _missing.Remove(sequence) ? Verdict.Reordered : Verdict.Duplicate;
     }
 
     /// <summary>Judges from here on: everything up to <paramref name="published"/> belongs to the past.</summary>
     public void Restart(long published)
     {
-        Last = published;
+        Last = _from = published;
         _missing.Clear();
     }
 }

@@ -8,7 +8,7 @@ namespace Pnh.LoadTest.Measure;
 /// <param name="Figure">Takes it out of a run of PNH.</param>
 /// <param name="OfPeer">Takes it out of a run of a peer.</param>
 /// <param name="IsMoreBetter">Whether the limits are least or most.</param>
-/// <param name="First">What must hold.</param>
+/// <param name="First">What must hold; NaN = only the aim is said.</param>
 /// <param name="Aim">What should.</param>
 /// <param name="AimOfC">The same beside the C loop; null = none.</param>
 internal sealed record Bar(
@@ -23,9 +23,6 @@ internal sealed record Bar(
     double Aim,
     double? AimOfC = null)
 {
-    /// <summary>Group of labels of the peers' runs: before the colon.</summary>
-    public string? Group => Reference?.Split(':')[0];
-
     /// <summary>All of them.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -41,6 +38,8 @@ internal sealed record Bar(
         new("call p99 while a broadcast takes 70 % of a core, ms", "mixed:pnh", null, "ms", static run => run.Latency?.P99, Nothing, false, 10, 3),
         new("chat room, 1,000 users in 10 rooms: lost, duplicate, reordered", "chat:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
         new("chat room: average latency, ms", "chat:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
+        new("chat room, 10,000 users in 100 rooms: lost, duplicate, reordered", "chat-10000:pnh", null, "wrong", Errors, Nothing, false, double.NaN, 0),
+        new("the same: average latency, ms", "chat-10000:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, double.NaN, 5),
         new("2 x 1,000 every 3 s: lost, duplicate, reordered", "chat-broadcast:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
         new("2 x 1,000 every 3 s: average latency, ms", "chat-broadcast:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
     ];

@@ -85,4 +85,5 @@ internal sealed record BenchResult
 /// <summary>Names as in JSON everywhere here.</summary>
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(BenchResult))]
+[JsonSerializable(typeof(ShareReport))]
 internal sealed partial class BenchJson : JsonSerializerContext;

@@ -40,16 +40,11 @@ internal static class Comparison
     private static string Row(Bar bar, ILookup<string, BenchResult> runs)
     {
         var own = runs[bar.Label].Select(bar.Figure).OfType<double>().ToList();
-        var group = bar.Group ?? bar.Label.Split(':')[0];
+        var group = bar.Label.Split(':')[0];
         var cells = new List<string> { bar.Work, bar.Unit, Number(Median(own)) };
-        foreach (var peer in Peers)
-        {
-            var label = peer == "nchan" && bar.Reference is { } reference ? reference : $"{group}:{peer}";
-            cells.Add(Number(Median(Peer(label))));
-        }
-
-        var ofNchan = Ratio(own, Peer(bar.Reference ?? $"{group}:nchan"));
-        var ofC = Ratio(own, Peer($"{group}:c"));
+        cells.AddRange(Peers.Select(peer => Number(Median(Peer(peer)))));
+        var ofNchan = Ratio(own, Peer("nchan"));
+        var ofC = Ratio(own, Peer("c"));
         var judged = bar.Reference is null ? Median(own) : ofNchan;
         var isFirst = Holds(bar, judged, bar.First);
         var isAim = Holds(bar, judged, bar.Aim) && (bar.AimOfC is not { } limit || ofC >= limit);
@@ -58,10 +53,16 @@ internal static class Comparison
         cells.Add(Number(ofC));
         cells.Add(Number(bar.First) + suffix);
         cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
-        cells.Add(double.IsNaN(judged) ? "not run" : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        cells.Add(double.IsNaN(judged) ? "not run" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
         return $"| {string.Join(" | ", cells)} |";
 
-        List<double> Peer(string label) => [.. runs[label].Select(bar.OfPeer).OfType<double>()];
+        // nchan as the bar says; the others with the same work, or what the reference did where they have no such thing.
+        List<double> Peer(string name)
+        {
+            var same = $"{group}:{name}";
+            var reference = bar.Reference?.Split(':')[0] is { } other ? $"{other}:{name}" : same;
+            return [.. runs[name != "nchan" && runs.Contains(same) ? same : reference].Select(bar.OfPeer).OfType<double>()];
+        }
     }
 
     private static bool Holds(Bar bar, double value, double limit) => bar.IsMoreBetter ? value >= limit : value <= limit;

@@ -44,6 +44,25 @@ internal sealed class Histogram
         return Math.Min(MaxMilliseconds, 1000.0 * Value(position) / Stopwatch.Frequency);
     }
 
+    /// <summary>Everything in it, to be added to another one.</summary>
+    public HistogramData Data => new(
+        [.. _counts.Select(static (count, position) => (count, position)).Where(static pair => pair.count > 0).SelectMany(static pair => new[] { pair.position, pair.count })],
+        _sum,
+        MaxMilliseconds);
+
+    /// <summary>Takes in what another one held.</summary>
+    public void Add(HistogramData data)
+    {
+        for (var i = 0; i < data.Counts.Length; i += 2)
+        {
+            _counts[data.Counts[i]] += data.Counts[i + 1];
+            Count += data.Counts[i + 1];
+        }
+
+        _sum += data.Sum;
+        MaxMilliseconds = Math.Max(MaxMilliseconds, data.MaxMilliseconds);
+    }
+
     // The first 64 values exactly, then the upper 6 bits below the highest.
     private static int Position(long value)
     {
@@ -58,3 +77,6 @@ internal sealed class Histogram
         return ((position - (shift * (long)Steps) + 1) << shift) - 1;
     }
 }
+
+/// <summary>A histogram on its way to another process: position and count, in turn.</summary>
+internal sealed record HistogramData(long[] Counts, long Sum, double MaxMilliseconds);

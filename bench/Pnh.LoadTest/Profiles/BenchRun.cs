@@ -11,7 +11,10 @@ namespace Pnh.LoadTest.Profiles;
 internal sealed class BenchRun : IDisposable
 {
     private readonly Lazy<Publishers> _publishers;
+    private readonly Shares _shares = new();
     private Progress? _progress;
+    private IReadOnlyList<ShareReport> _reports = [];
+    private int _added;
 
     public BenchRun(BenchOptions options)
     {
@@ -45,8 +48,11 @@ internal sealed class BenchRun : IDisposable
     /// <summary>Made when first asked for.</summary>
     public Publishers Publishers => _publishers.Value;
 
+    /// <summary>What the sessions of this process missed.</summary>
+    public long Lost => Fleet.Sessions.SelectMany(static session => session.Streams).Sum(Ledger.Lost);
+
     /// <summary>A session of a user that is in these topics (numbers from 0); opened by <see cref="Open"/>. A hub that knows users delivers theirs too.</summary>
-    public Session Add(int user, params int[] topics)
+    public void Add(int user, params int[] topics)
     {
         int[] streams = [user, .. topics.Select(static topic => Ledger.FirstTopic + topic)];
         foreach (var stream in streams)
@@ -54,9 +60,10 @@ internal sealed class BenchRun : IDisposable
             Ledger.AddRecipient(stream);
         }
 
-        var session = new Session(Fleet, Peer, user, [.. streams.Select(static stream => new StreamCheck(stream, 0))]);
-        Fleet.Sessions.Add(session);
-        return session;
+        if (_added++ / Options.PerProcess == Options.Share)
+        {
+            Fleet.Sessions.Add(new Session(Fleet, Peer, user, [.. streams.Select(static stream => new StreamCheck(stream, 0))]));
+        }
     }
 
     /// <summary>So many users, each with one session in the topics that it is asked for.</summary>
@@ -68,11 +75,27 @@ internal sealed class BenchRun : IDisposable
         }
     }
 
-    /// <summary>Opens all of them.</summary>
+    /// <summary>Sessions that are closed and opened by the profile itself must be this process's own.</summary>
+    public void RequireOneProcess(int sessions)
+    {
+        if (sessions > Options.PerProcess)
+        {
+            throw new ArgumentException(FormattableString.Invariant($"{Options.Profile} takes at most {Options.PerProcess} sessions"));
+        }
+    }
+
+    /// <summary>Opens all of them. In a process that only holds a share of them this is the end of the profile.</summary>
     public void Open()
     {
-        _progress ??= new Progress(this);
         Fleet.Open(Fleet.Sessions);
+        if (Options.Share > 0)
+        {
+            ShareSide.Serve(this);
+            Environment.Exit(0);
+        }
+
+        _progress ??= new Progress(this);
+        _shares.Open((_added - 1) / Options.PerProcess, Options.Run);
     }
 
     /// <summary>The load for as long as it warms, then measured from quiet to quiet.</summary>
@@ -92,6 +115,8 @@ internal sealed class BenchRun : IDisposable
     /// <param name="then">Done after that, before it must become quiet.</param>
     public BenchResult MeasureWarm(ILoad load, double seconds, Action? then = null)
     {
+        var others = _shares.Report(Ledger).Sum(static report => report.CpuSeconds);
+        _shares.Restart();
         Restart();
         var before = HubMetrics.Read(Options.Host, Options.OperationsPort);
         var (cpu, own, from) = (Server.CpuSeconds, Environment.CpuUsage.TotalTime, Stopwatch.GetTimestamp());
@@ -100,8 +125,15 @@ internal sealed class BenchRun : IDisposable
         load.Stop();
         then?.Invoke();
         var last = Quiet(load);
+        cpu = Server.CpuSeconds - cpu;
+        _reports = _shares.Report(Ledger);
+        foreach (var report in _reports)
+        {
+            Arrivals.Add(report);
+        }
+
         var result = Result(
-            Server.CpuSeconds - cpu, (Environment.CpuUsage.TotalTime - own).TotalSeconds, Stopwatch.GetElapsedTime(from, last).TotalSeconds, (load as OpenLoad)?.Lateness);
+            cpu, (Environment.CpuUsage.TotalTime - own).TotalSeconds + _reports.Sum(static report => report.CpuSeconds) - others, Stopwatch.GetElapsedTime(from, last).TotalSeconds, (load as OpenLoad)?.Lateness);
         var after = HubMetrics.Read(Options.Host, Options.OperationsPort);
         return before is null || after is null ? result : result with { Q = Finite(Served(before, after)) };
     }
@@ -118,24 +150,29 @@ internal sealed class BenchRun : IDisposable
         }
     }
 
-    public void Dispose() => Loop.Dispose();
+    public void Dispose()
+    {
+        _shares.Dispose();
+        Loop.Dispose();
+    }
 
     /// <summary>Null for what is not a number.</summary>
     public static double? Finite(double value) => double.IsFinite(value) ? value : null;
 
-    // Until everything that was accepted has arrived, or nothing came for two seconds. Gives when the last one was there.
+    // Until everything that was accepted has arrived, or nothing came for three seconds. Gives when the last one was there.
     private long Quiet(ILoad load)
     {
         var (seen, since) = (-1L, Stopwatch.GetTimestamp());
-        Loop.Run(30, () =>
+        Loop.Run(300, () =>
         {
-            if (Arrivals.Count + Publishers.Accepted != seen)
+            var arrived = Arrivals.Count + _shares.Count();
+            if (arrived + Publishers.Accepted != seen)
             {
-                seen = Arrivals.Count + Publishers.Accepted;
+                seen = arrived + Publishers.Accepted;
                 since = Stopwatch.GetTimestamp();
             }
 
-            return (load.IsQuiet && Arrivals.Count >= Ledger.Expected) || Stopwatch.GetElapsedTime(since).TotalSeconds > 2;
+            return (load.IsQuiet && arrived >= Ledger.Expected) || Stopwatch.GetElapsedTime(since).TotalSeconds > 3;
         });
         return since;
     }
@@ -153,7 +190,7 @@ internal sealed class BenchRun : IDisposable
             Peer = Options.Peer,
             Label = Options.Label,
             Class = Options.Class,
-            Sessions = Fleet.Sessions.Count,
+            Sessions = _added,
             Publishers = Publishers.Count,
             Size = Options.Size,
             Seconds = seconds,
@@ -173,8 +210,8 @@ internal sealed class BenchRun : IDisposable
             Answer = Times.Of(Publishers.Answers),
             Lateness = lateness is null ? null : Times.Of(lateness),
             Wrong = new Wrong(
-                Ledger.Expected, Fleet.Sessions.SelectMany(static session => session.Streams).Sum(Ledger.Lost), Arrivals.Duplicates, Arrivals.Reordered, Arrivals.Late, Arrivals.Misrouted),
-            Dropped = Fleet.Dropped,
+                Ledger.Expected, Lost + _reports.Sum(static report => report.Lost), Arrivals.Duplicates, Arrivals.Reordered, Arrivals.Late, Arrivals.Misrouted),
+            Dropped = Fleet.Dropped + _reports.Sum(static report => report.Dropped),
         };
     }
 }

@@ -1,8 +1,9 @@
 using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
-using Pnh.LoadTest.Load;
 using Pnh.LoadTest.Measure;
 
 namespace Pnh.LoadTest.Profiles;
@@ -34,9 +35,16 @@ internal static class FanOutProfile
         // Longer than any ack deadline: a push that must not come has had its chance.
         run.Loop.Run(5);
         var expected = Enumerable.Range(0, users).Where(static user => user % Kinds is 1 or 2).Sum(run.Ledger.Last);
+        var arrived = Received(run) - pushed;
         result.Extra["pushes expected"] = expected;
-        result.Extra["pushes arrived"] = Received(run) - pushed;
-        return result;
+        if (double.IsNaN(arrived))
+        {
+            return result;
+        }
+
+        result.Extra["pushes arrived"] = arrived;
+        var off = (long)arrived - expected;
+        return result with { Wrong = result.Wrong! with { Lost = result.Wrong.Lost + Math.Max(0, -off), Duplicate = result.Wrong.Duplicate + Math.Max(0, off) } };
     }
 
     private static IEnumerable<string> Devices(BenchRun run, int user)
@@ -44,7 +52,7 @@ internal static class FanOutProfile
         var name = run.Peer.NameOf(user);
         if (user % Kinds is 1 or 3)
         {
-            var token = Convert.ToHexStringLower(System.Security.Cryptography.SHA256.HashData(Encoding.ASCII.GetBytes(name)));
+            var token = Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(name)));
             yield return $$"""{"user":"{{name}}","device":"iphone","platform":"ios","apns":{"token":"{{token}}","environment":"sandbox"} }""";
         }
 
@@ -54,7 +62,7 @@ internal static class FanOutProfile
         }
     }
 
-    // What all phones have received. The sandbox's certificate is its own, and this is loopback.
+    // What all phones have received. The sandbox keeps its CA beside the app's secret.
     private static double Received(BenchRun run)
     {
         if (run.Options.PhonesPort == 0)
@@ -63,8 +71,10 @@ internal static class FanOutProfile
         }
 
         using var socket = new TcpClient(run.Options.Host, run.Options.PhonesPort);
-        using var stream = new SslStream(socket.GetStream(), leaveInnerStreamOpen: false, static (_, _, _, _) => true);
-        stream.AuthenticateAsClient("localhost");
+        using var stream = new SslStream(socket.GetStream());
+        var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+        policy.CustomTrustStore.Add(X509CertificateLoader.LoadCertificateFromFile(Path.Combine(Path.GetDirectoryName(run.Options.SecretFile)!, "sandbox", "ca.pem")));
+        stream.AuthenticateAsClient(new SslClientAuthenticationOptions { TargetHost = "localhost", CertificateChainPolicy = policy });
         stream.Write("GET /sandbox/phones HTTP/1.0\r\nHost: localhost\r\n\r\n"u8);
         using var reader = new StreamReader(stream, Encoding.UTF8);
         var answer = reader.ReadToEnd();

@@ -9,12 +9,13 @@ namespace Pnh.LoadTest.Profiles;
 /// </summary>
 internal static class IdleProfile
 {
-    private const int WarmSessions = 500;
+    private const int WarmSessions = 1500;
     private const double IdleSeconds = 3;
 
     public static BenchResult Run(BenchRun run)
     {
         var count = run.Options.SessionsOr(15_000);
+        run.RequireOneProcess(count + WarmSessions);
         run.Add(count + WarmSessions, static user => [user / 3]);
         var sessions = run.Fleet.Sessions;
         Warm(run, sessions[count..]);
@@ -91,7 +92,7 @@ internal static class IdleProfile
         {
             foreach (var process in run.Server.Processes)
             {
-                CollectionRequest.Send(process);
+                _ = CollectionRequest.Send(process);
             }
 
             run.Loop.Run(1);

@@ -20,11 +20,16 @@ internal static class OneProfile
         var post = run.Peer.Post(toTopic: false, run.Options.Class);
         var random = new Random(20_261_121);
         var publishers = run.Publishers.Count;
+        if (users < publishers)
+        {
+            throw new ArgumentException("fewer sessions than publishers: their order could not be known");
+        }
+
         return rate > 0
             ? new OpenLoad(run.Loop, run.Publishers, rate, isEven: false, due => run.Publishers.Post(post, random.Next(users), due))
             : new ClosedLoad(run.Publishers, publisher => (post, Own(publisher)));
 
         // A user of this publisher: the same remainder.
-        int Own(int publisher) => publisher >= users ? publisher % users : publisher + (publishers * random.Next((users - publisher + publishers - 1) / publishers));
+        int Own(int publisher) => publisher + (publishers * random.Next((users - publisher + publishers - 1) / publishers));
     }
 }

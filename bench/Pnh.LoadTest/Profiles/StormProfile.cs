@@ -10,6 +10,7 @@ internal static class StormProfile
     public static BenchResult Run(BenchRun run)
     {
         var users = run.Options.SessionsOr(5000);
+        run.RequireOneProcess(users);
         run.Add(users, static _ => []);
         if (!run.Options.Resume)
         {

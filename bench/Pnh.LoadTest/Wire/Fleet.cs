@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Net;
 using Pnh.LoadTest.Integrity;
 
@@ -36,25 +37,29 @@ internal sealed class Fleet
     /// <summary>Code of the last close frame; 0 = none came.</summary>
     public int LastCloseCode { get; private set; }
 
-    /// <summary>Opens these, so many at a time; throws when they are not all open after a minute.</summary>
+    /// <summary>Opens these, so many at a time; throws when none opens for half a minute.</summary>
     public void Open(IReadOnlyList<Session> sessions)
     {
         var next = 0;
-        var open = _opening = 0;
-        var done = Loop.Run(60, () =>
+        var (open, since) = (_opening = 0, Stopwatch.GetTimestamp());
+        Loop.Run(600, () =>
         {
+            if (next - _opening > open)
+            {
+                (open, since) = (next - _opening, Stopwatch.GetTimestamp());
+            }
+
             while (_opening < _options.Connecting && next < sessions.Count)
             {
                 _opening++;
                 sessions[next++].Open(_server, _from);
             }
 
-            open = next - _opening;
-            return next == sessions.Count && _opening == 0;
+            return (next == sessions.Count && _opening == 0) || Stopwatch.GetElapsedTime(since).TotalSeconds > 30;
         });
-        if (!done)
+        if (_opening > 0)
         {
-            throw new InvalidOperationException(FormattableString.Invariant($"only {open} of {sessions.Count} sessions opened in a minute; {Failed} attempts failed, last close code {LastCloseCode}"));
+            throw new InvalidOperationException(FormattableString.Invariant($"only {open} of {sessions.Count} sessions opened; {Failed} attempts failed, last close code {LastCloseCode}"));
         }
     }
 

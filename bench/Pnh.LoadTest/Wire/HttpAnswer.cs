@@ -17,7 +17,7 @@ internal static class HttpAnswer
             return false;
         }
 
-        Utf8Parser.TryParse(bytes[9..], out status, out _);
+        _ = Utf8Parser.TryParse(bytes[9..], out status, out _);
         var head = bytes[..(end + 2)];
         var rest = bytes[(end + 4)..];
         int size;
@@ -37,7 +37,7 @@ internal static class HttpAnswer
             size = 0;
             if (at >= 0)
             {
-                Utf8Parser.TryParse(head[(at + 16)..], out size, out _);
+                _ = Utf8Parser.TryParse(head[(at + 16)..], out size, out _);
             }
 
             if (rest.Length < size)
