@@ -40,7 +40,7 @@ internal sealed class BenchHub : IDisposable
         for (var i = 0; i < sessions; i++)
         {
             var key = new SessionKey(App, User(i), "tab-1", Guid.NewGuid().ToString("N"));
-            Wait(Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, new NullLink(), TimeProvider.System.GetUtcNow()), CancellationToken.None));
+            Open(key, new NullLink());
             if (topic is not null)
             {
                 Hub.Joined(key, [topic(i)]);
@@ -51,6 +51,10 @@ internal sealed class BenchHub : IDisposable
 
         return this;
     }
+
+    /// <summary>One session more, which the caller keeps.</summary>
+    public void Open(SessionKey key, NullLink link) =>
+        Wait(Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, link, TimeProvider.System.GetUtcNow()), CancellationToken.None));
 
     /// <summary>An event as it would be read from a POST now.</summary>
     public Event Parse(string json) =>

@@ -56,7 +56,7 @@ internal static class Disconnect
         {
             keys[i] = new SessionKey(BenchHub.App, string.Create(CultureInfo.InvariantCulture, $"leaver-{i}"), "tab-1", Guid.NewGuid().ToString("N"));
             joined[i] = [.. Enumerable.Range(0, Own).Select(_ => string.Create(CultureInfo.InvariantCulture, $"room-{random.Next(topics)}"))];
-            _ = hub.Hub.OpenedAsync(new SessionOpened(keys[i], SessionState.Active, new NullLink(), default), CancellationToken.None);
+            hub.Open(keys[i], new NullLink());
         }
 
         var started = Stopwatch.GetTimestamp();

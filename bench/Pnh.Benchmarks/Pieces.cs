@@ -114,7 +114,7 @@ internal static partial class Pieces
         var link = new NullLink();
         return new Piece(() =>
         {
-            _ = hub.Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, link, default), CancellationToken.None);
+            hub.Open(key, link);
             hub.Hub.Joined(key, topics);
             hub.Hub.Closed(key);
         }, 1, hub);
