@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text.Json;
-using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
 using Pnh.Core.Devices;
@@ -65,10 +64,7 @@ internal sealed class DeviceTransfer
             return;
         }
 
-        if (context.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
-        {
-            limit.MaxRequestBodySize = null;
-        }
+        EventBatches.LiftLimit(context);
 
         context.Response.ContentType = RequestBody.Ndjson;
         var import = new Import(new NdjsonAnswer(context));

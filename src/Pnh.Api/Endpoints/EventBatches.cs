@@ -31,6 +31,15 @@ internal sealed class EventBatches
         _time = time;
     }
 
+    /// <summary>Lets the body be of any size; before anything of it is read, or it has no effect.</summary>
+    internal static void LiftLimit(HttpContext context)
+    {
+        if (context.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
+        {
+            limit.MaxRequestBodySize = null;
+        }
+    }
+
     /// <summary>True when the body's first character opens an array. Nothing is consumed.</summary>
     internal static async ValueTask<bool> StartsArrayAsync(PipeReader body, CancellationToken cancellationToken)
     {
@@ -54,11 +63,6 @@ internal sealed class EventBatches
 
     private async Task TakeAsync(HttpContext context, JsonItems items)
     {
-        if (context.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
-        {
-            limit.MaxRequestBodySize = null;
-        }
-
         context.Response.StatusCode = StatusCodes.Status207MultiStatus;
         context.Response.ContentType = RequestBody.Ndjson;
         var batch = new Batch(context, context.Request.Query["receipts"] == "all");

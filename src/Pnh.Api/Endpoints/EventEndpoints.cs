@@ -1,7 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
-using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Shards;
 
@@ -35,6 +34,7 @@ internal sealed class EventEndpoints
 
     private async Task SendAsync(HttpContext context)
     {
+        EventBatches.LiftLimit(context); // a single event has a bound of its own
         if (RequestBody.IsType(context.Request.ContentType, RequestBody.Ndjson))
         {
             await (RequestBody.CheckType(context.Request, RequestBody.Ndjson)?.ExecuteAsync(context) ?? _batches.TakeLinesAsync(context));

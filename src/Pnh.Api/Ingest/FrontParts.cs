@@ -3,7 +3,6 @@ using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Access;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Api.Ingest;

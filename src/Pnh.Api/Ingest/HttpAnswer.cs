@@ -14,7 +14,9 @@ namespace Pnh.Api.Ingest;
 /// Answers of HTTP/1.1 as bytes, in one buffer per thread: valid until the thread's next one. The bodies come from the same writers as those of the
 /// framework's way. No allocation for a receipt.
 /// </summary>
+#pragma warning disable CA1001 // lives as long as its thread; the writer holds nothing but memory
 internal sealed class HttpAnswer
+#pragma warning restore CA1001
 {
     [ThreadStatic]
     private static HttpAnswer? s_own;

@@ -143,12 +143,14 @@ internal sealed partial class HttpFront : ILoopClient
         }
         else
         {
+#pragma warning disable CA2012, VSTHRD002 // asked once, and only when it is complete: no state machine, and nothing waits
             var accepting = _parts.Intake.AcceptAsync(sent).GetAwaiter();
             if (accepting.IsCompleted)
             {
                 Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));
                 return;
             }
+#pragma warning restore CA2012, VSTHRD002
 
             _event = sent;
             _accepting = accepting;
@@ -165,7 +167,9 @@ internal sealed partial class HttpFront : ILoopClient
         _accepting = default;
         try
         {
+#pragma warning disable VSTHRD002 // called because it is complete
             Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));
+#pragma warning restore VSTHRD002
         }
         catch (Exception bug)
         {

@@ -47,6 +47,19 @@ public sealed class IntakeTests : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("application/x-ndjson")]
+    [InlineData("application/json")]
+    public async Task Stream_LargerThanAnyOtherBody_IsTaken(string type)
+    {
+        var items = Enumerable.Repeat($$"""{"to":{"user":"ada"},"class":"transient","data":"{{new string('x', 50_000)}}"}""", 50);
+        var body = type == "application/json" ? $"[{string.Join(',', items)}]" : string.Join('\n', items);
+
+        var answer = await _hub.SendAsync("POST", "/v1/events", body, type);
+
+        Assert.Equal((207, 50), (answer.Status, answer.Lines[^1].GetProperty("accepted").GetInt32()));
+    }
+
+    [Theory]
     [InlineData("/v1/events")]
     [InlineData("/v1/devices:import")]
     public async Task Stream_OnlyARefusalSoFar_IsAnsweredBeforeTheEnd(string path)

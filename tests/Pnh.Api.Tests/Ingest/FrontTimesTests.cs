@@ -11,7 +11,7 @@ using Pnh.TestKit;
 namespace Pnh.Api.Tests.Ingest;
 
 /// <summary>A client that takes its time is closed, by one clock for all.</summary>
-public sealed class FrontTimesTests : IAsyncLifetime
+public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
 {
     private readonly FakeTimeProvider _time = new();
     private readonly SocketLoops _loops = new(1, TimeProvider.System, NullLogger.Instance);
@@ -29,11 +29,9 @@ public sealed class FrontTimesTests : IAsyncLifetime
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
 
-    public async Task DisposeAsync()
-    {
-        await _listener.DisposeAsync();
-        _loops.Dispose();
-    }
+    public async Task DisposeAsync() => await _listener.DisposeAsync();
+
+    public void Dispose() => _loops.Dispose();
 
     [Fact]
     public async Task Head_NotWholeInTenSeconds_Is408() =>

@@ -1,4 +1,3 @@
-using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Sockets;
