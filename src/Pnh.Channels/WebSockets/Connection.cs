@@ -62,6 +62,10 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
         {
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false); // the close came before the session and could not end it
         }
+        else
+        {
+            Wake();
+        }
     }
 
     /// <inheritdoc/>

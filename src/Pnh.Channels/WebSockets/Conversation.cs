@@ -221,9 +221,9 @@ internal sealed class Conversation
     private void Carry(Session session, ClientIdentity identity, byte[] welcome)
     {
         _opened = session;
+        session.Attach(_transport); // before the client knows its name: it may come back with that at once, on another connection
         _transport.SendControl(welcome);
         _transport.Carry(session, identity.ExpiresAt);
-        session.Attach(_transport);
     }
 
     private void Close(FrameProblem problem, SessionClose reason)

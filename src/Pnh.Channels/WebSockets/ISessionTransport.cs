@@ -9,7 +9,7 @@ namespace Pnh.Channels.WebSockets;
 /// </summary>
 internal interface ISessionTransport
 {
-    /// <summary>From now on carries the session's frames, until <paramref name="until"/> (the client token's end).</summary>
+    /// <summary>Its welcome is queued: from now on carries the session's frames, those that wait first, until <paramref name="until"/> (the client token's end).</summary>
     void Carry(Session session, DateTimeOffset until);
 
     /// <summary>

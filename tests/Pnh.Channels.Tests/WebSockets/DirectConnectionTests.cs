@@ -14,13 +14,13 @@ public class DirectConnectionTests
     public async Task KeepAlive_Unanswered_IsAPingThen4006AndASessionToResume()
     {
         await using var host = await SocketHost.StartAsync(SocketTransport.Direct, o =>
-            (o.KeepAliveInterval, o.KeepAliveTimeout) = (TimeSpan.FromMilliseconds(100), TimeSpan.FromMilliseconds(100)));
+            (o.KeepAliveInterval, o.KeepAliveTimeout) = (TimeSpan.FromMilliseconds(500), TimeSpan.FromMilliseconds(500)));
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync(Hello);
-        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
-        var ping = (await raw.ReadFrameAsync())!.Value;
+        _ = await host.Hub.NextOpenedAsync();
+        var ping = await ReadPastTextAsync(raw);
         Assert.Equal((9, 0), (ping.Opcode, ping.Payload.Length));
-        var close = (await raw.ReadFrameAsync())!.Value;
+        var close = await ReadPastTextAsync(raw);
         Assert.Equal((8, 4006), (close.Opcode, (close.Payload[0] << 8) | close.Payload[1]));
         await host.WaitForTotalsAsync(host.Server.CountSessions() with { Active = 0, Handshakes = 1, Lingering = 1 });
     }
@@ -32,14 +32,27 @@ public class DirectConnectionTests
             (o.KeepAliveInterval, o.KeepAliveTimeout) = (TimeSpan.FromMilliseconds(50), SocketHost.Patience));
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync(Hello);
-        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode);
         for (var i = 0; i < 3; i++)
         {
-            Assert.Equal(9, (await raw.ReadFrameAsync())!.Value.Opcode);
+            Assert.Equal(9, (await ReadPastTextAsync(raw)).Opcode);
             await raw.SendFrameAsync(10, []);
         }
 
         Assert.Equal(1, host.Server.CountSessions().Active);
+    }
+
+    // On a busy machine a ping may come before the welcome.
+    private static async Task<(int Opcode, byte[] Payload)> ReadPastTextAsync(RawClient raw)
+    {
+        while (true)
+        {
+            var frame = await raw.ReadFrameAsync();
+            Assert.NotNull(frame);
+            if (frame.Value.Opcode != 1)
+            {
+                return frame.Value;
+            }
+        }
     }
 
     [Fact]

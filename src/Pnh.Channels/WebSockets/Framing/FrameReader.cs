@@ -17,9 +17,6 @@ internal struct FrameReader
         _partial = null;
     }
 
-    /// <summary>True when it holds nothing.</summary>
-    public readonly bool IsIdle => _partial is null;
-
     /// <summary>
     /// Reads the next thing. Returns how many bytes it took: what it left belongs to the next call, and comes first in it. 0 with
     /// <see cref="Received.Nothing"/> = the rest of a header or of a control frame is missing.
