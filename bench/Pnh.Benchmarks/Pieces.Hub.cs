@@ -17,7 +17,7 @@ internal static partial class Pieces
         }
 
         var next = 0;
-        return new Piece(() =>
+        return Warm(Users, new Piece(() =>
         {
             next = next == Users - 1 ? 0 : next + 1;
             hub.Accept(events[next]);
@@ -25,7 +25,7 @@ internal static partial class Pieces
             {
                 hub.Hub.Acked(hub.Sessions[next], events[next].Id);
             }
-        }, 1, hub);
+        }, 1, hub));
     }
 
     private static Piece FanOut(string @class, int sessions, IEventJournal? journal = null)
@@ -59,10 +59,21 @@ internal static partial class Pieces
         }
 
         var next = 0;
-        return new Piece(() =>
+        return Warm(Topics, new Piece(() =>
         {
             next = (next + 37) % Topics;
             hub.Accept(events[next]);
-        }, 1, hub);
+        }, 1, hub));
+    }
+
+    // Every user and topic was read once: a first read of the registry is not what is measured.
+    private static Piece Warm(int times, Piece piece)
+    {
+        for (var i = 0; i < times; i++)
+        {
+            piece.Run();
+        }
+
+        return piece;
     }
 }

@@ -84,8 +84,8 @@ public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLin
     /// <summary>True while it has no connection and may be resumed: it counts as offline, and what comes meanwhile waits for it.</summary>
     public bool IsDetached { get; init; }
 
-    /// <summary>The same session as its topics know it; null = it joined none yet.</summary>
-    internal Shards.Subscriber? Subscriber { get; init; }
+    /// <summary>The same session as its topics know it; null = it joined none yet. Set once, under its shard's gate.</summary>
+    internal Shards.Subscriber? Subscriber { get; set; }
 }
 
 /// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>

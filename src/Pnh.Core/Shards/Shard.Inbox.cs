@@ -13,7 +13,7 @@ internal sealed partial class Shard
         using (Enter())
         {
             var mailbox = _users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
-                for (var item = mailbox?.First; item is not null; item = item.Next)
+            for (var item = mailbox?.First; item is not null; item = item.Next)
             {
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
                 if (item.TakesFrames && item.ExpiresAt > _now && place.IsAfter(after))

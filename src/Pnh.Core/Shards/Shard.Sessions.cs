@@ -168,12 +168,8 @@ internal sealed partial class Shard
                 return null;
             }
 
-            if (user.Sessions[index].Subscriber is null)
-            {
-                Replace(user, index, user.Sessions[index] with { Subscriber = new Subscriber(key, user, this) });
-            }
-
-            return user.Sessions[index].Subscriber;
+            var session = user.Sessions[index];
+            return session.Subscriber ??= new Subscriber(key, user, this) { Session = session };
         }
     }
 

@@ -27,7 +27,7 @@ internal sealed class Subscriber(SessionKey key, UserState user, Shard shard)
     }
 
     /// <summary>Its places in topics: a hundred at most, so that a list is enough. Under its own lock.</summary>
-    internal List<TopicPlace> Places { get; } = new(1);
+    internal List<TopicPlace> Places { get; } = [];
 
     /// <summary>True once it was taken off all topics: it joins none any more. Under its own lock.</summary>
     internal bool IsGone { get; set; }

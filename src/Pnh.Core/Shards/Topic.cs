@@ -6,7 +6,7 @@ namespace Pnh.Core.Shards;
 internal sealed class Topic(TopicKey key)
 {
     private readonly Lock _gate = new();
-    private readonly List<TopicPlace> _places = new(1);
+    private readonly List<TopicPlace> _places = [];
     private Subscriber[]? _read;
     private bool _isGone;
 

@@ -20,6 +20,7 @@ internal sealed class TopicTable
     {
         lock (subscriber.Places)
         {
+            subscriber.Places.EnsureCapacity(subscriber.Places.Count + topics.Count);
             for (var i = 0; i < topics.Count && !subscriber.IsGone; i++)
             {
                 if (Find(subscriber, topics[i]) < 0)
