@@ -39,6 +39,7 @@ internal static class PnhConfiguration
             MailboxItems = new SectionReader(section.GetSection("Mailbox"), errors).Number("Items", 1, MostMailboxItems, defaults.MailboxItems),
             Sockets = SocketsReader.Read(section.GetSection("Sockets"), errors),
             SocketsTransport = ReadTransport(section.GetSection("Sockets"), errors),
+            RemovesStaleAddresses = new SectionReader(section.GetSection("Addresses"), errors).Flag("RemoveStale") ?? false,
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors),
         };
         CheckTogether(options, reader);

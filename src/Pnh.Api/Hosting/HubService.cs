@@ -26,13 +26,14 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly Readiness _readiness;
     private readonly ThreadPoolWatchdog _watchdog;
     private readonly RuntimeMetrics _runtime;
+    private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time,
-        PnhOptions options, ILogger<HubService> log)
+        AddressSweep sweep, PnhOptions options, ILogger<HubService> log)
     {
         _hub = hub;
         _reader = reader;
@@ -42,6 +43,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _readiness = readiness;
         _watchdog = new ThreadPoolWatchdog(metrics, time, hub.Shedder.Observe);
         _runtime = new RuntimeMetrics(registry);
+        _sweep = sweep;
         _options = options;
         _log = log;
         foreach (var gauges in providers)
@@ -59,6 +61,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         await LoadKeysAsync(cancellationToken);
         await _hub.StartAsync(cancellationToken);
         _watchdog.Start();
+        _sweep.Start();
     }
 
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -81,6 +84,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     {
         using var deadline = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         deadline.CancelAfter(LaneDrain);
+        await _sweep.DisposeAsync();
         await _hub.StopAsync(deadline.Token);
     }
 
