@@ -43,6 +43,7 @@ internal static class PnhConfiguration
                 ? ReadTransport(section.GetSection("Sockets"), errors, defaults.SocketsTransport)
                 : TransportOption.Framework,
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors, defaults.LanesTransport),
+            RemovesStaleAddresses = new SectionReader(section.GetSection("Addresses"), errors).Flag("RemoveStale") ?? false,
         };
         CheckTogether(options, reader);
         return new(options, errors);

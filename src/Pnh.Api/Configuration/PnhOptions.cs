@@ -55,6 +55,9 @@ internal sealed record PnhOptions
     /// <summary>How lanes reach providers.</summary>
     public TransportOption LanesTransport { get; init; } = TransportOption.Framework;
 
+    /// <summary>Push addresses that no app has confirmed for 270 days are removed, not only reported. Default false.</summary>
+    public bool RemovesStaleAddresses { get; init; }
+
     /// <summary>True when every address of both listeners is a loopback one.</summary>
     public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);
 

@@ -147,6 +147,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<EventEndpoints>().Map(_app);
         Services.GetRequiredService<DeviceEndpoints>().Map(_app);
         Services.GetRequiredService<DeviceTransfer>().Map(_app);
+        Services.GetRequiredService<UnreachableUsers>().Map(_app);
         Services.GetRequiredService<UserEndpoints>().Map(_app);
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app);

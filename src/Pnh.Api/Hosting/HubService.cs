@@ -27,13 +27,14 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly Readiness _readiness;
     private readonly ThreadPoolWatchdog _watchdog;
     private readonly RuntimeMetrics _runtime;
+    private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time,
-        PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
+        AddressSweep sweep, PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;
         _reader = reader;
@@ -43,6 +44,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _readiness = readiness;
         _watchdog = new ThreadPoolWatchdog(metrics, time, loops is null ? hub.Shedder.Observe : wait => hub.Shedder.Observe(Longer(wait, loops.TakeLongestTurn())));
         _runtime = new RuntimeMetrics(registry);
+        _sweep = sweep;
         _options = options;
         _log = log;
         foreach (var gauges in providers)
@@ -65,6 +67,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         await LoadKeysAsync(cancellationToken);
         await _hub.StartAsync(cancellationToken);
         _watchdog.Start();
+        _sweep.Start();
     }
 
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -87,6 +90,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     {
         using var deadline = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         deadline.CancelAfter(LaneDrain);
+        await _sweep.DisposeAsync();
         await _hub.StopAsync(deadline.Token);
     }
 

@@ -35,6 +35,12 @@ internal static class HubServices
         .AddSingleton(provider => new Readiness(
             ("journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
             ("registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
+        .AddSingleton(provider => new AddressSweep(
+            provider.GetRequiredService<IDeviceStore>(),
+            provider.GetRequiredService<IEventJournal>(),
+            start.Options.Apps.Keys,
+            provider.GetRequiredService<HubMetrics>(),
+            provider.GetRequiredService<TimeProvider>()) { Removes = start.Options.RemovesStaleAddresses })
         .AddHostedService<HubService>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
@@ -128,6 +134,7 @@ internal static class HubServices
         .AddSingleton<EventEndpoints>()
         .AddSingleton<DeviceEndpoints>()
         .AddSingleton<DeviceTransfer>()
+        .AddSingleton<UnreachableUsers>()
         .AddSingleton<UserEndpoints>()
         .AddSingleton<TopicEndpoints>()
         .AddSingleton<SocketEndpoint>()

@@ -33,6 +33,7 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _providerConnections;
     private readonly CallbackFamily _providerInFlight;
     private readonly CallbackFamily[] _providerReadings;
+    private readonly CallbackFamily _staleAddresses;
     private readonly CallbackFamily _journalDropped;
     private readonly CallbackFamily _directConnections;
     private readonly CallbackFamily _journalDamaged;
@@ -80,6 +81,7 @@ public sealed class HubMetrics : IDisposable
         _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
         _directConnections = registry.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
         _providerReadings = ProviderReadings.Families(registry);
+        _staleAddresses = registry.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
@@ -161,6 +163,9 @@ public sealed class HubMetrics : IDisposable
     /// <param name="read">The value now.</param>
     public IDisposable RegisterProvider(ProviderReading reading, string channel, string label, Func<double> read) =>
         _providerReadings[(int)reading].Add(read, ProviderReadings.HasLabel(reading) ? [channel, label] : [channel]);
+
+    /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
+    public IDisposable RegisterAddresses(Func<long> stale) => _staleAddresses.Add(() => stale());
 
     /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(

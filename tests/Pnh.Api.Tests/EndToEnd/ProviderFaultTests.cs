@@ -42,6 +42,60 @@ public sealed class ProviderFaultTests
         await TestHub.EventuallyAsync(() => hub.Host.Start.Sandbox!.Phones.Find("ef34"), static p => p?.LockScreen.Count == 2, TimeSpan.FromSeconds(20));
     }
 
+    /// <summary>Half of the fleet fails in every way there is, for some time; at the end each planned delivery has exactly one end, and each phone one notification.</summary>
+    [Fact]
+    public async Task Provider_EveryFaultAtOnce_LedgerExact()
+    {
+        const int phones = 40;
+        await using var hub = await StartAsync();
+        var sandbox = hub.Host.Start.Sandbox!;
+        for (var i = 0; i < phones; i++)
+        {
+            var token = $"c0{i:x4}";
+            await hub.SendAsync("PUT", $"/v1/users/user-{i}/devices/phone", $$"""{"platform":"ios","apns":{"token":"{{token}}"} }""");
+            if (Fault(i) is { } fault)
+            {
+                sandbox.Scripts.Set(token, fault);
+            }
+        }
+
+        for (var i = 0; i < phones; i++)
+        {
+            Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", $$"""{"to":{"user":"user-{{i}}"},"class":"message","ttl":600,"notification":{"title":"Hi"} }""")).Status);
+        }
+
+        await TestHub.EventuallyAsync(() => Settled(hub), static settled => settled == phones);
+
+        Assert.Equal(phones, EventFlowTests.Metric(hub, "pnh_ledger_planned_total{app=\"demo\",class=\"message\"}"));
+        Assert.Equal(0, EventFlowTests.Metric(hub, "pnh_ledger_in_flight{app=\"demo\",class=\"message\"}"));
+        var dead = Enumerable.Range(0, phones).Count(static i => Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered });
+        Assert.Equal(dead, Ledger(hub, "failed"));
+        Assert.Equal(phones - dead, Ledger(hub, "accepted"));
+        for (var i = 0; i < phones; i++)
+        {
+            var shown = sandbox.Phones.Find($"c0{i:x4}")?.LockScreen.Count ?? 0;
+            Assert.Equal(Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1, shown);
+        }
+    }
+
+    private static Script? Fault(int phone) => (phone % 10) switch
+    {
+        0 => new Script(ScriptKind.Bad),
+        1 => new Script(ScriptKind.Unregistered),
+        2 => new Script(ScriptKind.Unavailable) { Times = 3 },
+        3 => new Script(ScriptKind.Broken) { Times = 2 },
+        4 => new Script(ScriptKind.Reset) { Times = 2, ErrorCode = 7 },
+        5 => new Script(ScriptKind.Disconnect) { Times = 1 },
+        6 => new Script(ScriptKind.GoAway) { Times = 1 },
+        _ => null,
+    };
+
+    private static double Settled(TestHub hub) =>
+        new[] { "acked", "accepted", "expired", "withdrawn", "suppressed", "failed" }.Sum(state => Ledger(hub, state));
+
+    private static double Ledger(TestHub hub, string state) =>
+        EventFlowTests.Metric(hub, $"pnh_ledger_settled_total{{app=\"demo\",class=\"message\",state=\"{state}\"}}");
+
     private static async Task<TestHub> StartAsync()
     {
         var hub = await TestHub.StartAsync();

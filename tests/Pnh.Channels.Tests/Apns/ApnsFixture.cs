@@ -13,10 +13,11 @@ internal sealed class ApnsFixture : IAsyncDisposable
     public const string Token = "0011aabbccddeeff";
 
     private readonly ChannelHost _host;
+    private readonly ProviderStandIn? _server;
 
-    private ApnsFixture(ProviderStandIn server, Uri address, TimeProvider time)
+    private ApnsFixture(ProviderStandIn? server, Uri address, TimeProvider time)
     {
-        Server = server;
+        _server = server;
         Time = time;
         Key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         _host = new ChannelHost(time, Settings(address.AbsoluteUri), new() { ["key.p8"] = Key.ExportPkcs8PrivateKeyPem() });
@@ -24,7 +25,7 @@ internal sealed class ApnsFixture : IAsyncDisposable
         Sender = _host.Channel("apns").Open("demo/0", EventClass.Message);
     }
 
-    public ProviderStandIn Server { get; }
+    public ProviderStandIn Server => _server!;
 
     public TimeProvider Time { get; }
 
@@ -49,6 +50,9 @@ internal sealed class ApnsFixture : IAsyncDisposable
         await server.DisposeAsync();
         return new ApnsFixture(server, server.Address, TimeProvider.System);
     }
+
+    /// <summary>Against somebody else's server.</summary>
+    public static ApnsFixture At(Uri address, TimeProvider time) => new(null, address, time);
 
     public static Dictionary<string, string?> Settings(string? baseAddress) => new()
     {
@@ -80,7 +84,11 @@ internal sealed class ApnsFixture : IAsyncDisposable
     {
         await Sender.DisposeAsync();
         await _host.DisposeAsync();
-        await Server.DisposeAsync();
+        if (_server is not null)
+        {
+            await _server.DisposeAsync();
+        }
+
         Key.Dispose();
     }
 }

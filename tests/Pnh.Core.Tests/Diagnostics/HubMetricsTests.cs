@@ -152,6 +152,12 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.SessionsChanged(SessionState.Background, 1);
         _metrics.ThreadPoolDelay(TimeSpan.FromMilliseconds(2));
         _metrics.RegisterQueue("apns", EventClass.Call, () => 4, () => 0.5);
+        foreach (var reading in Enum.GetValues<ProviderReading>())
+        {
+            _metrics.RegisterProvider(reading, "apns", "one", () => 5);
+        }
+
+        _metrics.RegisterAddresses(() => 6);
         _metrics.RegisterProvider("apns", state => state switch { "cold" => 1, "warm" => 2, _ => 3 }, () => 9);
     }
 }

@@ -188,14 +188,18 @@ internal sealed partial class ConnectionPool
         }
 
         connection.HasEnded = true;
-        if (!connection.HasAnswered)
-        {
-            // Opened and gone without an answer: to dial again at once would be a storm.
-            _dials.Failed();
-        }
-
+        CountUnanswered(connection);
         Grow();
         return connection;
+    }
+
+    /// <summary>Opened and gone without an answer: to dial again at once would be a storm. Known once the last request has heard its end.</summary>
+    private void CountUnanswered(PooledConnection connection)
+    {
+        if (connection is { HasEnded: true, HasAnswered: false, InFlight: 0 })
+        {
+            _dials.Failed();
+        }
     }
 
     private static void Close(PooledConnection? connection)

@@ -78,7 +78,11 @@ internal sealed partial class ConnectionPool : IConnectionSource
                 _dials.Succeeded();
             }
 
-            if (connection.IsDraining && connection.InFlight == 0)
+            if (connection.HasEnded)
+            {
+                CountUnanswered(connection);
+            }
+            else if (connection.IsDraining && connection.InFlight == 0)
             {
                 ended = Remove(connection);
             }

@@ -1,0 +1,105 @@
+using System.Buffers;
+using System.Text.Json;
+using Pnh.Api.Access;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>The users whom no push can reach, and why, as NDJSON: streamed out of the registry with constant memory.</summary>
+internal sealed class UnreachableUsers
+{
+    private const int FlushBytes = 16 * 1024;
+    private readonly IDeviceStore _devices;
+    private readonly TimeProvider _time;
+    private readonly Dictionary<string, IPushChannel> _channels;
+
+    public UnreachableUsers(IDeviceStore devices, IEnumerable<IPushChannel> channels, TimeProvider time)
+    {
+        _devices = devices;
+        _time = time;
+        _channels = channels.ToDictionary(static channel => channel.Name, StringComparer.Ordinal);
+    }
+
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/users:unreachable", ReadAsync).RequireScope(Scope.Read);
+
+    private async Task ReadAsync(HttpContext context)
+    {
+        var app = Caller.Of(context).App;
+        var output = context.Response.BodyWriter;
+        context.Response.ContentType = RequestBody.Ndjson;
+        context.Response.Headers.CacheControl = "no-store";
+        await using var json = new Utf8JsonWriter(output);
+        var user = new Reach(null, 0, Standing.NoAddress);
+        var pending = 0L;
+        await foreach (var owned in _devices.ExportAsync(app, context.RequestAborted))
+        {
+            if (!string.Equals(owned.User, user.User, StringComparison.Ordinal))
+            {
+                pending += Write(json, output, user);
+                user = new Reach(owned.User, 0, Standing.NoAddress);
+            }
+
+            user = user with { Devices = user.Devices + 1, Best = Better(user.Best, StandingOf(app, owned.Device)) };
+            if (pending > FlushBytes)
+            {
+                pending = 0;
+                await output.FlushAsync(context.RequestAborted);
+            }
+        }
+
+        Write(json, output, user);
+        await output.FlushAsync(context.RequestAborted);
+    }
+
+    private Standing StandingOf(string app, Device device)
+    {
+        var best = Standing.NoAddress;
+        foreach (var address in device.Addresses)
+        {
+            best = Better(
+                best,
+                _channels.GetValueOrDefault(address.Channel)?.FindAccount(app, address) is null ? Standing.NoProvider
+                : AddressSweep.IsStale(address, _time.GetUtcNow()) ? Standing.Stale
+                : Standing.Reachable);
+        }
+
+        return best;
+    }
+
+    private static Standing Better(Standing one, Standing other) => one > other ? one : other;
+
+    private static long Write(Utf8JsonWriter json, IBufferWriter<byte> output, in Reach user)
+    {
+        if (user.User is null || user.Best == Standing.Reachable)
+        {
+            return 0;
+        }
+
+        json.Reset(output);
+        json.WriteStartObject();
+        json.WriteString("user", user.User);
+        json.WriteNumber("devices", user.Devices);
+        json.WriteString("reason", user.Best switch
+        {
+            Standing.NoAddress => "no-address",
+            Standing.NoProvider => "no-provider",
+            _ => "stale",
+        });
+        json.WriteEndObject();
+        json.Flush();
+        output.Write("\n"u8);
+        return json.BytesCommitted;
+    }
+
+    /// <summary>Worst first: the best of a user's addresses counts.</summary>
+    private enum Standing
+    {
+        NoAddress,
+        NoProvider,
+        Stale,
+        Reachable,
+    }
+
+    private readonly record struct Reach(string? User, int Devices, Standing Best);
+}
