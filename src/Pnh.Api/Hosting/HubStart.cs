@@ -90,11 +90,6 @@ internal sealed class HubStart : IAsyncDisposable
         {
             errors.Add("Pnh:Sockets:Transport", "Direct is not available yet; use Framework");
         }
-
-        if (options.LanesTransport != TransportOption.Framework)
-        {
-            errors.Add("Pnh:Lanes:Transport", "Direct is not available yet; use Framework");
-        }
     }
 
     private async Task PrepareSandboxAsync(CancellationToken cancellationToken)
