@@ -1,20 +1,23 @@
 using System.Globalization;
 using Pnh.LaneBench;
 
-// LaneBench MODE ADDRESS SECONDS [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
-if (args.Length < 3)
+// LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
+if (args.Length < 4)
 {
-    Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct https://HOST:PORT SECONDS [IN_FLIGHT]");
+    Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct|sender-sockets|sender-direct https://localhost:PORT SECONDS CERTIFICATE [IN_FLIGHT]");
     return 2;
 }
 
 var address = new Uri(args[1]);
 var time = TimeSpan.FromSeconds(double.Parse(args[2], CultureInfo.InvariantCulture));
-var inFlight = args.Length > 3 ? int.Parse(args[3], CultureInfo.InvariantCulture) : 100;
+var certificate = args[3];
+var inFlight = args.Length > 4 ? int.Parse(args[4], CultureInfo.InvariantCulture) : 100;
 await using IClient client = args[0] switch
 {
     "sockets" => new SocketsClient(address),
     "direct" => await DirectClient.DialAsync(address),
+    "sender-sockets" => new SenderClient(address, isDirect: false, certificate),
+    "sender-direct" => new SenderClient(address, isDirect: true, certificate),
     _ => throw new ArgumentException($"unknown mode {args[0]}"),
 };
 

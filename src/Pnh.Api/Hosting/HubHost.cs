@@ -10,6 +10,8 @@ using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
 using Pnh.Channels;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http2;
 using Pnh.Core.Access;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
@@ -62,6 +64,8 @@ internal sealed class HubHost : IAsyncDisposable
         }
 
         builder.Services.AddHub(start);
+        builder.Services.AddSingleton(services => new ConnectionTransports(
+            new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect));
         builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, start.Options));
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
         var host = new HubHost(start, builder.Build());

@@ -85,11 +85,6 @@ internal sealed class HubStart : IAsyncDisposable
         {
             errors.Add("Pnh:Store", "postgres is not available yet; use sqlite");
         }
-
-        if (options.LanesTransport != TransportOption.Framework)
-        {
-            errors.Add("Pnh:Lanes:Transport", "Direct is not available yet; use Framework");
-        }
     }
 
     private async Task PrepareSandboxAsync(CancellationToken cancellationToken)

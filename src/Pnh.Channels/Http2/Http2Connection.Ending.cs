@@ -7,6 +7,7 @@ internal sealed partial class Http2Connection
 {
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Closure? _closure;
+    private ITimer? _giveUp;
     private bool _draining;
     private bool _ended;
 
@@ -35,6 +36,7 @@ internal sealed partial class Http2Connection
         await DisposeStreamAsync();
         await reading;
         await _keepAlive.DisposeAsync();
+        _giveUp?.Dispose();
         _observer.Ended();
         _closed.TrySetResult();
     }
@@ -84,8 +86,8 @@ internal sealed partial class Http2Connection
 
         if (stuck)
         {
-            // A write is under way, and it may be one that the peer never lets finish.
-            _stream.Dispose();
+            // A write is under way; it may be one that the peer never lets finish.
+            _giveUp = _time.CreateTimer(static stream => ((Stream)stream!).Dispose(), _stream, GoAwayLimit, Timeout.InfiniteTimeSpan);
         }
 
         Flush();

@@ -7,7 +7,7 @@ using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;
 
-public sealed class ApnsSenderTests
+public class ApnsSenderTests
 {
     private static readonly Notification Hello = new() { Title = "Grace", Body = "Hello" };
 

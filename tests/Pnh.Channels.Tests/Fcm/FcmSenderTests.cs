@@ -6,7 +6,7 @@ using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Fcm;
 
-public sealed class FcmSenderTests
+public class FcmSenderTests
 {
     private static readonly Notification Hello = new() { Title = "Grace", Body = "Hello" };
 

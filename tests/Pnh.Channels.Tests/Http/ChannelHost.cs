@@ -3,6 +3,8 @@ using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Http2;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Tests.Http;
@@ -10,6 +12,9 @@ namespace Pnh.Channels.Tests.Http;
 /// <summary>The channels as the program composes them, over a configuration in memory and files of its own.</summary>
 internal sealed class ChannelHost : IAsyncDisposable
 {
+    /// <summary>True: connections of hosts made in this flow of the test are our own, not the framework's.</summary>
+    public static readonly AsyncLocal<bool> IsDirect = new();
+
     private readonly ServiceProvider _services;
     private readonly string _folder;
 
@@ -33,8 +38,12 @@ internal sealed class ChannelHost : IAsyncDisposable
                 "Pnh:" + pair.Key, pair.Value is not null && files.ContainsKey(pair.Value) ? PathOf(pair.Value) : pair.Value)))
             .Build()
             .GetSection("Pnh");
+        var isDirect = IsDirect.Value;
         _services = new ServiceCollection()
             .AddSingleton(time)
+
+            // Keep-alive by the real clock, as the framework's is: a test's clock jumps an hour before a peer can answer a ping.
+            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect))
             .AddPushChannels(Pnh, typeof(ChannelHost).Assembly)
             .BuildServiceProvider();
     }
