@@ -43,6 +43,9 @@ internal sealed class Session : Connection
 
     public bool WasResumed { get; private set; }
 
+    /// <summary>When its peer last had it say something of its own accord; Stopwatch ticks.</summary>
+    public long SpokeAt { get; set; }
+
     public void Open(IPEndPoint server, IPAddress? from)
     {
         _isUpgraded = false;
