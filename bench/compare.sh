@@ -112,7 +112,7 @@ run_one() {
 run_idle() {
   for side in $(sides); do
     begin "$side" ${quick:+--Pnh:Sockets:Linger=00:00:03}
-    load "idle:$side" idle ${quick:+--sessions 3000}
+    load "idle:$side" idle ${quick:+--sessions 3000 --linger 3}
     stop "$process"
   done
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text;
 using Pnh.LoadTest.Wire;
 
@@ -18,7 +19,16 @@ internal sealed class SignalRPeer : Peer
 
     public override void Upgraded(Session session) => session.Send(Handshake);
 
+    // What waited comes as several records in one message, a ping before an event too.
     public override void Read(Session session, ReadOnlySpan<byte> message)
+    {
+        for (int end; (end = message.IndexOf((byte)0x1E)) >= 0; message = message[(end + 1)..])
+        {
+            ReadRecord(session, message[..end]);
+        }
+    }
+
+    private void ReadRecord(Session session, ReadOnlySpan<byte> message)
     {
         if (message.StartsWith("{}"u8))
         {
@@ -39,6 +49,17 @@ internal sealed class SignalRPeer : Peer
         else
         {
             session.Deliver(message);
+            KeepAlive(session);
+        }
+    }
+
+    // A server that always has something to send never pings, and drops after 30 s whom it did not hear.
+    private static void KeepAlive(Session session)
+    {
+        if (Stopwatch.GetElapsedTime(session.SpokeAt).TotalSeconds > 10)
+        {
+            session.SpokeAt = Stopwatch.GetTimestamp();
+            session.Send(Ping);
         }
     }
 

@@ -54,12 +54,20 @@ internal static class IdleProfile
         var cpu = run.Server.CpuSeconds;
         run.Fleet.Sessions.ForEach(static session => session.Close(reset: true));
         Settle(run, idle);
-        extra["resetCpuUntilDetached"] = run.Server.CpuSeconds - cpu - (idle * Stopwatch.GetElapsedTime(from).TotalSeconds);
+        extra["resetCpuUntilDetached"] = run.Server.CpuSeconds - cpu; // nothing subtracted: it is short
         run.Loop.Run(Math.Max(0, run.Options.Linger + 1 - Stopwatch.GetElapsedTime(from).TotalSeconds));
         Settle(run, idle);
         var took = Stopwatch.GetElapsedTime(from).TotalSeconds;
-        extra["resetCpu"] = run.Server.CpuSeconds - cpu - (idle * took);
+        var whole = run.Server.CpuSeconds - cpu;
         extra["resetSeconds"] = took;
+
+        // The idle server's share of a minute is as large as the work: taken right after it, and as long. Less than nothing is no figure.
+        var rest = Idle(run, Math.Max(IdleSeconds, took));
+        if (whole - (rest * took) is > 0 and var work)
+        {
+            extra["resetCpu"] = work;
+        }
+
         extra["sessionsLeft"] = HubMetrics.Read(run.Options.Host, run.Options.OperationsPort)?.Sum("pnh_sessions") ?? 0;
     }
 
@@ -78,11 +86,11 @@ internal static class IdleProfile
     }
 
     // CPU seconds per second.
-    private static double Idle(BenchRun run)
+    private static double Idle(BenchRun run, double seconds = IdleSeconds)
     {
         var cpu = run.Server.CpuSeconds;
-        run.Loop.Run(IdleSeconds);
-        return (run.Server.CpuSeconds - cpu) / IdleSeconds;
+        run.Loop.Run(seconds);
+        return (run.Server.CpuSeconds - cpu) / seconds;
     }
 
     // Twice, with time in between: what the first collection finds free, a later step gives back.

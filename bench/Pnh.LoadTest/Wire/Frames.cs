@@ -5,6 +5,7 @@ namespace Pnh.LoadTest.Wire;
 /// <summary>WebSocket frames (RFC 6455, section 5) as a client needs them.</summary>
 internal static class Frames
 {
+    public const int More = 0;
     public const int Text = 1;
     public const int Close = 8;
     public const int Ping = 9;
@@ -35,6 +36,9 @@ internal static class Frames
         var frame = new byte[MostHead + payload.Length];
         return frame[..Write(frame, Text, payload)];
     }
+
+    /// <summary>Whether the message ends with the frame that begins here.</summary>
+    public static bool IsLast(byte first) => (first & 0x80) != 0;
 
     /// <summary>Takes a server's frame off the beginning; false = it is not whole.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out int opcode, out ReadOnlySpan<byte> payload, out int length)

@@ -9,6 +9,7 @@ internal sealed class Session : Connection
 {
     private readonly Peer _peer;
     private readonly Fleet _fleet;
+    private byte[] _begun = [];
     private bool _isUpgraded;
     private long _acknowledge;
 
@@ -42,9 +43,13 @@ internal sealed class Session : Connection
 
     public bool WasResumed { get; private set; }
 
+    /// <summary>When its peer last had it say something of its own accord; Stopwatch ticks.</summary>
+    public long SpokeAt { get; set; }
+
     public void Open(IPEndPoint server, IPAddress? from)
     {
         _isUpgraded = false;
+        _begun = [];
         IsReady = false;
         Connect(server, from);
     }
@@ -106,8 +111,9 @@ internal sealed class Session : Connection
 
         while (Frames.TryRead(bytes[used..], out var opcode, out var payload, out var length))
         {
+            var isLast = Frames.IsLast(bytes[used]);
             used += length;
-            Take(opcode, payload);
+            Take(opcode, payload, isLast);
         }
 
         if (_acknowledge > 0)
@@ -122,11 +128,11 @@ internal sealed class Session : Connection
 
     protected override void Lost() => _fleet.Lost(this, IsReady);
 
-    private void Take(int opcode, ReadOnlySpan<byte> payload)
+    private void Take(int opcode, ReadOnlySpan<byte> payload, bool isLast)
     {
-        if (opcode is Frames.Text or 0)
+        if (opcode is Frames.Text or Frames.More)
         {
-            _peer.Read(this, payload);
+            TakeText(payload, isLast);
         }
         else if (opcode == Frames.Ping)
         {
@@ -136,6 +142,24 @@ internal sealed class Session : Connection
         else if (opcode == Frames.Close)
         {
             _fleet.Closing(payload);
+        }
+    }
+
+    // SignalR breaks what waited long into pieces.
+    private void TakeText(ReadOnlySpan<byte> payload, bool isLast)
+    {
+        if (isLast && _begun.Length == 0)
+        {
+            _peer.Read(this, payload);
+            return;
+        }
+
+        _begun = [.. _begun, .. payload];
+        if (isLast)
+        {
+            var message = _begun;
+            _begun = [];
+            _peer.Read(this, message);
         }
     }
 }
