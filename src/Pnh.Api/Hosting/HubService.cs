@@ -4,6 +4,7 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
+using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Shards;
