@@ -18,6 +18,9 @@ internal sealed class EventBatches
     // As many events share one flush of the journal and one dispatch turn; 256 x 300 B is little to hold.
     private const int BatchSize = 256;
     private const int CountEvery = 1_000;
+
+    // An upload that stands still for longer is cut by many a proxy.
+    private static readonly TimeSpan OverloadPatience = TimeSpan.FromSeconds(10);
     private readonly Hub _hub;
     private readonly EventReader _reader;
     private readonly HubMetrics _metrics;
@@ -133,6 +136,8 @@ internal sealed class EventBatches
             return;
         }
 
+        // Not reading on makes the sender wait, which a refused line would not.
+        await _hub.Shedder.WaitAsync(OverloadPatience, batch.Context.RequestAborted);
         batch.Take(await _hub.AcceptManyAsync(batch.Events));
         await batch.Answer.FlushAsync();
     }

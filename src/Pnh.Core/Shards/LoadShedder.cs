@@ -40,6 +40,13 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// <summary>True while any class is refused in part.</summary>
     public bool IsShedding => Volatile.Read(ref _level) > 0;
 
+    /// <summary>
+    /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when nothing is refused any more, or when
+    /// <paramref name="patience"/> is over. Synchronous when there is no overload.
+    /// </summary>
+    public ValueTask WaitAsync(TimeSpan patience, CancellationToken cancellationToken) =>
+        IsShedding ? WaitForCalmAsync(patience, cancellationToken) : ValueTask.CompletedTask;
+
     /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
     public void Observe(TimeSpan wait)
     {
@@ -79,5 +86,13 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
         var share = @class == EventClass.Message ? level - (Most / 2) : level;
         return share > 0 && Random.Shared.Next(Most / 2) < share;
+    }
+
+    private async ValueTask WaitForCalmAsync(TimeSpan patience, CancellationToken cancellationToken)
+    {
+        for (var since = time.GetTimestamp(); IsShedding && time.GetElapsedTime(since) < patience;)
+        {
+            await Task.Delay(Window / 4, time, cancellationToken).ConfigureAwait(false);
+        }
     }
 }

@@ -26,6 +26,33 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public void Wait_NoOverload_IsOverAtOnce() => Assert.True(_shedder.WaitAsync(Long, CancellationToken.None).IsCompletedSuccessfully);
+
+    [Fact]
+    public async Task Wait_Overload_LastsUntilItEndsOrPatienceDoes()
+    {
+        Pass(windows: 5, Long);
+        var calm = _shedder.WaitAsync(TimeSpan.FromMinutes(1), CancellationToken.None).AsTask();
+        var impatient = _shedder.WaitAsync(TimeSpan.FromMilliseconds(100), CancellationToken.None).AsTask();
+        while (!impatient.IsCompleted)
+        {
+            Assert.False(calm.IsCompleted);
+            _clock.Advance(TimeSpan.FromMilliseconds(25));
+            await Task.Yield();
+        }
+
+        Assert.True(_shedder.IsShedding);
+        Pass(windows: 20, TimeSpan.Zero);
+        while (!calm.IsCompleted)
+        {
+            _clock.Advance(TimeSpan.FromMilliseconds(25));
+            await Task.Yield();
+        }
+
+        await calm;
+    }
+
+    [Fact]
     public void Sheds_WaitIsShortOnce_IsNoOverload()
     {
         for (var i = 0; i < 50; i++)
