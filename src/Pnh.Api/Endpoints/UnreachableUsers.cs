@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.Problems;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 

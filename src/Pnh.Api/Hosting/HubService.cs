@@ -3,6 +3,7 @@ using Pnh.Api.Configuration;
 using Pnh.Channels.Http;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
+using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Shards;
