@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
@@ -10,6 +11,7 @@ namespace Pnh.Channels.Tests;
 /// Every request that PNH makes, against stand-ins that share no code with the channels: Apple's header matrix (push type, topic, priority, size), and FCM's
 /// published message schema with its patterns and limits. What they refuse, the providers refuse.
 /// </summary>
+[SuppressMessage("Design", "CA1001", Justification = "xunit ends it by DisposeAsync.")]
 public sealed class SandboxMatrixTests : IAsyncLifetime
 {
     private static readonly EventClass[] Classes = [EventClass.Call, EventClass.Message, EventClass.Bulk];

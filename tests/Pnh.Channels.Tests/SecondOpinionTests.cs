@@ -6,7 +6,6 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.RegularExpressions;
 using Pnh.Channels.Apns;
-using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;

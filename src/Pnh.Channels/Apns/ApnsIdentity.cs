@@ -20,9 +20,7 @@ internal abstract class ApnsIdentity : IDisposable
     /// <summary>For a token that APNs called expired: the one to try instead; null = there is none.</summary>
     public virtual string? Replace(string refused) => null;
 
-    public virtual void Dispose()
-    {
-    }
+    public abstract void Dispose();
 
     protected void RaiseChanged() => Changed?.Invoke();
 }

@@ -4,7 +4,6 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.Http.Wire;
 using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.TestKit;
 

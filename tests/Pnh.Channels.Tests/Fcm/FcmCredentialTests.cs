@@ -3,7 +3,6 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Pnh.Channels.Fcm;
-using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
 using Pnh.TestKit;

@@ -1,7 +1,6 @@
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;

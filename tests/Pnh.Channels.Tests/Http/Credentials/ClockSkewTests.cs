@@ -38,11 +38,10 @@ public sealed class ClockSkewTests : ILogger
         Assert.True(clock.IsDue());
     }
 
-    public IDisposable? BeginScope<TState>(TState state)
-        where TState : notnull => null;
+    IDisposable? ILogger.BeginScope<TState>(TState state) => null;
 
-    public bool IsEnabled(LogLevel logLevel) => true;
+    bool ILogger.IsEnabled(LogLevel logLevel) => true;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+    void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
         _logged.Add(logLevel);
 }

@@ -6,7 +6,7 @@ using Pnh.Channels.Http.Wire;
 namespace Pnh.Channels.Tests.Http.Wire;
 
 /// <summary>What every transport's connection must do. A transport is tested by a class that derives from this one.</summary>
-public abstract class ConnectionSpecification : IAsyncLifetime
+public abstract class ConnectionSpecification : IAsyncDisposable
 {
     private readonly RawHttp2Server _server = new();
     private readonly Observer _observer = new();
@@ -15,10 +15,9 @@ public abstract class ConnectionSpecification : IAsyncLifetime
 
     private protected abstract IConnectionTransport Transport { get; }
 
-    public Task InitializeAsync() => Task.CompletedTask;
-
-    public async Task DisposeAsync()
+    public async ValueTask DisposeAsync()
     {
+        GC.SuppressFinalize(this);
         if (_connection is not null)
         {
             await _connection.DisposeAsync();
