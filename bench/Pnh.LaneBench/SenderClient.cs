@@ -42,7 +42,7 @@ internal sealed class SenderClient : IClient
             .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect))
             .AddPushChannels(pnh)
             .BuildServiceProvider();
-        _services.GetRequiredService<ProviderTrust>().Trust(address, X509Certificate2.CreateFromPemFile(certificateFile));
+        _services.GetRequiredService<ProviderTrust>().Trust(address, X509CertificateLoader.LoadCertificateFromFile(certificateFile));
         _sender = _services.GetServices<IPushChannel>().Single(channel => channel.Name == "apns").Open("demo/0", EventClass.Message);
         File.Delete(keyFile);
         _deliveries = Deliveries();
@@ -56,7 +56,9 @@ internal sealed class SenderClient : IClient
             var result = await _sender.SendAsync(_deliveries[(worker + count) % _deliveries.Length], CancellationToken.None);
             if (result.Status != DeliveryStatus.Accepted)
             {
-                throw new InvalidOperationException($"{result.Status} {result.Reason}");
+                // The pool may shed under a noisy neighbour: that is no push, and no reason to stop.
+                Console.Error.WriteLine($"{result.Status} {result.Reason}");
+                count--;
             }
         }
 

@@ -4,7 +4,12 @@ using Pnh.Channels.Http2;
 
 namespace Pnh.Channels.Tests.Http2;
 
+/// <summary>Runs when nothing else does: what all threads of the process allocate is counted.</summary>
+[CollectionDefinition(nameof(AllocationTests), DisableParallelization = true)]
+public sealed class AllocationCollection;
+
 /// <summary>What a request costs the heap.</summary>
+[Collection(nameof(AllocationTests))]
 public sealed class AllocationTests
 {
     private const int Workers = 50;
@@ -20,7 +25,7 @@ public sealed class AllocationTests
         var answering = Task.Run(() => AnswerAllAsync(server));
         var push = Http2.Pushes.Push();
 
-        // The first rounds make the state that the others use again. All threads count, those of other tests too: of several rounds one is undisturbed.
+        // The first rounds make the state that the others use again. All threads count: of several rounds one is undisturbed.
         await RoundAsync(connection, push, stop.Token);
         await RoundAsync(connection, push, stop.Token);
         var least = long.MaxValue;

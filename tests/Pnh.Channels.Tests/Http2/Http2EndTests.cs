@@ -1,4 +1,3 @@
-using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
 using Pnh.TestKit;
 

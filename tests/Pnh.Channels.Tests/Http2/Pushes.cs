@@ -47,7 +47,7 @@ internal static class Pushes
     {
         try
         {
-            using var answer = await connection.SendAsync(Push(address, body), cancellationToken).AsTask().WaitAsync(Http2Peer.Patience);
+            using var answer = await connection.SendAsync(Push(address, body), cancellationToken).AsTask().WaitAsync(Http2Peer.Patience, CancellationToken.None);
             return answer.Fault == SendFault.None ? $"{answer.Status} {answer.Text()}".TrimEnd() : $"{answer.Fault} {answer.FaultReason}";
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)

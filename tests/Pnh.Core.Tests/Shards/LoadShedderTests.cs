@@ -26,7 +26,7 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
-    public void Wait_NoOverload_IsOverAtOnce() => Assert.True(_shedder.WaitAsync(Long, CancellationToken.None).IsCompletedSuccessfully);
+    public void Wait_NoOverload_IsOverAtOnce() => Assert.True(_shedder.WaitAsync(Long, CancellationToken.None).AsTask().IsCompletedSuccessfully);
 
     [Fact]
     public async Task Wait_Overload_LastsUntilItEndsOrPatienceDoes()
