@@ -29,7 +29,7 @@ public sealed class SecondOpinionTests : IDisposable
         File.WriteAllText(PathOf("server.crt"), certificate.ExportCertificatePem());
         Directory.CreateDirectory(PathOf("3/device"));
         var port = FreePort();
-        using var server = Start("nghttpd", $"-v --no-push --max-concurrent-streams=7 -d {_folder.FullPath} {port} {PathOf("server.key")} {PathOf("server.crt")}");
+        using var server = Start("stdbuf", $"-oL nghttpd -v -m 7 -d {_folder.FullPath} {port} {PathOf("server.key")} {PathOf("server.crt")}");
         try
         {
             var log = new StringBuilder();

@@ -5,6 +5,9 @@ namespace Pnh.Channels.Http.Pool;
 /// <summary>How connections begin and end.</summary>
 internal sealed partial class ConnectionPool
 {
+    /// <summary>A request waits for so long until the next dial, as a single cut must not cost a call its second; after more failures it is told at once.</summary>
+    private static readonly TimeSpan ShortPause = TimeSpan.FromSeconds(1);
+
     private long _opened;
     private string _lastFault = "connect-failed";
 
@@ -87,7 +90,20 @@ internal sealed partial class ConnectionPool
         }
         else if (usable == 0)
         {
+            WaitOrFail();
+        }
+    }
+
+    private void WaitOrFail()
+    {
+        var pause = _dials.Wait();
+        if (_isDisposed || pause > ShortPause)
+        {
             FailWaiters(_isDisposed ? "connection-closed" : _lastFault);
+        }
+        else
+        {
+            _timer.Change(pause, TickPeriod);
         }
     }
 

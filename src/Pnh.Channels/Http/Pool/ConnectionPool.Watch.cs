@@ -27,7 +27,7 @@ internal sealed partial class ConnectionPool
 
             Grow();
             Renew(now);
-            if (_connections.Count == 0)
+            if (_connections.Count == 0 && _waiters.Count == 0)
             {
                 _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
             }

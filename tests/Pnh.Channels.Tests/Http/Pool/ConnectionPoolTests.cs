@@ -178,7 +178,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         var accepting = AcceptAndGoAwayAsync();
         for (var i = 0; i < 200; i++)
         {
-            if (await EnterAsync() is { Connection: not null } place)
+            if (await EnterAsTimePassesAsync() is { Connection: not null } place)
             {
                 using var answer = await SendAsync(place);
                 Assert.NotEqual(SendFault.None, answer.Fault);
@@ -188,8 +188,8 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
             _time.Advance(TimeSpan.FromMilliseconds(100));
         }
 
-        // 20 s: the bucket of 4 and one more for each 5 s; the pauses after dials in vain make it fewer.
-        Assert.InRange(_services.Gauges.Dials, 2, 8);
+        // The bucket of 4 and one more for each 5 s; the pauses after dials in vain make it fewer.
+        Assert.InRange(_services.Gauges.Dials, 2, 4 + (int)((_time.GetUtcNow() - _time.Start) / DialBudget.Refill) + 1);
         await _server.DisposeAsync();
         await accepting;
     }
@@ -224,21 +224,26 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Enter_NobodyListens_WaitersFailAndNoDialUntilThePauseIsOver()
+    public async Task Enter_NobodyListens_AShortPauseIsWaitedForALongOneToldAtOnce()
     {
         await _server.DisposeAsync();
         Start(new());
+        while (_services.Gauges.DialFailures < 7)
+        {
+            Assert.Equal("connect-failed", (await EnterAsTimePassesAsync()).Fault);
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
 
-        Assert.Equal("connect-failed", (await EnterAsync()).Fault);
+        // The seventh pause is 8 s or more.
         for (var i = 0; i < 50; i++)
         {
             Assert.Equal("connect-failed", (await EnterAsync()).Fault);
         }
 
-        Assert.Equal(1, _services.Gauges.DialFailures);
-        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(7, _services.Gauges.DialFailures);
+        _time.Advance(DialBudget.LongestPause);
         await EnterAsync();
-        Assert.Equal(2, _services.Gauges.DialFailures);
+        Assert.Equal(8, _services.Gauges.DialFailures);
     }
 
     [Fact]
@@ -321,6 +326,18 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     private static int LimitOf(ConnectionPlace place) => ((PooledConnection)place.Owner!).Limit;
 
     private Task<ConnectionPlace> EnterAsync() => _pool!.EnterAsync(CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    /// <summary>As <see cref="EnterAsync"/>, while the clock goes on.</summary>
+    private async Task<ConnectionPlace> EnterAsTimePassesAsync()
+    {
+        var enter = EnterAsync();
+        while (await Task.WhenAny(enter, Task.Delay(10)) != enter)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+        }
+
+        return await enter;
+    }
 
     private static Task<ProviderAnswer> SendAsync(ConnectionPlace place) => place.Connection!.SendAsync(
         new ProviderRequest { PathPrefix = "/", PathEnd = "x", Headers = default, Body = SplicedBody.Empty }, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
