@@ -73,7 +73,8 @@ public sealed class ProviderFaultTests
         Assert.Equal(phones - dead, Ledger(hub, "accepted"));
         for (var i = 0; i < phones; i++)
         {
-            var shown = sandbox.Phones.Find($"c0{i:x4}")?.LockScreen.Count ?? 0;
+            // A connection that is cut leaves its neighbours' pushes in doubt: those may come twice, as the same event.
+            var shown = sandbox.Phones.Find($"c0{i:x4}")?.LockScreen.Select(static push => push.EventId).Distinct().Count() ?? 0;
             Assert.Equal(Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1, shown);
         }
     }
