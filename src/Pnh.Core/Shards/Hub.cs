@@ -174,6 +174,11 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
+            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 })
+            {
+                Shedder.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
+            }
+
             await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
             return new AcceptResult(AcceptStatus.Accepted);
         }

@@ -78,6 +78,22 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public void Sheds_NoAnswerInTime_IsOverloadThoughTheCoresAreIdleAtTimes()
+    {
+        Pass(windows: 5, TimeSpan.Zero, answer: LoadShedder.AnswerTarget * 2);
+        Assert.Equal(100, Refused(EventClass.Bulk));
+        Pass(windows: 10, TimeSpan.Zero, answer: TimeSpan.FromMilliseconds(1));
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
+    public void Sheds_SlowDiskAndIdleCores_IsNoOverload()
+    {
+        Pass(windows: 10, TimeSpan.Zero, cpuShare: 0.1, answer: LoadShedder.AnswerTarget * 2);
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
     public void Sheds_WaitEnds_TakesAllAgainWithinASecond()
     {
         Pass(windows: 10, Long);
@@ -97,13 +113,17 @@ public sealed class LoadShedderTests
 
     private int Refused(EventClass @class) => Enumerable.Range(0, 100).Count(_ => _shedder.Sheds(@class));
 
-    private void Pass(int windows, TimeSpan wait, double cpuShare = 1, int events = 100, bool lastIsShort = false)
+    private void Pass(int windows, TimeSpan wait, double cpuShare = 1, int events = 100, bool lastIsShort = false, TimeSpan? answer = null)
     {
         for (var i = 0; i < windows * 10; i++)
         {
             for (var e = 0; e < events / 10; e++)
             {
                 _shedder.Count();
+                if (answer is { } late)
+                {
+                    _shedder.Answered(late);
+                }
             }
 
             _clock.Advance(LoadShedder.Window / 10);
