@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime;
 using Pnh.LaneBench;
 
 // LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
@@ -21,11 +22,15 @@ await using IClient client = args[0] switch
     _ => throw new ArgumentException($"unknown mode {args[0]}"),
 };
 
-// Until nothing is left to compile: the tiered JIT works beside the first hundred thousand pushes. Counted in CPU time, as others may be using the machine.
-while (Environment.CpuUsage.TotalTime < TimeSpan.FromSeconds(3))
+// Until next to nothing is compiled any more: the tiered JIT works beside the first hundred thousand pushes, and took a third of the CPU after three seconds of them.
+long compiled;
+var rounds = 0;
+do
 {
+    compiled = JitInfo.GetCompiledMethodCount();
     await Round.RunAsync(client, inFlight, TimeSpan.FromSeconds(0.5));
 }
+while (++rounds < 6 || (JitInfo.GetCompiledMethodCount() - compiled > 3 && rounds < 40));
 
 var round = await Round.RunAsync(client, inFlight, time);
 Console.WriteLine(string.Create(

@@ -10,22 +10,30 @@ namespace Pnh.Channels.Apns;
 /// </summary>
 internal static class ApnsId
 {
+    /// <summary>Longer ones than nearly all: six texts of 128 characters may take 2,310 bytes.</summary>
+    private const int StackBytes = 768;
+
     public static string Of(Delivery delivery)
     {
-        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        Append(hash, delivery.Event.App);
-        Append(hash, delivery.Event.Id);
-        Append(hash, delivery.User.User);
-        Append(hash, delivery.Device.Id);
-        Append(hash, delivery.Address!.Kind);
-        if (delivery.Withdrawal is not null)
+        var (app, id, user, device, kind) = (delivery.Event.App, delivery.Event.Id, delivery.User.User, delivery.Device.Id, delivery.Address!.Kind);
+
+        // What clears the event is another notification than the one that showed it.
+        var clear = delivery.Withdrawal is null ? "" : "clear";
+        var most = (3 * (app.Length + id.Length + user.Length + device.Length + kind.Length + clear.Length)) + 6;
+        var text = most <= StackBytes ? stackalloc byte[StackBytes] : new byte[most];
+        var length = 0;
+        Append(app, text, ref length);
+        Append(id, text, ref length);
+        Append(user, text, ref length);
+        Append(device, text, ref length);
+        Append(kind, text, ref length);
+        if (clear.Length > 0)
         {
-            // What clears the event is another notification than the one that showed it.
-            Append(hash, "clear");
+            Append(clear, text, ref length);
         }
 
         Span<byte> digest = stackalloc byte[SHA256.HashSizeInBytes];
-        hash.GetHashAndReset(digest);
+        SHA256.HashData(text[..length], digest);
         digest[6] = (byte)((digest[6] & 0x0F) | 0x80);
         digest[8] = (byte)((digest[8] & 0x3F) | 0x80);
 
@@ -33,12 +41,10 @@ internal static class ApnsId
         return new Guid(digest[..16], bigEndian: true).ToString("D");
     }
 
-    private static void Append(IncrementalHash hash, string text)
+    /// <summary>A zero byte ends each, since none may contain one.</summary>
+    private static void Append(string part, Span<byte> text, ref int length)
     {
-        // Ids have at most 128 characters, so at most 512 bytes; a zero byte ends each, since none may contain one.
-        Span<byte> bytes = stackalloc byte[(4 * 128) + 1];
-        var length = Encoding.UTF8.GetBytes(text, bytes);
-        bytes[length] = 0;
-        hash.AppendData(bytes[..(length + 1)]);
+        length += Encoding.UTF8.GetBytes(part, text[length..]);
+        text[length++] = 0;
     }
 }

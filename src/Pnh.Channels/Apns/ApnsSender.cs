@@ -1,9 +1,9 @@
-using System.Runtime.CompilerServices;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
+using Polly;
 
 namespace Pnh.Channels.Apns;
 
@@ -75,21 +75,26 @@ internal sealed class ApnsSender : ProviderSender
             : null;
     }
 
-    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    protected override ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken) =>
+        ExchangeAsync(Request(delivery), delivery, cancellationToken);
+
+    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
+        Read(answer, delivery) with { ProviderId = request.Headers.Find(HeaderName.ApnsId) };
+
+    /// <summary>An expired token is replaced, unless it is too young for that.</summary>
+    protected override bool TryCorrect(ref ProviderRequest request, in DeliveryResult result)
     {
-        var id = ApnsId.Of(delivery);
-        var authorization = _identity.Authorization;
-        var attempt = await ExchangeAsync(Request(delivery, id, authorization), delivery, cancellationToken);
-        if (authorization is not null && attempt.Result.Reason == ApnsResponse.ExpiredProviderToken && _identity.Replace(authorization) is { } renewed)
+        if (result.Reason != ApnsResponse.ExpiredProviderToken
+            || request.Headers.Find(HeaderName.Authorization) is not { } refused || _identity.Replace(refused) is not { } renewed)
         {
-            attempt = await ExchangeAsync(Request(delivery, id, renewed), delivery, cancellationToken);
+            return false;
         }
 
-        return attempt.HttpStatus == 0 ? attempt : attempt with { Result = attempt.Result with { ProviderId = id } };
+        request = request with { Headers = request.Headers.With(HeaderName.Authorization, renewed) };
+        return true;
     }
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
+    private DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
     {
         if (answer.Status == 200)
         {
@@ -139,17 +144,17 @@ internal sealed class ApnsSender : ProviderSender
 
     private static PushAddress AddressOf(Delivery delivery) => delivery.Withdrawal is null ? delivery.Address! : ApnsClear.AddressOf(delivery)!;
 
-    private ProviderRequest Request(Delivery delivery, string id, string? authorization)
+    private ProviderRequest Request(Delivery delivery)
     {
         var address = AddressOf(delivery);
         var push = delivery.Withdrawal is { } withdrawal ? ApnsClear.For(withdrawal, Time) : ApnsPush.For(delivery.Event, address.Kind);
         var headers = default(HeaderList);
-        if (authorization is not null)
+        if (_identity.Authorization is { } authorization)
         {
             headers.Add(HeaderName.Authorization, authorization);
         }
 
-        headers.Add(HeaderName.ApnsId, id);
+        headers.Add(HeaderName.ApnsId, ApnsId.Of(delivery));
         headers.Add(HeaderName.ApnsPushType, push.Type.Name);
         headers.Add(HeaderName.ApnsTopic, TopicFor(push.Type));
         headers.Add(HeaderName.ApnsPriority, push.Priority);

@@ -3,6 +3,7 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
+using Polly;
 
 namespace Pnh.Channels.Fcm;
 
@@ -67,17 +68,17 @@ internal sealed class FcmSender : ProviderSender
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var authorization = await _credential.GetAsync(cancellationToken);
         if (authorization.Header is not { } header)
         {
-            return Attempt.Of(authorization.Failure);
+            return Outcome.FromResult(Attempt.Of(authorization.Failure));
         }
 
         if (_pace.Take(delivery.Event.Class, LongestWait) is not { } wait)
         {
-            return Attempt.Of(Later(DeliveryStatus.Unavailable, "project-paced", LongestWait));
+            return Outcome.FromResult(Attempt.Of(Later(DeliveryStatus.Unavailable, "project-paced", LongestWait)));
         }
 
         if (wait > TimeSpan.Zero)
@@ -86,7 +87,7 @@ internal sealed class FcmSender : ProviderSender
         }
 
         var attempt = await ExchangeAsync(Request(delivery, header), delivery, cancellationToken);
-        if (!IsUnauthorized(attempt))
+        if (!IsUnauthorized(attempt.Result))
         {
             return attempt;
         }
@@ -94,7 +95,7 @@ internal sealed class FcmSender : ProviderSender
         var replaced = await _credential.ReplaceAsync(header, cancellationToken);
         if (replaced.Header is not { } other)
         {
-            return Attempt.Of(replaced.Failure);
+            return Outcome.FromResult(Attempt.Of(replaced.Failure));
         }
 
         return string.Equals(other, header, StringComparison.Ordinal)
@@ -102,7 +103,7 @@ internal sealed class FcmSender : ProviderSender
             : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
     }
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
+    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery)
     {
         if (answer.Status == 200)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Polly;
@@ -42,8 +43,27 @@ internal static class ProviderPipeline
     public static ResiliencePipeline<Attempt> Build(
         ProviderPipelineOptions options, RetryBudget budget, TimeProvider time, CircuitBreakerStateProvider breaker)
     {
-        var builder = new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
-            .AddTimeout(new TimeoutStrategyOptions { Name = "total-timeout", Timeout = options.TotalTimeout })
+        var builder = new ResiliencePipelineBuilder<Attempt> { TimeProvider = time };
+        if (options.Chaos is not null)
+        {
+            // Its delays stand outside of the attempt's timeout.
+            builder.AddTimeout(new TimeoutStrategyOptions { Name = "total-timeout", Timeout = options.TotalTimeout });
+        }
+
+        var retry = new RetryWhenNeeded(
+            Breaker(options, time, breaker), breaker, Retry(options, budget, time), outcome => IsCandidate(outcome, options), options.TotalTimeout, time);
+        Add(builder, "retry", retry);
+        options.Chaos?.Invoke(builder);
+        Add(builder, "attempt-timeout", new AttemptTimeout(new Deadlines(options.AttemptTimeout, time)));
+        return builder.Build();
+    }
+
+    [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "The options have no members but a name, so nothing that is looked up to be validated.")]
+    private static void Add(ResiliencePipelineBuilder<Attempt> builder, string name, ResilienceStrategy<Attempt> strategy) =>
+        builder.AddStrategy(_ => strategy, new EmptyOptions { Name = name });
+
+    private static ResiliencePipeline<Attempt> Retry(ProviderPipelineOptions options, RetryBudget budget, TimeProvider time) =>
+        new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
             .AddRetry(new RetryStrategyOptions<Attempt>
             {
                 Name = "retry",
@@ -55,10 +75,12 @@ internal static class ProviderPipeline
 
                 // Polly asks after the last attempt too, and then does nothing with the answer: that must not cost the budget.
                 ShouldHandle = arguments => ValueTask.FromResult(
-                    arguments is { AttemptNumber: < MaxRetries, Outcome: { Exception: null, Result: var attempt } }
-                    && (attempt.IsUnsent || options.IsSafeToRetry(attempt.Result))
-                    && budget.TrySpend()),
+                    arguments.AttemptNumber < MaxRetries && IsCandidate(arguments.Outcome, options) && budget.TrySpend()),
             })
+            .Build();
+
+    private static ResiliencePipeline<Attempt> Breaker(ProviderPipelineOptions options, TimeProvider time, CircuitBreakerStateProvider breaker) =>
+        new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
             .AddCircuitBreaker(new CircuitBreakerStrategyOptions<Attempt>
             {
                 Name = "breaker",
@@ -72,10 +94,11 @@ internal static class ProviderPipeline
                     { Exception: { } exception } => exception is TimeoutRejectedException,
                     { Result: var attempt } => attempt.Fault == SendFault.None ? options.IsOutage(attempt.Result) : attempt.IsFault,
                 }),
-            });
-        options.Chaos?.Invoke(builder);
-        return builder.AddTimeout(new TimeoutStrategyOptions { Name = "attempt-timeout", Timeout = options.AttemptTimeout }).Build();
-    }
+            })
+            .Build();
+
+    private static bool IsCandidate(in Outcome<Attempt> outcome, ProviderPipelineOptions options) =>
+        outcome is { Exception: null, Result: var attempt } && (attempt.IsUnsent || options.IsSafeToRetry(attempt.Result));
 
     /// <summary>The result for an exception out of the pipeline; null when it is a bug or a cancellation and must be thrown.</summary>
     public static DeliveryResult? ToResult(Exception exception) => exception switch
@@ -89,4 +112,7 @@ internal static class ProviderPipeline
         TimeoutRejectedException => DeliveryResult.Of(DeliveryStatus.Unavailable, "timeout"),
         _ => null,
     };
+
+    /// <summary>For strategies that take none.</summary>
+    private sealed class EmptyOptions : ResilienceStrategyOptions;
 }

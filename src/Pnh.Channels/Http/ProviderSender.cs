@@ -70,7 +70,7 @@ internal abstract partial class ProviderSender : IPushSender
         try
         {
             var outcome = await _pipeline.ExecuteOutcomeAsync(
-                static (context, state) => state.Sender.TryAsync(state.Delivery, context.CancellationToken), context, (Sender: this, Delivery: delivery));
+                static (context, state) => state.Sender.AttemptAsync(state.Delivery, context.CancellationToken), context, (Sender: this, Delivery: delivery));
             var result = outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result.Result;
             if (outcome.Result.Fault != SendFault.None)
             {
@@ -98,11 +98,14 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
     protected abstract DeliveryResult? Refuse(Delivery delivery);
 
-    /// <summary>One attempt: a credential, a request of its own, <see cref="ExchangeAsync"/>.</summary>
-    protected abstract ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken);
+    /// <summary>One attempt: a credential, a request of its own, <see cref="ExchangeAsync"/>. What it throws becomes the outcome too.</summary>
+    protected abstract ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken);
 
     /// <summary>What an answer means for the delivery.</summary>
-    protected abstract DeliveryResult Read(in ProviderAnswer answer, Delivery delivery);
+    protected abstract DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery);
+
+    /// <summary>True when the request was corrected by what its answer says of our credential, and shall be sent once more at once.</summary>
+    protected virtual bool TryCorrect(ref ProviderRequest request, in DeliveryResult result) => false;
 
     /// <summary>True for an answer after which its connection is of no more use: no further request goes over it.</summary>
     protected virtual bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => false;
@@ -112,54 +115,61 @@ internal abstract partial class ProviderSender : IPushSender
 
     /// <summary>Sends the request over one of the connections and reads the answer.</summary>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    protected async ValueTask<Attempt> ExchangeAsync(ProviderRequest request, Delivery delivery, CancellationToken cancellationToken)
+    protected async ValueTask<Outcome<Attempt>> ExchangeAsync(ProviderRequest request, Delivery delivery, CancellationToken cancellationToken)
     {
-        var place = await _connections.EnterAsync(cancellationToken);
-        if (place.Connection is null)
+        for (var isFirst = true; ; isFirst = false)
         {
-            return Attempt.Failed(SendFault.NotSent, place.Fault!);
-        }
-
-        if (IsExpired(delivery))
-        {
-            _connections.Exit(place, answered: false, proven: false);
-            return Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired));
-        }
-
-        var (answered, proven) = (false, false);
-        try
-        {
-            if (_gauges.Clock.IsDue())
+            var place = await _connections.EnterAsync(cancellationToken);
+            if (place.Connection is null)
             {
-                request = request with { Wanted = request.Wanted | WantedHeaders.Date };
+                return Outcome.FromResult(Attempt.Failed(SendFault.NotSent, place.Fault!));
             }
 
-            using var answer = await place.Connection.SendAsync(request, cancellationToken);
-            answered = answer.Fault == SendFault.None;
-            _gauges.Clock.Note(answer.Date);
-            if (!answered)
+            if (IsExpired(delivery))
             {
-                return Attempt.Failed(answer.Fault, answer.FaultReason!);
+                _connections.Exit(place, answered: false, proven: false);
+                return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired)));
             }
 
-            var result = Read(answer, delivery);
-            proven = IsProof(result.Status);
-            Judge(delivery, result);
-            if (SpoilsConnection(request, result))
+            var (answered, proven) = (false, false);
+            try
             {
-                _connections.Retire(place);
-            }
+                if (_gauges.Clock.IsDue())
+                {
+                    request = request with { Wanted = request.Wanted | WantedHeaders.Date };
+                }
 
-            return Attempt.Answered(result, answer.Status);
-        }
-        finally
-        {
-            _connections.Exit(place, answered, proven);
+                using var answer = await place.Connection.SendAsync(request, cancellationToken);
+                answered = answer.Fault == SendFault.None;
+                _gauges.Clock.Note(answer.Date);
+                var attempt = answered ? Judge(answer, request, delivery, place) : Attempt.Failed(answer.Fault, answer.FaultReason!);
+                proven = answered && IsProof(attempt.Result.Status);
+                if (!answered || !isFirst || !TryCorrect(ref request, attempt.Result))
+                {
+                    return Outcome.FromResult(attempt);
+                }
+            }
+            finally
+            {
+                _connections.Exit(place, answered, proven);
+            }
         }
     }
 
+    private Attempt Judge(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery, in ConnectionPlace place)
+    {
+        var result = Read(answer, request, delivery);
+        Remember(delivery, result);
+        if (SpoilsConnection(request, result))
+        {
+            _connections.Retire(place);
+        }
+
+        return Attempt.Answered(result, answer.Status);
+    }
+
     /// <summary>What clears an event may go to another address than the delivery's.</summary>
-    private void Judge(Delivery delivery, in DeliveryResult result)
+    private void Remember(Delivery delivery, in DeliveryResult result)
     {
         if (_standing is null || delivery.Withdrawal is not null)
         {
@@ -169,20 +179,6 @@ internal abstract partial class ProviderSender : IPushSender
         if (result.Status == DeliveryStatus.Accepted || (result.Status == DeliveryStatus.AddressDead && IsHeldAgainstUs(result)))
         {
             _standing.Note(delivery.Address!.Value, isBad: result.Status == DeliveryStatus.AddressDead);
-        }
-    }
-
-    /// <summary>Polly is told of exceptions as values.</summary>
-    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    private async ValueTask<Outcome<Attempt>> TryAsync(Delivery delivery, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return Outcome.FromResult(await AttemptAsync(delivery, cancellationToken));
-        }
-        catch (Exception exception)
-        {
-            return Outcome.FromException<Attempt>(exception);
         }
     }
 

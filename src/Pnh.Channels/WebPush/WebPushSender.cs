@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
+using Polly;
 
 namespace Pnh.Channels.WebPush;
 
@@ -42,7 +43,7 @@ internal sealed class WebPushSender : ProviderSender
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    protected override async ValueTask<Attempt> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var subscription = PushSubscription.Parse(delivery.Address!.Value)!;
         byte[] body;
@@ -52,23 +53,23 @@ internal sealed class WebPushSender : ProviderSender
         }
         catch (CryptographicException)
         {
-            return Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address"));
+            return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address")));
         }
 
         var attempt = await ExchangeAsync(Request(delivery, subscription, body), delivery, cancellationToken);
-        return attempt.Result.Reason switch
+        return attempt.Result.Result.Reason switch
         {
             // Says something of this subscription, so it must not count against the push service.
-            WebPushConnections.NotPublic => Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, WebPushConnections.NotPublic)),
+            WebPushConnections.NotPublic => Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, WebPushConnections.NotPublic))),
 
             // Anybody can make up a name below a suffix; it must not open the breaker for those that exist.
-            WebPushConnections.NameUnknown when _route.Host.IsPattern => Attempt.Of(
-                new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = WebPushConnections.NameUnknown, RetryAfter = WebPushResponse.QuotaPause }),
+            WebPushConnections.NameUnknown when _route.Host.IsPattern => Outcome.FromResult(Attempt.Of(
+                new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = WebPushConnections.NameUnknown, RetryAfter = WebPushResponse.QuotaPause })),
             _ => attempt,
         };
     }
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery) =>
+    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
         WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
 
     private ProviderRequest Request(Delivery delivery, PushSubscription subscription, byte[] body)

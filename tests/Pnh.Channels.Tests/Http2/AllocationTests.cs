@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
 
@@ -15,6 +14,13 @@ public sealed class AllocationTests
     private const int Workers = 50;
     private const int Pushes = 1000;
 
+    private static void Gone(FrameBuffer output, int stream)
+    {
+        // :status with a literal value, named by the static table.
+        output.AppendFrame(FrameType.Headers, FrameFlags.EndHeaders, stream, [0x08, 3, (byte)'4', (byte)'1', (byte)'0']);
+        output.AppendFrame(FrameType.Data, FrameFlags.EndStreamOrAck, stream, "{\"reason\":\"Unregistered\"}"u8);
+    }
+
     [Fact]
     public async Task SendAsync_ManyAtOnce_AllocatesNothingPerRequest()
     {
@@ -22,7 +28,7 @@ public sealed class AllocationTests
         await using var connection = Http2Connection.Start(
             client, new ConnectionOptions { Origin = new Uri("http://localhost") }, new Observed(), TimeProvider.System, Http2Limits.Default);
         using var stop = new CancellationTokenSource();
-        var answering = Task.Run(() => AnswerAllAsync(server));
+        var answering = Task.Run(() => FrugalServer.AnswerAllAsync(server, Gone));
         var push = Http2.Pushes.Push();
 
         // The first rounds make the state that the others use again. All threads count: of several rounds one is undisturbed.
@@ -55,64 +61,5 @@ public sealed class AllocationTests
                 throw new InvalidOperationException($"{answer.Status} {answer.Fault}");
             }
         }
-    }
-
-    /// <summary>A server that allocates nothing itself: it answers each stream's end with headers from the static table and a body.</summary>
-    private static async Task AnswerAllAsync(NetworkStream stream)
-    {
-        var input = new byte[64 * 1024];
-        var output = new FrameBuffer(64 * 1024);
-        output.AppendFrame(FrameType.Settings, FrameFlags.None, 0, []);
-        var filled = -24;
-        await stream.ReadExactlyAsync(input.AsMemory(0, -filled));
-        filled = 0;
-        while (true)
-        {
-            await stream.WriteAsync(output.Memory);
-            output.Truncate(0);
-            int read;
-            try
-            {
-                read = await stream.ReadAsync(input.AsMemory(filled));
-            }
-            catch (IOException)
-            {
-                return;
-            }
-
-            if (read == 0)
-            {
-                return;
-            }
-
-            filled += read;
-            var taken = Answer(input.AsSpan(0, filled), output);
-            input.AsSpan(taken, filled - taken).CopyTo(input);
-            filled -= taken;
-        }
-    }
-
-    private static int Answer(ReadOnlySpan<byte> input, FrameBuffer output)
-    {
-        var taken = 0;
-        while (input.Length - taken >= FrameHeader.Size)
-        {
-            var header = FrameHeader.Read(input[taken..]);
-            if (input.Length - taken - FrameHeader.Size < header.Length)
-            {
-                break;
-            }
-
-            taken += FrameHeader.Size + header.Length;
-            if (header.Type == FrameType.Data)
-            {
-                // :status with a literal value, named by the static table.
-                output.AppendFrame(FrameType.Headers, FrameFlags.EndHeaders, header.Stream, [0x08, 3, (byte)'4', (byte)'1', (byte)'0']);
-                output.AppendFrame(FrameType.Data, FrameFlags.EndStreamOrAck, header.Stream, "{\"reason\":\"Unregistered\"}"u8);
-                output.AppendFrame(FrameType.WindowUpdate, 0, (uint)header.Length);
-            }
-        }
-
-        return taken;
     }
 }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 
 namespace Pnh.Channels.Http.Wire;
 
@@ -34,7 +35,12 @@ internal sealed class FrameWatch : Stream
         set => throw new NotSupportedException();
     }
 
-    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    /// <summary>The handler asks with an empty buffer first, to hold none while it waits: that says nothing yet.</summary>
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        buffer.IsEmpty ? _inner.ReadAsync(buffer, cancellationToken) : ReadAlongAsync(buffer, cancellationToken);
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<int> ReadAlongAsync(Memory<byte> buffer, CancellationToken cancellationToken)
     {
         var read = 0;
         try
@@ -45,8 +51,7 @@ internal sealed class FrameWatch : Stream
         }
         finally
         {
-            // The handler asks with an empty buffer first, to hold none while it waits.
-            if (read == 0 && buffer.Length > 0)
+            if (read == 0)
             {
                 End();
             }

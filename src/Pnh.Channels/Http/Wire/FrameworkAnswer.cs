@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 
 namespace Pnh.Channels.Http.Wire;
 
@@ -25,10 +26,22 @@ internal static class FrameworkAnswer
         }
     }
 
-    public static async ValueTask<ProviderAnswer> ReadAsync(HttpResponseMessage response, WantedHeaders wanted, CancellationToken cancellationToken)
+    /// <summary>Completes at once for an empty body, as every accepted push to Apple has one.</summary>
+    public static ValueTask<ProviderAnswer> ReadAsync(HttpResponseMessage response, WantedHeaders wanted, CancellationToken cancellationToken) =>
+        response.Content.Headers.ContentLength == 0
+            ? ValueTask.FromResult(Answer(response, wanted, null, 0))
+            : ReadWithBodyAsync(response, wanted, cancellationToken);
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private static async ValueTask<ProviderAnswer> ReadWithBodyAsync(HttpResponseMessage response, WantedHeaders wanted, CancellationToken cancellationToken)
+    {
+        var (buffer, length) = await ReadBodyAsync(response, cancellationToken);
+        return Answer(response, wanted, buffer, length);
+    }
+
+    private static ProviderAnswer Answer(HttpResponseMessage response, WantedHeaders wanted, byte[]? buffer, int length)
     {
         var status = (int)response.StatusCode;
-        var (buffer, length) = await ReadBodyAsync(response, cancellationToken);
         if (status is >= 200 and < 300)
         {
             return wanted == WantedHeaders.None
@@ -60,14 +73,10 @@ internal static class FrameworkAnswer
         _ => null,
     };
 
-    /// <summary>The body's beginning in a pooled buffer; none for an empty body, as every accepted push to Apple has one.</summary>
+    /// <summary>The body's beginning in a pooled buffer.</summary>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private static async ValueTask<(byte[]? Buffer, int Length)> ReadBodyAsync(HttpResponseMessage response, CancellationToken cancellationToken)
     {
-        if (response.Content.Headers.ContentLength == 0)
-        {
-            return default;
-        }
-
         var buffer = ArrayPool<byte>.Shared.Rent(4096);
         var length = 0;
         try

@@ -24,6 +24,35 @@ internal struct HeaderList
         _slots[_count++] = new Header(name, value);
     }
 
+    /// <summary>The value; null = there is no such header.</summary>
+    public readonly string? Find(HeaderName name)
+    {
+        foreach (var header in AsSpan())
+        {
+            if (ReferenceEquals(header.Name, name))
+            {
+                return header.Value;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>The same list with another value for one that it has.</summary>
+    public readonly HeaderList With(HeaderName name, string value)
+    {
+        var other = this;
+        for (var i = 0; i < _count; i++)
+        {
+            if (ReferenceEquals(_slots[i].Name, name))
+            {
+                other._slots[i] = new Header(name, value);
+            }
+        }
+
+        return other;
+    }
+
     /// <summary>The headers; valid as long as the list is.</summary>
     [UnscopedRef]
     public readonly ReadOnlySpan<Header> AsSpan() => ((ReadOnlySpan<Header>)_slots)[.._count];

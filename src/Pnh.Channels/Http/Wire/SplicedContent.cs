@@ -32,7 +32,12 @@ internal sealed class SplicedContent : HttpContent
     protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) =>
         SerializeToStreamAsync(stream, context, CancellationToken.None);
 
-    protected override async Task SerializeToStreamAsync(Stream stream, TransportContext? context, CancellationToken cancellationToken)
+    protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context, CancellationToken cancellationToken) =>
+        _body.Length == _body.Head.Length && _first.Length + _second.Length == 0
+            ? stream.WriteAsync(_body.Head, cancellationToken).AsTask()
+            : SpliceAsync(stream, cancellationToken);
+
+    private async Task SpliceAsync(Stream stream, CancellationToken cancellationToken)
     {
         var length = _body.Length + _first.Length + _second.Length;
         var buffer = ArrayPool<byte>.Shared.Rent(length);
