@@ -19,6 +19,7 @@ public sealed class FaultLedgerTests(TemporaryFolder folder) : IClassFixture<Tem
         ["byte-per-second"] = Wire(WireFault.Trickle, Unavailable) with { LosesAnswers = true },
         ["reset-in-a-record"] = Wire(WireFault.Cut, Lost) with { LosesAnswers = true },
         ["goaway-storm"] = Script(new Script(ScriptKind.GoAway) { Times = 15 }, "pnh_provider_connection_ends_total{channel=\"apns\",cause=\"goaway\"}"),
+        // No number shows this one: a window that fell only makes requests wait.
         ["settings-fall-and-rise"] = new(FallAndRise, static scene => Everybody(scene, null), Accepted),
         ["a-third-bad"] = new(static scene => OfThree(scene, new Script(ScriptKind.Bad)), static _ => { }, "pnh_ledger_settled_total{app=\"demo\",class=\"message\",state=\"failed\"}")
         {
