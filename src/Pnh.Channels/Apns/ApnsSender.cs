@@ -32,6 +32,7 @@ internal sealed class ApnsSender : ProviderSender
     private readonly ApnsIdentity _identity;
     private readonly DevicePace _devices;
     private readonly ConnectionPool _pool;
+    private readonly WantedHeaders _wanted;
     private readonly string _topic;
     private readonly string _voipTopic;
     private readonly string _liveActivityTopic;
@@ -47,6 +48,7 @@ internal sealed class ApnsSender : ProviderSender
         _devices = account.Devices;
         _pool = pool;
         _identity.Changed += pool.RetireAll;
+        _wanted = account.Environment == ApnsAccounts.Sandbox ? WantedHeaders.ApnsUniqueId : WantedHeaders.None;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
         _liveActivityTopic = account.Topic + ApnsPushType.LiveActivity.TopicSuffix;
@@ -86,14 +88,18 @@ internal sealed class ApnsSender : ProviderSender
             attempt = await ExchangeAsync(Request(delivery, id, renewed), delivery, cancellationToken);
         }
 
-        return attempt.HttpStatus == 0 ? attempt : attempt with { Result = attempt.Result with { ProviderId = id } };
+        // The development environment's apns-unique-id, after ours, finds the push in Apple's console.
+        return attempt.HttpStatus == 0 ? attempt : attempt with
+        {
+            Result = attempt.Result with { ProviderId = attempt.Result.ProviderId is { } unique ? $"{id} {unique}" : id },
+        };
     }
 
     protected override DeliveryResult Read(in ProviderAnswer answer, Delivery delivery)
     {
         if (answer.Status == 200)
         {
-            return DeliveryResult.Of(DeliveryStatus.Accepted);
+            return new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = answer.ApnsUniqueId };
         }
 
         var result = ApnsResponse.Map(answer.Status, answer.Body.Span, RetryAfter.Read(answer.RetryAfter, Time));
@@ -168,6 +174,7 @@ internal sealed class ApnsSender : ProviderSender
             PathPrefix = Path,
             PathEnd = address.Value,
             Headers = headers,
+            Wanted = _wanted,
             Body = push.BodyFor(delivery.Event, delivery.Device.Locale).Parts,
         };
     }
