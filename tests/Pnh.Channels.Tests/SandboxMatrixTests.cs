@@ -48,6 +48,19 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Apns_DevelopmentEnvironment_ProviderIdEndsWithApplesOwn()
+    {
+        await using var sender = _host.Channel("apns").Open("demo/0", EventClass.Message);
+        var accepted = Sample.Event(TimeProvider.System, notification: new Notification { Title = "Hi" });
+
+        var result = await sender.SendAsync(Sample.Delivery(accepted, new PushAddress("apns", "token", "aa01", "sandbox/com.example", default)), CancellationToken.None);
+
+        var ids = result.ProviderId!.Split(' ');
+        Assert.Equal(_sandbox.Phones.Find("aa01")!.Requests[0].Header("apns-id"), ids[0]);
+        Assert.True(Guid.TryParse(Assert.Single(ids[1..]), out _));
+    }
+
+    [Fact]
     public async Task Apns_EveryEventOnEveryKindOfAddress_AcceptedAndNothingCounted()
     {
         var sent = 0;

@@ -21,6 +21,9 @@ internal sealed class ApnsCredential : ApnsIdentity
     /// <summary>Apple refuses an older one.</summary>
     private static readonly TimeSpan Longest = TimeSpan.FromHours(1);
 
+    /// <summary>More than clocks are corrected by in passing, and less than what Apple lets an <c>iat</c> be ahead.</summary>
+    private static readonly TimeSpan StepBack = TimeSpan.FromMinutes(1);
+
     private static readonly TimeSpan RenewalSpread = TimeSpan.FromMinutes(5);
 
     private readonly Lock _lock = new();
@@ -91,10 +94,18 @@ internal sealed class ApnsCredential : ApnsIdentity
         }
     }
 
-    /// <summary>By whichever clock says more: the wall clock may jump ahead of a wrong <c>iat</c>, or step back and keep a token for ever.</summary>
+    /// <summary>
+    /// By whichever clock says more: the wall clock may jump ahead of a wrong <c>iat</c>, or step back and keep a token for ever. A token from before a step back
+    /// is out of date at once: its <c>iat</c> is in Apple's future.
+    /// </summary>
     private TimeSpan Age(Minted minted)
     {
         var byWall = _time.GetUtcNow() - minted.IssuedAt;
+        if (byWall < -StepBack)
+        {
+            return Longest;
+        }
+
         var elapsed = _time.GetElapsedTime(minted.Timestamp);
         return byWall > elapsed ? byWall : elapsed;
     }

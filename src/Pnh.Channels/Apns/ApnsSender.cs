@@ -32,6 +32,7 @@ internal sealed class ApnsSender : ProviderSender
     private readonly ApnsIdentity _identity;
     private readonly DevicePace _devices;
     private readonly ConnectionPool _pool;
+    private readonly WantedHeaders _wanted;
     private readonly string _topic;
     private readonly string _voipTopic;
     private readonly string _liveActivityTopic;
@@ -47,6 +48,7 @@ internal sealed class ApnsSender : ProviderSender
         _devices = account.Devices;
         _pool = pool;
         _identity.Changed += pool.RetireAll;
+        _wanted = account.Environment == ApnsAccounts.Sandbox ? WantedHeaders.ApnsUniqueId : WantedHeaders.None;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
         _liveActivityTopic = account.Topic + ApnsPushType.LiveActivity.TopicSuffix;
@@ -78,8 +80,12 @@ internal sealed class ApnsSender : ProviderSender
     protected override ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken) =>
         ExchangeAsync(Request(delivery), delivery, cancellationToken);
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
-        Read(answer, delivery) with { ProviderId = request.Headers.Find(HeaderName.ApnsId) };
+    /// <summary>The development environment's apns-unique-id, after ours, finds the push in Apple's console.</summary>
+    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery)
+    {
+        var id = request.Headers.Find(HeaderName.ApnsId);
+        return Read(answer, delivery) with { ProviderId = answer is { Status: 200, ApnsUniqueId: { } unique } ? $"{id} {unique}" : id };
+    }
 
     /// <summary>An expired token is replaced, unless it is too young for that.</summary>
     protected override bool TryCorrect(ref ProviderRequest request, in DeliveryResult result)
@@ -173,6 +179,7 @@ internal sealed class ApnsSender : ProviderSender
             PathPrefix = Path,
             PathEnd = address.Value,
             Headers = headers,
+            Wanted = _wanted,
             Body = push.BodyFor(delivery.Event, delivery.Device.Locale).Parts,
         };
     }

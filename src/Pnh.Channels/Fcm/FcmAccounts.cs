@@ -14,7 +14,9 @@ namespace Pnh.Channels.Fcm;
 /// <param name="Connections">The most that each class may open.</param>
 /// <param name="Pace">Of the whole project: all its lanes share it.</param>
 /// <param name="Devices">Of each device.</param>
-internal sealed record FcmAccount(string Name, string App, string Project, Uri SendAddress, FcmCredential Credential, int Connections, FcmPace Pace, DevicePace Devices);
+/// <param name="CollapseKeys">Of each device.</param>
+internal sealed record FcmAccount(
+    string Name, string App, string Project, Uri SendAddress, FcmCredential Credential, int Connections, FcmPace Pace, DevicePace Devices, FcmCollapseKeys CollapseKeys);
 
 /// <summary>Every FCM account of the configuration, read and judged once; service accounts are read again when their files change. Owns them.</summary>
 internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
@@ -93,7 +95,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
         Add(section, bytes, new FcmAccount(
             section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), connections,
-            new FcmPace(perMinute, services.Time), new DevicePace(PerDeviceAndMinute, services.Time)), services);
+            new FcmPace(perMinute, services.Time), new DevicePace(PerDeviceAndMinute, services.Time), new FcmCollapseKeys(services.Time)), services);
     }
 
     private void Add(AccountSection section, byte[] bytes, FcmAccount account, ProviderServices services)

@@ -27,7 +27,7 @@ internal sealed class FcmCredential : IDisposable
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
     private FcmAccessToken? _current;
-    private DateTimeOffset _replaceFrom;
+    private TimeSpan _replaceFrom;
     private Task<FcmAccessToken>? _fetch;
 
     public FcmCredential(ServiceAccount account, ProviderServices services)
@@ -38,7 +38,9 @@ internal sealed class FcmCredential : IDisposable
     }
 
     /// <summary>How long the present token is good; zero without one.</summary>
-    public TimeSpan Left => Volatile.Read(ref _current) is { Authorization.Header: not null } current ? current.GoodUntil - _time.GetUtcNow() : TimeSpan.Zero;
+    public TimeSpan Left => Volatile.Read(ref _current) is { Authorization.Header: not null } current ? current.GoodUntil - Now : TimeSpan.Zero;
+
+    private TimeSpan Now => _time.GetElapsedTime(0);
 
     /// <summary>Another key for the same project: the next fetch signs with it, and is due now; the present token stays in use until it has come.</summary>
     public void Take(ServiceAccount account)
@@ -47,14 +49,14 @@ internal sealed class FcmCredential : IDisposable
         {
             // The former one is not disposed: a fetch may be signing with it, and there are few.
             _endpoint = new FcmTokenEndpoint(account, _services);
-            _current = _current is { Authorization.Header: not null } current ? current with { RenewFrom = _time.GetUtcNow() } : null;
+            _current = _current is { Authorization.Header: not null } current ? current with { RenewFrom = Now } : null;
         }
     }
 
     /// <summary>The header to use now; completes at once while a token is good.</summary>
     public ValueTask<FcmAuthorization> GetAsync(CancellationToken cancellationToken)
     {
-        var now = _time.GetUtcNow();
+        var now = Now;
         var current = Volatile.Read(ref _current);
         if (current is null || now >= current.GoodUntil)
         {
@@ -77,7 +79,7 @@ internal sealed class FcmCredential : IDisposable
     {
         lock (_lock)
         {
-            var now = _time.GetUtcNow();
+            var now = Now;
             if (_current is { } current && string.Equals(current.Authorization.Header, refused, StringComparison.Ordinal) && now >= _replaceFrom)
             {
                 _current = null;
@@ -109,7 +111,7 @@ internal sealed class FcmCredential : IDisposable
     {
         lock (_lock)
         {
-            if (_current is { } current && _time.GetUtcNow() < current.RenewFrom)
+            if (_current is { } current && Now < current.RenewFrom)
             {
                 return Task.FromResult(current);
             }
@@ -142,7 +144,7 @@ internal sealed class FcmCredential : IDisposable
             _fetch = null;
 
             // A failure never takes the place of a token that is still good; the next try waits until the failure's pause is over.
-            var keep = fetched.Authorization.Header is null && _current is { Authorization.Header: not null } old && _time.GetUtcNow() < old.GoodUntil;
+            var keep = fetched.Authorization.Header is null && _current is { Authorization.Header: not null } old && Now < old.GoodUntil;
             _current = keep ? _current! with { RenewFrom = fetched.RenewFrom } : fetched;
             return fetched;
         }

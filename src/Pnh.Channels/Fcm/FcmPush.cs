@@ -17,6 +17,12 @@ internal sealed class FcmPush
     private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeToken = static state => Encode(state.Event, FcmAddress.Token, state.Locale);
     private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeFid = static state => Encode(state.Event, FcmAddress.Fid, state.Locale);
 
+    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeTokenKeyless =
+        static state => Encode(state.Event, FcmAddress.Token, state.Locale, keyless: true);
+
+    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeFidKeyless =
+        static state => Encode(state.Event, FcmAddress.Fid, state.Locale, keyless: true);
+
     /// <summary>The event's body for an address of this kind in a device's language.</summary>
     public static FcmBody BodyFor(Event accepted, string addressKind, string? locale)
     {
@@ -24,6 +30,15 @@ internal sealed class FcmPush
         return accepted.Encodings
             .GetOrAdd(isFid ? "fcm/fid" : "fcm/token", 0, static _ => new LocalizedBodies<FcmBody>())
             .For(accepted, locale, isFid ? EncodeFid : EncodeToken);
+    }
+
+    /// <summary>The same without <c>collapse_key</c>, for a device that has too many.</summary>
+    public static FcmBody KeylessBodyFor(Event accepted, string addressKind, string? locale)
+    {
+        var isFid = addressKind == FcmAddress.Fid;
+        return accepted.Encodings
+            .GetOrAdd(isFid ? "fcm/keyless/fid" : "fcm/keyless/token", 0, static _ => new LocalizedBodies<FcmBody>())
+            .For(accepted, locale, isFid ? EncodeFidKeyless : EncodeTokenKeyless);
     }
 
     /// <summary>The body that clears a withdrawn event of this class at an address of this kind; it has no gap for a TTL.</summary>
@@ -49,7 +64,7 @@ internal sealed class FcmPush
         return Math.Clamp(left, 0, (long)Limits.Ttl.TotalSeconds).ToString(CultureInfo.InvariantCulture);
     }
 
-    private static FcmBody Encode(Event accepted, string kind, string? locale)
+    private static FcmBody Encode(Event accepted, string kind, string? locale, bool keyless = false)
     {
         try
         {
@@ -59,7 +74,15 @@ internal sealed class FcmPush
                 return FcmBody.Refused(fault);
             }
 
-            return Split(message, kind);
+            // The override may have named another than the event's.
+            var key = message["android"]?["collapse_key"] is JsonValue value && value.TryGetValue<string>(out var text) ? text : null;
+            if (keyless && key is not null)
+            {
+                message["android"]!.AsObject().Remove("collapse_key");
+                key = null;
+            }
+
+            return Split(message, kind) with { CollapseKey = key };
         }
         catch (JsonException)
         {
@@ -108,5 +131,8 @@ internal sealed class FcmPush
 /// <param name="Refusal">Reason in kebab-case; null = may be sent.</param>
 internal sealed record FcmBody(SplicedBody Parts, bool HasTtlGap, string? Refusal)
 {
+    /// <summary><c>android.collapse_key</c>; null = none.</summary>
+    public string? CollapseKey { get; init; }
+
     public static FcmBody Refused(string reason) => new(new SplicedBody([], [], []), HasTtlGap: false, reason);
 }

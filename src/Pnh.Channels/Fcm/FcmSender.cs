@@ -30,6 +30,7 @@ internal sealed class FcmSender : ProviderSender
     private readonly FcmCredential _credential;
     private readonly FcmPace _pace;
     private readonly DevicePace _devices;
+    private readonly FcmCollapseKeys _collapseKeys;
     private readonly string _path;
 
     public FcmSender(FcmAccount account, AddressStanding standing, ProviderServices services)
@@ -42,6 +43,7 @@ internal sealed class FcmSender : ProviderSender
         _credential = account.Credential;
         _pace = account.Pace;
         _devices = account.Devices;
+        _collapseKeys = account.CollapseKeys;
         _path = account.SendAddress.AbsolutePath;
     }
 
@@ -149,6 +151,11 @@ internal sealed class FcmSender : ProviderSender
     private ProviderRequest Request(Delivery delivery, string authorization)
     {
         var body = BodyOf(delivery);
+        if (body.CollapseKey is { } key && !_collapseKeys.TryTake(delivery.Address!.Value, key, delivery.Event.ExpiresAt - Time.GetUtcNow()))
+        {
+            body = FcmPush.KeylessBodyFor(delivery.Event, delivery.Address.Kind, delivery.Device.Locale);
+        }
+
         var headers = default(HeaderList);
         headers.Add(HeaderName.Authorization, authorization);
         headers.Add(HeaderName.ContentType, "application/json");

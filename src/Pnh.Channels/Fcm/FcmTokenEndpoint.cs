@@ -7,8 +7,11 @@ using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Fcm;
 
-/// <summary>What a fetch brought: a token with its times, or a failure that stands for a short while in a token's place. Immutable.</summary>
-internal sealed record FcmAccessToken(FcmAuthorization Authorization, DateTimeOffset RenewFrom, DateTimeOffset GoodUntil);
+/// <summary>
+/// What a fetch brought: a token with its times, or a failure that stands for a short while in a token's place. Times are on the monotonic clock, since
+/// zero: a wall clock that is set back must not lengthen a failure by an hour. Immutable.
+/// </summary>
+internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan RenewFrom, TimeSpan GoodUntil);
 
 /// <summary>Google's OAuth token endpoint (<c>token_uri</c>) for one service account. Never throws for an answer, a network fault or a timeout.</summary>
 internal sealed class FcmTokenEndpoint : IDisposable
@@ -109,7 +112,7 @@ internal sealed class FcmTokenEndpoint : IDisposable
 
     private FcmAccessToken Success(string token, TimeSpan life)
     {
-        var now = _time.GetUtcNow();
+        var now = _time.GetElapsedTime(0);
         var goodUntil = now + life - (life > FcmCredential.SafetyMargin * 2 ? FcmCredential.SafetyMargin : TimeSpan.Zero);
         var renewFrom = life > FcmCredential.RenewalMargin * 2 ? now + life - FcmCredential.RenewalMargin : now + (life / 2);
         return new FcmAccessToken(new FcmAuthorization($"Bearer {token}", default), renewFrom, goodUntil);
@@ -119,7 +122,7 @@ internal sealed class FcmTokenEndpoint : IDisposable
     {
         var pause = retryAfter > PauseAfterFailure ? retryAfter.Value : PauseAfterFailure;
         var result = new DeliveryResult { Status = status, Reason = reason, RetryAfter = status == DeliveryStatus.Unavailable ? pause : null };
-        var until = _time.GetUtcNow() + pause;
+        var until = _time.GetElapsedTime(0) + pause;
         return new FcmAccessToken(new FcmAuthorization(null, result), until, until);
     }
 }

@@ -46,7 +46,7 @@ public readonly record struct DeliveryResult
     /// <summary>The provider's own word (<c>BadDeviceToken</c>, <c>UNREGISTERED</c>) or ours in kebab-case; null = nothing to add. Unknown words are kept.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>The provider's id for it (apns-id, FCM message name); null = none.</summary>
+    /// <summary>The provider's id for it (apns-id, in Apple's development environment with its apns-unique-id behind a space; FCM message name); null = none.</summary>
     public string? ProviderId { get; init; }
 
     /// <summary>How long to wait before another attempt; null = the hub's own schedule.</summary>

@@ -143,10 +143,7 @@ internal sealed class ApnsStandIn
             }
         }
 
-        if (script?.Kind == ScriptKind.GoAway)
-        {
-            ScriptPlayer.GoAway(script, context, connection);
-        }
+        ScriptPlayer.Accompany(script, context, connection, $"{{\"reason\":\"{script?.Reason ?? "Shutdown"}\"}}");
 
         return reply.WriteAsync(context, _options.ApnsEnvironment);
     }

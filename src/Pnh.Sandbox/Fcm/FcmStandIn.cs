@@ -48,10 +48,7 @@ internal sealed class FcmStandIn
             return;
         }
 
-        if (script?.Kind == ScriptKind.GoAway)
-        {
-            connection.GoAway(context.Features, errorCode: 0, script.Reason ?? "session_timed_out");
-        }
+        ScriptPlayer.Accompany(script, context, connection, script?.Reason ?? "session_timed_out");
 
         await reply.WriteAsync(context);
     }

@@ -18,7 +18,7 @@ public enum ScriptKind
     /// <summary>APNs 503 ServiceUnavailable, FCM 503 UNAVAILABLE, with Retry-After when one is given.</summary>
     Unavailable,
 
-    /// <summary>502 with an HTML page, from something in front of the provider.</summary>
+    /// <summary>An HTML page, from something in front of the provider: <see cref="Script.Status"/> (0 = 502), of <see cref="Script.Size"/> bytes.</summary>
     Broken,
 
     /// <summary>RST_STREAM with <see cref="Script.ErrorCode"/>, no answer.</summary>
@@ -29,6 +29,9 @@ public enum ScriptKind
 
     /// <summary>Accepted and answered, together with a GOAWAY that has <see cref="Script.Reason"/> as debug data.</summary>
     GoAway,
+
+    /// <summary>Accepted and answered, together with SETTINGS that grant <see cref="Script.Streams"/> streams.</summary>
+    Grant,
 
     /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, or an FCM error code.</summary>
     Answer,
@@ -55,8 +58,14 @@ public sealed record Script(ScriptKind Kind)
     /// <summary>Reason or error code of <see cref="ScriptKind.Answer"/>; reason in the GOAWAY (default Shutdown).</summary>
     public string? Reason { get; init; }
 
-    /// <summary>Status of <see cref="ScriptKind.Answer"/>; 0 means the provider's usual one for the reason.</summary>
+    /// <summary>Status of <see cref="ScriptKind.Answer"/> and <see cref="ScriptKind.Broken"/>; 0 means the provider's usual one for the reason, or 502.</summary>
     public int Status { get; init; }
+
+    /// <summary>Least bytes of the page of <see cref="ScriptKind.Broken"/>; what its text lacks is spaces.</summary>
+    public int Size { get; init; }
+
+    /// <summary>Streams of <see cref="ScriptKind.Grant"/>.</summary>
+    public int Streams { get; init; } = 1;
 
     /// <summary>Whether the push reaches the phone although the answer is lost (Reset, Disconnect, Broken).</summary>
     public bool Delivered { get; init; }

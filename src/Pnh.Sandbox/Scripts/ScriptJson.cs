@@ -53,6 +53,8 @@ internal static class ScriptJson
         json.WriteNumber("timestamp", script.Timestamp?.ToUnixTimeMilliseconds() ?? 0);
         json.WriteNumber("errorCode", script.ErrorCode);
         json.WriteNumber("status", script.Status);
+        json.WriteNumber("size", script.Size);
+        json.WriteNumber("streams", script.Streams);
         json.WriteBoolean("delivered", script.Delivered);
         if (script.RetryAfter is { } wait)
         {
@@ -81,6 +83,8 @@ internal static class ScriptJson
         "timestamp" => script with { Timestamp = DateTimeOffset.FromUnixTimeMilliseconds(member.Value.GetInt64()) },
         "errorCode" => script with { ErrorCode = NotNegative(member.Value.GetInt32()) },
         "status" => script with { Status = Status(member.Value.GetInt32()) },
+        "size" => script with { Size = Size(member.Value.GetInt32()) },
+        "streams" => script with { Streams = NotNegative(member.Value.GetInt32()) },
         "reason" => script with { Reason = Reason(member.Value.GetString()) },
         "delivered" => script with { Delivered = member.Value.GetBoolean() },
         _ => null,
@@ -88,6 +92,8 @@ internal static class ScriptJson
 
     private static int Status(int status) =>
         status is 0 or (>= 400 and <= 599) ? status : throw new FormatException("status must be 400 to 599");
+
+    private static int Size(int bytes) => bytes is >= 0 and <= 16_777_216 ? bytes : throw new FormatException("size must be 0 to 16 MB");
 
     // It is written into JSON as it stands.
     private static string Reason(string? reason) => reason is { Length: > 0 and <= 64 } && reason.All(c => char.IsAsciiLetterOrDigit(c) || c == '_')

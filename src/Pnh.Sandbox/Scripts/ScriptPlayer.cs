@@ -16,16 +16,16 @@ internal static class ScriptPlayer
 
     /// <summary>Whether the push reaches its phone.</summary>
     public static bool Delivers(Script? script) =>
-        script is null || script.Kind is ScriptKind.Slow or ScriptKind.GoAway || (TakesOver(script) && script.Delivered);
+        script is null || script.Kind is ScriptKind.Slow or ScriptKind.GoAway or ScriptKind.Grant || (TakesOver(script) && script.Delivered);
 
     public static Task PlayAsync(Script script, HttpContext context)
     {
         switch (script.Kind)
         {
             case ScriptKind.Broken:
-                context.Response.StatusCode = StatusCodes.Status502BadGateway;
+                context.Response.StatusCode = script.Status == 0 ? StatusCodes.Status502BadGateway : script.Status;
                 context.Response.ContentType = "text/html; charset=UTF-8";
-                return context.Response.WriteAsync(BrokenPage, context.RequestAborted);
+                return context.Response.WriteAsync(BrokenPage.PadRight(script.Size), context.RequestAborted);
             case ScriptKind.Reset when context.Features.Get<IHttpResetFeature>() is { } stream:
                 stream.Reset(script.ErrorCode);
                 return Task.CompletedTask;
@@ -35,7 +35,16 @@ internal static class ScriptPlayer
         }
     }
 
-    /// <summary>GOAWAY as the provider words it, to leave together with the answer.</summary>
-    public static void GoAway(Script script, HttpContext context, ProviderConnection connection) =>
-        connection.GoAway(context.Features, errorCode: 0, $"{{\"reason\":\"{script.Reason ?? "Shutdown"}\"}}");
+    /// <summary>What the script puts beside the answer: GOAWAY with this debug data, or SETTINGS.</summary>
+    public static void Accompany(Script? script, HttpContext context, ProviderConnection connection, string debugData)
+    {
+        if (script?.Kind == ScriptKind.GoAway)
+        {
+            connection.GoAway(context.Features, errorCode: 0, debugData);
+        }
+        else if (script?.Kind == ScriptKind.Grant)
+        {
+            connection.Grant(script.Streams);
+        }
+    }
 }

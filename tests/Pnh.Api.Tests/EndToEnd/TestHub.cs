@@ -15,6 +15,9 @@ namespace Pnh.Api.Tests.EndToEnd;
 /// <summary>A whole hub on free ports with a data folder of its own: the real program in process.</summary>
 internal sealed class TestHub : IAsyncDisposable
 {
+    /// <summary>What <see cref="Key"/> is when apps are configured: give it to them.</summary>
+    internal const string ConfiguredKey = "0123456789abcdef0123456789abcdef";
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private readonly HttpMessageInvoker _http = new(new SocketsHttpHandler { UseProxy = false, AllowAutoRedirect = false });
     private readonly bool _ownsFolder;
@@ -30,18 +33,29 @@ internal sealed class TestHub : IAsyncDisposable
 
     internal string Folder { get; }
 
-    internal string Key => Host.Start.DemoKey!;
+    internal string Key => Host.Start.DemoKey ?? ConfiguredKey;
 
-    internal static async Task<TestHub> StartAsync(
-        string? folder = null, Assembly[]? channels = null, params string[] configuration)
+    internal static Task<TestHub> StartAsync(string? folder = null, Assembly[]? channels = null, params string[] configuration) =>
+        StartAsync(folder, channels, time: null, configuration);
+
+    internal static async Task<TestHub> StartAsync(string? folder, Assembly[]? channels, TimeProvider? time, string[] configuration)
     {
         var data = folder ?? Directory.CreateTempSubdirectory("pnh-").FullName;
         var errors = new ConfigurationErrors();
         using var patience = new CancellationTokenSource(Patience);
-        var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Quiet, patience.Token, channels ?? []);
+        var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Configure, patience.Token, channels ?? []);
         Assert.True(host is not null, string.Join(' ', errors.All));
         await host.StartAsync(patience.Token);
         return new TestHub(host, data, folder is null);
+
+        void Configure(WebApplicationBuilder builder)
+        {
+            Quiet(builder);
+            if (time is not null)
+            {
+                builder.Services.AddSingleton(time);
+            }
+        }
     }
 
     internal static string[] Tokens(string data) =>

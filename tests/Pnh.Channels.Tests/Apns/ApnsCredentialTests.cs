@@ -37,6 +37,19 @@ public sealed class ApnsCredentialTests : IDisposable
     }
 
     [Fact]
+    public void Authorization_ClockSetBack_TokenOfTheFutureIsReplacedAtOnce()
+    {
+        var clock = new SteppedClock(_time) { Ahead = TimeSpan.FromHours(1) };
+        var credential = new ApnsCredential("TEAM123456", "KEY1234567", _key, clock);
+        var wrong = credential.Authorization;
+        clock.Ahead = TimeSpan.Zero;
+
+        Assert.Equal(TimeSpan.Zero, credential.Left);
+        Assert.NotEqual(wrong, credential.Authorization);
+        Assert.Equal(_time.GetUtcNow().ToUnixTimeSeconds(), IssuedAt(credential.Authorization));
+    }
+
+    [Fact]
     public void Authorization_OverADay_NeverOlderThan55MinutesNorRenewedWithin50()
     {
         var issued = new List<long>();

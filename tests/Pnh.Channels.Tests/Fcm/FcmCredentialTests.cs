@@ -27,6 +27,18 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task GetAsync_ClockSetBackAfterAFailure_PauseStaysShort()
+    {
+        var clock = new SteppedClock(_time) { Ahead = TimeSpan.FromHours(1) };
+        var credential = await StartAsync((_, n) => n == 0 ? new Reply(400, """{"error":"invalid_grant"}""") : FcmFixture.Grant(n), clock);
+        Assert.Null((await GetAsync(credential)).Header);
+        clock.Ahead = TimeSpan.Zero;
+        _time.Advance(FcmTokenEndpoint.PauseAfterFailure);
+
+        Assert.Equal("Bearer access-1", (await GetAsync(credential)).Header);
+    }
+
+    [Fact]
     public async Task GetAsync_Assertion_VerifiesWithThePublicKey()
     {
         var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
@@ -155,12 +167,12 @@ public sealed class FcmCredentialTests : IAsyncDisposable
         Assert.Equal(FcmTokenEndpoint.PauseAfterFailure, failed.Failure.RetryAfter);
     }
 
-    private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script)
+    private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script, TimeProvider? time = null)
     {
         _server = await ProviderStandIn.StartAsync(script);
         var account = ServiceAccount.Read(FcmFixture.AccountFile(_key, _server.Address + "token"), out var problem);
         Assert.Null(problem);
-        return _credential = new FcmCredential(account!, TestServices.For(_server.Address, _time));
+        return _credential = new FcmCredential(account!, TestServices.For(_server.Address, time ?? _time));
     }
 
     private static Task<FcmAuthorization> GetAsync(FcmCredential credential) =>

@@ -5,6 +5,9 @@ using Pnh.Core.Deliveries;
 using Pnh.TestKit;
 using Polly;
 using Polly.CircuitBreaker;
+using Polly.Simmy;
+using Polly.Simmy.Latency;
+using Polly.Simmy.Outcomes;
 using Polly.Timeout;
 
 namespace Pnh.Channels.Tests.Http;
@@ -16,24 +19,11 @@ public sealed class ProviderPipelineTests
     private static readonly Attempt Outage = Attempt.Answered(DeliveryResult.Of(DeliveryStatus.Unavailable, "outage"), 503);
 
     private readonly FakeTimeProvider _time = new();
-    private readonly CircuitBreakerStateProvider _breaker = new();
+    private CircuitBreakerStateProvider _breaker = null!;
     private readonly ResiliencePipeline<Attempt> _pipeline;
     private int _attempts;
 
-    public ProviderPipelineTests()
-    {
-        _pipeline = ProviderPipeline.Build(
-            new ProviderPipelineOptions
-            {
-                TotalTimeout = TimeSpan.FromSeconds(10),
-                AttemptTimeout = TimeSpan.FromSeconds(4),
-                IsSafeToRetry = result => result.Reason == "safe",
-                IsOutage = result => result.Status == DeliveryStatus.Unavailable,
-            },
-            new RetryBudget(),
-            _time,
-            _breaker);
-    }
+    public ProviderPipelineTests() => _pipeline = Build(chaos: null);
 
     [Fact]
     public async Task Execute_SafeAnswer_TriedThreeTimesInAll()
@@ -162,10 +152,62 @@ public sealed class ProviderPipelineTests
         Assert.Equal(CircuitState.Closed, _breaker.CircuitState);
     }
 
-    private async Task<Outcome<Attempt>> RunAsync(Func<CancellationToken, ValueTask<Attempt>> attempt)
+    /// <summary>
+    /// Polly's chaos stands where the network does: inside of retry and breaker, outside of the attempt's timeout, once per attempt. Its outcomes are retried and
+    /// counted as real ones are, and its latency is bounded by the total.
+    /// </summary>
+    [Fact]
+    public async Task Execute_ChaosInsteadOfTheProvider_RetriedAndSeenByTheBreaker()
+    {
+        var injected = 0;
+        var pipeline = Build(builder => builder.AddChaosOutcome(new ChaosOutcomeStrategyOptions<Attempt>
+        {
+            InjectionRate = 1,
+            EnabledGenerator = _ => ValueTask.FromResult(++injected <= 2),
+            OutcomeGenerator = static _ => ValueTask.FromResult<Outcome<Attempt>?>(Outcome.FromResult(Attempt.Failed(SendFault.Refused, "chaos"))),
+        }));
+
+        Assert.Equal(Accepted, (await RunAsync(_ => ValueTask.FromResult(Accepted), pipeline)).Result);
+        Assert.Equal((3, 1), (injected, _attempts));
+
+        injected = int.MinValue;
+        for (var i = 0; i < ProviderPipeline.BreakerMinimumThroughput; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(Accepted), pipeline);
+        }
+
+        Assert.Equal(CircuitState.Open, _breaker.CircuitState);
+        Assert.Equal(1, _attempts);
+    }
+
+    [Fact]
+    public async Task Execute_ChaosLatency_TotalTimeoutStandsOutside()
+    {
+        var pipeline = Build(static builder => builder.AddChaosLatency(new ChaosLatencyStrategyOptions { InjectionRate = 1, Latency = TimeSpan.FromMinutes(1) }));
+
+        var outcome = await RunAsync(_ => ValueTask.FromResult(Accepted), pipeline);
+
+        Assert.Equal(TimeSpan.FromSeconds(10), Assert.IsType<TimeoutRejectedException>(outcome.Exception).Timeout);
+        Assert.Equal(0, _attempts);
+    }
+
+    private ResiliencePipeline<Attempt> Build(Action<ResiliencePipelineBuilder<Attempt>>? chaos) => ProviderPipeline.Build(
+        new ProviderPipelineOptions
+        {
+            TotalTimeout = TimeSpan.FromSeconds(10),
+            AttemptTimeout = TimeSpan.FromSeconds(4),
+            IsSafeToRetry = result => result.Reason == "safe",
+            IsOutage = result => result.Status == DeliveryStatus.Unavailable,
+            Chaos = chaos,
+        },
+        new RetryBudget(),
+        _time,
+        _breaker = new CircuitBreakerStateProvider());
+
+    private async Task<Outcome<Attempt>> RunAsync(Func<CancellationToken, ValueTask<Attempt>> attempt, ResiliencePipeline<Attempt>? pipeline = null)
     {
         var context = ResilienceContextPool.Shared.Get();
-        var run = _pipeline.ExecuteOutcomeAsync(
+        var run = (pipeline ?? _pipeline).ExecuteOutcomeAsync(
             async (context, attempt) =>
             {
                 _attempts++;

@@ -31,6 +31,14 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_provider_connections{channel=\"apns\",state=\"warm\"}", 2)]
     [InlineData("pnh_provider_connections{channel=\"apns\",state=\"draining\"}", 3)]
     [InlineData("pnh_provider_in_flight{channel=\"apns\"}", 9)]
+    [InlineData("pnh_provider_dials_total{channel=\"apns\",result=\"one\"}", 5)]
+    [InlineData("pnh_provider_connection_ends_total{channel=\"apns\",cause=\"one\"}", 5)]
+    [InlineData("pnh_provider_breakers_open{channel=\"apns\"}", 5)]
+    [InlineData("pnh_provider_credential_left_seconds{channel=\"apns\",account=\"one\"}", 5)]
+    [InlineData("pnh_provider_credential_reloads_total{channel=\"apns\",result=\"one\"}", 5)]
+    [InlineData("pnh_provider_clock_skew_seconds{channel=\"apns\"}", 5)]
+    [InlineData("pnh_addresses_stale", 6)]
+    [InlineData("pnh_direct_connections", 8)]
     [InlineData("pnh_journal_sync_seconds_count", 1)]
     [InlineData("pnh_journal_dropped_notes_total", 6)]
     [InlineData("pnh_journal_damaged_records_total", 7)]
@@ -158,6 +166,7 @@ public sealed class HubMetricsTests : IDisposable
         }
 
         _metrics.RegisterAddresses(() => 6);
+        _metrics.RegisterConnections(() => 8);
         _metrics.RegisterProvider("apns", state => state switch { "cold" => 1, "warm" => 2, _ => 3 }, () => 9);
     }
 }

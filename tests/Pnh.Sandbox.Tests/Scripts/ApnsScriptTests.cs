@@ -74,6 +74,18 @@ public sealed class ApnsScriptTests(SandboxFixture fixture) : IClassFixture<Sand
         Assert.StartsWith("<!DOCTYPE html>", answer.Body, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Broken_StatusAndSize_AsScripted()
+    {
+        string address = ApnsCaller.NewAddress();
+        _sandbox.Server.Scripts.Set(address, new Script(ScriptKind.Broken) { Status = 410, Size = 100_000 });
+
+        Answer answer = await PushAsync(address);
+
+        Assert.Equal((410, 100_000), (answer.Status, answer.Body.Length));
+        Assert.Null(_sandbox.Server.Phones.Find(address));
+    }
+
     [Theory]
     [InlineData(ScriptKind.Reset, false)]
     [InlineData(ScriptKind.Disconnect, false)]

@@ -31,7 +31,7 @@ public sealed class ControlTests(SandboxFixture fixture) : IClassFixture<Sandbox
     public async Task Script_EveryMember_ArrivesAsSet()
     {
         await CallAsync(HttpMethod.Put, "/sandbox/scripts/every", """
-            {"kind":"answer","times":2,"delay":0.5,"retryAfter":30,"timestamp":1700000000000,"errorCode":7,"status":418,"reason":"Teapot","delivered":true}
+            {"kind":"answer","times":2,"delay":0.5,"retryAfter":30,"timestamp":1700000000000,"errorCode":7,"status":418,"size":9,"streams":3,"reason":"Teapot","delivered":true}
             """);
 
         Assert.Equal(new Script(ScriptKind.Answer)
@@ -42,6 +42,8 @@ public sealed class ControlTests(SandboxFixture fixture) : IClassFixture<Sandbox
             Timestamp = DateTimeOffset.FromUnixTimeSeconds(1_700_000_000),
             ErrorCode = 7,
             Status = 418,
+            Size = 9,
+            Streams = 3,
             Reason = "Teapot",
             Delivered = true,
         }, _sandbox.Server.Scripts.All["every"]);
