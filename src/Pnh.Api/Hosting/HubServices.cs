@@ -40,7 +40,8 @@ internal static class HubServices
             provider.GetRequiredService<IEventJournal>(),
             start.Options.Apps.Keys,
             provider.GetRequiredService<HubMetrics>(),
-            provider.GetRequiredService<TimeProvider>()) { Removes = start.Options.RemovesStaleAddresses })
+            provider.GetRequiredService<TimeProvider>())
+        { Removes = start.Options.RemovesStaleAddresses })
         .AddHostedService<HubService>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
