@@ -12,7 +12,7 @@ namespace Pnh.Api.Ingest;
 internal sealed class EventIntake
 {
     [ThreadStatic]
-    private static List<FieldError>? s_errors;
+    private static List<FieldError>? _errors;
 
     private readonly Hub _hub;
     private readonly EventReader _reader;
@@ -43,11 +43,11 @@ internal sealed class EventIntake
     public Event? Read(string app, ReadOnlyMemory<byte> body, string? traceParent, out Problem? problem)
     {
         // An error's list goes with its problem; without one it serves the next event of this thread.
-        var errors = s_errors ?? [];
-        s_errors = null;
+        var errors = _errors ?? [];
+        _errors = null;
         var accepted = _reader.Read(body, new EventOrigin(app, _time.GetUtcNow(), _time.GetTimestamp(), traceParent), errors);
         problem = accepted is null ? EventAnswers.Invalid(errors) : null;
-        s_errors = accepted is null ? null : errors;
+        _errors = accepted is null ? null : errors;
         return accepted;
     }
 

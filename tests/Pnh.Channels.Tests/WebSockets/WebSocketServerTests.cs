@@ -78,7 +78,7 @@ public abstract class WebSocketServerTests(SocketTransport transport, bool overB
     [Fact]
     public async Task Event_AckedByTheClient_ReachesTheHub()
     {
-        var written = new TaskCompletionSource<EventClass>();
+        var written = new TaskCompletionSource<EventClass>(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var host = await StartAsync(written: (c, since) =>
         {
             Assert.InRange(since, TimeSpan.Zero, SocketHost.Patience);
@@ -101,7 +101,7 @@ public abstract class WebSocketServerTests(SocketTransport transport, bool overB
     public async Task Event_Replayed_IsWrittenButNotTimed()
     {
         var timed = new List<EventClass>();
-        var last = new TaskCompletionSource();
+        var last = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var host = await StartAsync(written: (c, _) =>
         {
             timed.Add(c);

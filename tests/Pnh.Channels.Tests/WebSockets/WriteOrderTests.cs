@@ -95,7 +95,7 @@ public abstract class WriteOrderTests(SocketTransport transport) : SocketTests(t
     public async Task Hello_WithMoreBehindItAndASlowHub_IsHandledInOrder()
     {
         await using var host = await StartAsync();
-        var opening = new TaskCompletionSource();
+        var opening = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         host.Hub.OnOpened = _ => new ValueTask(opening.Task);
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendBytesAsync(Rfc6455.MaskedFrame.Join(
@@ -112,8 +112,8 @@ public abstract class WriteOrderTests(SocketTransport transport) : SocketTests(t
     public async Task Hello_ClientGoneBeforeTheHubKnows_LeavesNothing(bool hubFails)
     {
         await using var host = await StartAsync(o => o.Linger = TimeSpan.Zero);
-        var opening = new TaskCompletionSource();
-        var asked = new TaskCompletionSource();
+        var opening = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         host.Hub.OnOpened = _ =>
         {
             asked.SetResult();
