@@ -19,7 +19,7 @@ internal sealed class HttpAnswer
 #pragma warning restore CA1001
 {
     [ThreadStatic]
-    private static HttpAnswer? s_own;
+    private static HttpAnswer? _own;
 
     private readonly ArrayBufferWriter<byte> _bytes = new(1024);
     private readonly ArrayBufferWriter<byte> _body = new(256);
@@ -30,7 +30,7 @@ internal sealed class HttpAnswer
         _json = new Utf8JsonWriter(_body);
     }
 
-    private static HttpAnswer Own => s_own ??= new HttpAnswer();
+    private static HttpAnswer Own => _own ??= new HttpAnswer();
 
     /// <summary>What a publisher reads for an event that the hub has decided on.</summary>
     public static ReadOnlySpan<byte> Of(Event accepted, in AcceptResult result, ReadOnlySpan<byte> dateLine, bool isLast) =>

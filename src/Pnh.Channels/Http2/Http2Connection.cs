@@ -14,7 +14,7 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
     private const int CorkedCompletions = 128;
 
     [ThreadStatic]
-    private static Http2Connection? t_corked;
+    private static Http2Connection? _corked;
 
     private readonly Lock _sync = new();
     private readonly ConcurrentQueue<Http2Exchange> _completed = new();
@@ -91,7 +91,7 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
         }
 
         var task = exchange.Task;
-        if (wake && !ReferenceEquals(t_corked, this))
+        if (wake && !ReferenceEquals(_corked, this))
         {
             _wake.Set(inline: false);
         }
@@ -104,8 +104,8 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
 
     private void RunCompleted()
     {
-        var outer = t_corked;
-        t_corked = this;
+        var outer = _corked;
+        _corked = this;
         var count = 0;
         while (_completed.TryDequeue(out var exchange))
         {
@@ -116,7 +116,7 @@ internal sealed partial class Http2Connection : IProviderConnection, IThreadPool
             }
         }
 
-        t_corked = outer;
+        _corked = outer;
         if (WantsToWrite())
         {
             _wake.Set(inline: true);
