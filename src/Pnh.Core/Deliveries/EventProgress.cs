@@ -70,7 +70,7 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
 
     private static TaskCompletionSource NewEnded()
     {
-        var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var ended = new TaskCompletionSource();
         ended.SetResult();
         return ended;
     }
