@@ -2,8 +2,8 @@ using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
-using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Shards;
 
@@ -22,16 +22,12 @@ internal sealed class EventBatches
     // An upload that stands still for longer is cut by many a proxy.
     private static readonly TimeSpan OverloadPatience = TimeSpan.FromSeconds(10);
     private readonly Hub _hub;
-    private readonly EventReader _reader;
-    private readonly HubMetrics _metrics;
-    private readonly TimeProvider _time;
+    private readonly EventIntake _intake;
 
-    public EventBatches(Hub hub, EventReader reader, HubMetrics metrics, TimeProvider time)
+    public EventBatches(Hub hub, EventIntake intake)
     {
         _hub = hub;
-        _reader = reader;
-        _metrics = metrics;
-        _time = time;
+        _intake = intake;
     }
 
     /// <summary>Lets the body be of any size; before anything of it is read, or it has no effect.</summary>
@@ -115,17 +111,13 @@ internal sealed class EventBatches
 
     private void Add(Batch batch, byte[] body)
     {
-        var errors = batch.Errors;
-        errors.Clear();
-        var origin = new EventOrigin(Caller.Of(batch.Context).App, _time.GetUtcNow(), _time.GetTimestamp(), EventEndpoints.TraceParent(batch.Context));
-        if (_reader.Read(body, origin, errors) is { } accepted)
+        if (_intake.ReadSent(Caller.Of(batch.Context).App, body, EventEndpoints.TraceParent(batch.Context), out var problem) is { } accepted)
         {
             batch.Add(accepted);
         }
         else
         {
-            _metrics.EventCounted(origin.App, EventClass.Message, EventResult.Invalid);
-            batch.Refuse(EventAnswers.Invalid([.. errors]));
+            batch.Refuse(problem!);
         }
     }
 
@@ -177,8 +169,6 @@ internal sealed class EventBatches
         internal NdjsonAnswer Answer { get; }
 
         internal List<Event> Events { get; } = [];
-
-        internal List<FieldError> Errors { get; } = [];
 
         internal ReadOnlySequence<byte> Rest { get; set; }
 
