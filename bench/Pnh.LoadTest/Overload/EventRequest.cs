@@ -10,7 +10,7 @@ namespace Pnh.LoadTest.Overload;
 internal sealed class EventRequest
 {
     /// <summary>What stands before the time in a frame.</summary>
-    public const string TimeMember = "\"due\":\"";
+    public static ReadOnlySpan<byte> TimeMember => "\"due\":\""u8;
 
     /// <summary>Digits of the time.</summary>
     public const int TimeDigits = 19;
@@ -28,7 +28,7 @@ internal sealed class EventRequest
         var id = $"\"id\":\"{run}-{@class}-";
         var user = "\"user\":\"load-";
         var body = "{" + id + new string('0', NumberDigits) + "\",\"to\":{" + user + new string('0', UserDigits)
-            + $"\"}},\"class\":\"{@class}\",\"ttl\":600,\"data\":{{\"class\":\"{@class}\"," + TimeMember + new string('0', TimeDigits)
+            + $"\"}},\"class\":\"{@class}\",\"ttl\":600,\"data\":{{\"class\":\"{@class}\",\"due\":\"" + new string('0', TimeDigits)
             + $"\",\"text\":\"{new string('x', options.Padding)}\"}}}}";
         var text = string.Create(
             CultureInfo.InvariantCulture,
@@ -36,7 +36,7 @@ internal sealed class EventRequest
         _template = Encoding.ASCII.GetBytes(text);
         _number = text.IndexOf(id, StringComparison.Ordinal) + id.Length;
         _user = text.IndexOf(user, StringComparison.Ordinal) + user.Length;
-        _time = text.IndexOf(TimeMember, StringComparison.Ordinal) + TimeMember.Length;
+        _time = text.IndexOf("\"due\":\"", StringComparison.Ordinal) + TimeMember.Length;
     }
 
     /// <summary>The name of a user of the load.</summary>

@@ -23,7 +23,10 @@ internal sealed record LoadOptions
 
     public int Connections { get; init; } = 1024;
 
-    public int Sessions { get; init; } = 400;
+    public int Users { get; init; } = 400;
+
+    /// <summary>Of each user, all in front: an event goes to each.</summary>
+    public int Devices { get; init; } = 1;
 
     public double PhaseSeconds { get; init; } = 12;
 
@@ -63,7 +66,8 @@ internal sealed record LoadOptions
             SecretFile = Text("secret-file"),
             HubProcess = (int)Number("hub", 0),
             Connections = (int)Number("connections", defaults.Connections),
-            Sessions = (int)Number("sessions", defaults.Sessions),
+            Users = (int)Number("users", defaults.Users),
+            Devices = (int)Number("devices", defaults.Devices),
             PhaseSeconds = Number("seconds", defaults.PhaseSeconds),
             Padding = (int)Number("padding", defaults.Padding),
             Capacity = Number("capacity", 0),

@@ -1,130 +1,101 @@
 using System.Diagnostics;
+using System.Net;
 using Pnh.LoadTest.Measure;
+using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Overload;
 
 /// <summary>The phases, one after the other, on one hub.</summary>
-internal sealed class LoadRun : IAsyncDisposable
+internal sealed class LoadRun : IDisposable
 {
     private readonly LoadOptions _options;
-    private readonly PublisherPool _pool;
     private readonly ServerProcess _hub;
+    private readonly Loop _loop = new();
     private readonly Random _random = new(20_261_121);
-    private readonly CancellationTokenSource _end = new();
     private readonly List<LoadSession> _sessions = [];
-    private readonly List<Task> _running = [];
-    private volatile Recorder? _current;
+    private readonly PublisherPool _pool;
+    private Recorder? _current;
+    private Action<long>? _turn;
 
     public LoadRun(LoadOptions options)
     {
         _options = options;
         _hub = new ServerProcess(options.HubProcess);
-        _pool = new PublisherPool(options, $"load-{TimeProvider.System.GetUtcNow().ToUnixTimeSeconds()}");
+        _pool = new PublisherPool(options, _loop, $"load-{TimeProvider.System.GetUtcNow().ToUnixTimeSeconds()}");
+        _loop.Turns.Add(now => _turn?.Invoke(now));
     }
 
     /// <summary>Sessions closed by the hub since the start.</summary>
     public int Closed => _sessions.Sum(static session => session.Closed);
 
-    public async Task OpenAsync()
+    public void Open()
     {
-        await Setup.RegisterAsync(_options);
-        for (var i = 0; i < _options.Sessions; i++)
+        var server = new IPEndPoint(IPAddress.Parse(_options.Host), _options.Port);
+        for (var user = 0; user < _options.Users; user++)
         {
-            var user = EventRequest.UserName(i);
-            var session = new LoadSession(_options, user, Setup.Token(_options, user), (@class, due) => _current?.Deliver(@class, due));
-            _sessions.Add(session);
-            _running.Add(session.RunAsync(_end.Token));
-            await session.Welcomed.Task.WaitAsync(TimeSpan.FromSeconds(10));
+            var (name, token) = (EventRequest.UserName(user), Setup.Token(_options, EventRequest.UserName(user)));
+            for (var device = 0; device < _options.Devices; device++)
+            {
+                _sessions.Add(new LoadSession(_loop, server, name, Setup.DeviceName(device), token, (@class, due) => _current?.Deliver(@class, due)));
+                if (_sessions.Count % 50 == 0)
+                {
+                    Until(() => _sessions.TrueForAll(static session => session.IsWelcome), "sessions");
+                }
+            }
         }
 
-        await _pool.OpenAsync();
+        Until(() => _sessions.TrueForAll(static session => session.IsWelcome) && _pool.Stands, "connections");
     }
 
     /// <summary>Closed loop: as much as the hub takes from so many publishers.</summary>
-    public Task<Phase> SaturateAsync(string name, int publishers) =>
-        MeasureAsync(name, recorder => _pool.SaturateAsync(recorder, Math.Min(publishers, _options.Connections), Next));
+    public Phase Saturate(string name, int publishers) => Measure(name, recorder => _pool.Saturate(publishers, () => Next(recorder)));
 
     /// <summary>Open loop: events are due at random times (Poisson) of this rate, whatever the hub does; <paramref name="obey"/>: but for what its Retry-After asks.</summary>
-    public Task<Phase> OfferAsync(string name, double rate, bool obey) => MeasureAsync(name, recorder => OfferAsync(recorder, rate, obey));
-
-    public async ValueTask DisposeAsync()
+    public Phase Offer(string name, double rate, bool obey) => Measure(name, recorder =>
     {
-        await _end.CancelAsync();
-        await Task.WhenAll(_running);
-        _pool.Dispose();
-        _end.Dispose();
-    }
+        var due = rate > 0 ? Stopwatch.GetTimestamp() : double.PositiveInfinity;
+        _turn = now =>
+        {
+            for (; due <= now && due < recorder.Until; due += -Math.Log(1 - _random.NextDouble()) / rate * Stopwatch.Frequency)
+            {
+                _pool.Post(new Due(recorder, Mix.Pick(_random.NextDouble()), _random.Next(_options.Users), (long)due, obey), now);
+            }
+        };
+    });
 
-    private async Task<Phase> MeasureAsync(string name, Func<Recorder, Task> load)
+    public void Dispose() => _loop.Dispose();
+
+    private Phase Measure(string name, Action<Recorder> load)
     {
         var from = Stopwatch.GetTimestamp() + Ticks(_options.WarmSeconds);
-        var recorder = new Recorder(from, from + Ticks(_options.PhaseSeconds));
-        _current = recorder;
-        var cpu = ReadCpuAsync(from, recorder.Until);
-        var waiting = WatchAsync(recorder.Until);
-        await load(recorder);
-        var (hub, own) = await cpu;
-        var most = await waiting;
+        var recorder = _current = new Recorder(from, from + Ticks(_options.PhaseSeconds));
+        load(recorder);
+        _loop.Run(_options.WarmSeconds);
+        _pool.Watch();
+        var (hub, own) = (_hub.CpuSeconds, Environment.CpuUsage.TotalTime);
+        _loop.Run(_options.PhaseSeconds);
+        hub = _hub.CpuSeconds - hub;
+        own = Environment.CpuUsage.TotalTime - own;
+        var most = _pool.MostWaiting;
 
         // What was taken has two more seconds to arrive; what never got a connection is given up.
+        _turn = null;
         _pool.Drop();
-        for (var end = Stopwatch.GetTimestamp() + Ticks(30); !_pool.IsQuiet && Stopwatch.GetTimestamp() < end;)
-        {
-            await Task.Delay(50);
-        }
-
-        await Task.Delay(2000);
-        return new Phase(name, _options.PhaseSeconds, recorder, hub, own, most);
+        _loop.Run(30, () => _pool.IsQuiet);
+        _loop.Run(2);
+        return new Phase(name, _options.PhaseSeconds, recorder, hub, own.TotalSeconds, most, _options.Devices);
     }
 
-    private async Task OfferAsync(Recorder recorder, double rate, bool obey)
+    private Due? Next(Recorder recorder) =>
+        Stopwatch.GetTimestamp() is var now && now < recorder.Until
+            ? new Due(recorder, Mix.Pick(_random.NextDouble()), _random.Next(_options.Users), now, Obey: false)
+            : null;
+
+    private void Until(Func<bool> isDone, string what)
     {
-        using var clock = new PeriodicTimer(TimeSpan.FromMilliseconds(1));
-        var due = rate > 0 ? Stopwatch.GetTimestamp() : double.PositiveInfinity;
-        while (Stopwatch.GetTimestamp() < recorder.Until && await clock.WaitForNextTickAsync())
+        if (!_loop.Run(30, isDone))
         {
-            for (var now = Stopwatch.GetTimestamp(); due <= now && due < recorder.Until;)
-            {
-                var (@class, user) = Next();
-                _pool.Post(recorder, @class, user, (long)due, obey);
-                due += -Math.Log(1 - _random.NextDouble()) / rate * Stopwatch.Frequency;
-            }
-        }
-    }
-
-    private async Task<(double Hub, double Own)> ReadCpuAsync(long from, long until)
-    {
-        await UntilAsync(from);
-        var (hub, own) = (_hub.CpuSeconds, Environment.CpuUsage.TotalTime);
-        await UntilAsync(until);
-        return (_hub.CpuSeconds - hub, (Environment.CpuUsage.TotalTime - own).TotalSeconds);
-    }
-
-    private async Task<int> WatchAsync(long until)
-    {
-        var most = 0;
-        while (Stopwatch.GetTimestamp() < until)
-        {
-            most = Math.Max(most, _pool.Waiting);
-            await Task.Delay(20);
-        }
-
-        return most;
-    }
-
-    private static async Task UntilAsync(long time)
-    {
-        if (time - Stopwatch.GetTimestamp() is var left && left > 0)
-        {
-            await Task.Delay(TimeSpan.FromSeconds((double)left / Stopwatch.Frequency));
-        }
-    }
-
-    private (int Class, int User) Next()
-    {
-        lock (_random)
-        {
-            return (Mix.Pick(_random.NextDouble()), _random.Next(_options.Sessions));
+            throw new InvalidOperationException($"not all {what} stand after 30 s");
         }
     }
 

@@ -1,180 +1,112 @@
-using System.Buffers.Binary;
 using System.Buffers.Text;
-using System.Globalization;
-using System.Net.Sockets;
+using System.Net;
 using System.Text;
+using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Overload;
 
 /// <summary>
-/// One WebSocket session (RFC 6455) that says hello, acknowledges what each read brought in one ack, and tells when its frames were due. Comes back when it is closed.
+/// One WebSocket session that says hello, acknowledges what each read brought in one ack, and tells when its frames were due. Comes back when it is closed.
 /// </summary>
-internal sealed class LoadSession
+internal sealed class LoadSession : Connection
 {
-    private readonly LoadOptions _options;
+    private readonly IPEndPoint _server;
     private readonly string _user;
+    private readonly string _device;
     private readonly string _token;
     private readonly Action<int, long> _delivered;
-    private readonly byte[] _bytes = new byte[64 * 1024];
-    private int _filled;
+    private bool _isUpgraded;
 
-    public LoadSession(LoadOptions options, string user, string token, Action<int, long> delivered)
+    public LoadSession(Loop loop, IPEndPoint server, string user, string device, string token, Action<int, long> delivered)
+        : base(loop)
     {
-        _options = options;
-        _user = user;
-        _token = token;
-        _delivered = delivered;
+        (_server, _user, _device, _token, _delivered) = (server, user, device, token, delivered);
+        Connect(server, null);
     }
 
     /// <summary>Times that it was closed by the hub.</summary>
     public int Closed { get; private set; }
 
-    /// <summary>Completes with the first welcome.</summary>
-    public TaskCompletionSource Welcomed { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    public bool IsWelcome { get; private set; }
 
-    public async Task RunAsync(CancellationToken cancellationToken)
+    protected override void Connected()
     {
-        while (!cancellationToken.IsCancellationRequested)
-        {
-            try
-            {
-                using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-                await socket.ConnectAsync(_options.Host, _options.Port, cancellationToken);
-                await OpenAsync(socket, cancellationToken);
-                await ReadAsync(socket, cancellationToken);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
-            catch (Exception fault) when (fault is SocketException or InvalidDataException)
-            {
-                Closed++;
-                await Task.Delay(TimeSpan.FromMilliseconds(200), cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            }
-        }
+        _isUpgraded = false;
+        Send(Encoding.ASCII.GetBytes(
+            $"GET /v1/socket HTTP/1.1\r\nHost: {_server}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"));
     }
 
-    private async Task OpenAsync(Socket socket, CancellationToken cancellationToken)
+    protected override int Receive(ReadOnlySpan<byte> bytes)
     {
-        await socket.SendAsync(
-            Encoding.ASCII.GetBytes(
-                $"GET /v1/socket HTTP/1.1\r\nHost: {_options.Host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"),
-            cancellationToken);
-        _filled = 0;
-        int end;
-        while ((end = _bytes.AsSpan(0, _filled).IndexOf("\r\n\r\n"u8)) < 0)
+        var used = 0;
+        if (!_isUpgraded)
         {
-            _filled += await ReceiveAsync(socket, cancellationToken);
+            if (!HttpAnswer.TryRead(bytes, out var status, out _, out used))
+            {
+                return 0;
+            }
+
+            _isUpgraded = status == 101 ? true : throw new InvalidDataException($"the upgrade of {_user} was answered {status}");
+            Send(Frames.OfText(Encoding.ASCII.GetBytes($$"""{"type":"hello","token":"{{_token}}","device":"{{_device}}","state":"active"}""")));
         }
 
-        if (!_bytes.AsSpan().StartsWith("HTTP/1.1 101"u8))
+        var seq = 0L;
+        while (Frames.TryRead(bytes[used..], out var opcode, out var payload, out var length))
         {
-            throw new InvalidDataException("no upgrade");
+            used += length;
+            if (opcode == Frames.Text)
+            {
+                seq = Math.Max(seq, Read(payload));
+            }
+            else if (opcode == Frames.Ping)
+            {
+                Send([0x80 | Frames.Pong, 0x80, 0, 0, 0, 0]);
+            }
         }
 
-        _filled -= end + 4;
-        _bytes.AsSpan(end + 4, _filled).CopyTo(_bytes);
-        await SendAsync(socket, 0x1, $$"""{"type":"hello","token":"{{_token}}","device":"{{_user}}","state":"active"}""", cancellationToken);
+        if (seq > 0)
+        {
+            Acknowledge(seq);
+        }
+
+        return used;
     }
 
-    private async Task ReadAsync(Socket socket, CancellationToken cancellationToken)
+    protected override void Lost()
     {
-        while (true)
-        {
-            _filled += await ReceiveAsync(socket, cancellationToken);
-            var (used, seq, ping) = Take();
-            _filled -= used;
-            _bytes.AsSpan(used, _filled).CopyTo(_bytes);
-            if (ping)
-            {
-                await SendAsync(socket, 0xA, "", cancellationToken);
-            }
-
-            if (seq > 0)
-            {
-                await SendAsync(socket, 0x1, string.Create(CultureInfo.InvariantCulture, $$"""{"type":"ack","seq":{{seq}}}"""), cancellationToken);
-            }
-        }
+        Closed++;
+        Connect(_server, null);
     }
 
-    /// <summary>Reads all whole frames: how many bytes they had, the last seq (0 = none), and whether one was a ping.</summary>
-    private (int Used, long Seq, bool Ping) Take()
+    private void Acknowledge(long seq)
     {
-        var (used, seq, ping) = (0, 0L, false);
-        while (true)
-        {
-            var rest = _bytes.AsSpan(used, _filled - used);
-            if (rest.Length < 2)
-            {
-                return (used, seq, ping);
-            }
-
-            var (header, length) = (rest[1] & 0x7F) switch
-            {
-                126 => (4, rest.Length < 4 ? int.MaxValue : BinaryPrimitives.ReadUInt16BigEndian(rest[2..])),
-                127 => throw new InvalidDataException("a frame larger than 64 kB"),
-                var small => (2, small),
-            };
-            if (length > rest.Length - header)
-            {
-                return (used, seq, ping);
-            }
-
-            switch (rest[0] & 0x0F)
-            {
-                case 0x1:
-                    seq = Math.Max(seq, Read(rest.Slice(header, length)));
-                    break;
-                case 0x8:
-                    throw new InvalidDataException("closed");
-                case 0x9:
-                    ping = true;
-                    break;
-            }
-
-            used += header + length;
-        }
+        Span<byte> ack = stackalloc byte[48];
+        Span<byte> frame = stackalloc byte[64];
+        "{\"type\":\"ack\",\"seq\":"u8.CopyTo(ack);
+        Utf8Formatter.TryFormat(seq, ack[20..], out var digits);
+        ack[20 + digits] = (byte)'}';
+        Send(frame[..Frames.Write(frame, Frames.Text, ack[..(21 + digits)])]);
     }
 
     /// <summary>The frame's seq; 0 = not an event.</summary>
     private long Read(ReadOnlySpan<byte> frame)
     {
-        if (frame.IndexOf("\"type\":\"event\""u8) < 0)
+        if (!frame.StartsWith("{\"type\":\"event\""u8))
         {
-            Welcomed.TrySetResult();
+            IsWelcome |= frame.StartsWith("{\"type\":\"welcome\""u8);
             return 0;
         }
 
-        var at = frame.IndexOf(Encoding.ASCII.GetBytes(EventRequest.TimeMember));
-        if (at >= 0 && Utf8Parser.TryParse(frame.Slice(at + EventRequest.TimeMember.Length, EventRequest.TimeDigits), out long due, out _))
-        {
-            _delivered(ClassOf(frame), due);
-        }
-
-        return Utf8Parser.TryParse(frame[(frame.IndexOf("\"seq\":"u8) + 6)..], out long seq, out _) ? seq : 0;
+        var at = frame.IndexOf(EventRequest.TimeMember) + EventRequest.TimeMember.Length;
+        _delivered(ClassOf(frame), Payload.Number(frame.Slice(at, EventRequest.TimeDigits)));
+        return Payload.Number(frame[(frame.IndexOf("\"seq\":"u8) + 6)..]);
     }
 
-    private static int ClassOf(ReadOnlySpan<byte> frame)
+    private static int ClassOf(ReadOnlySpan<byte> frame) => frame[frame.IndexOf("\"class\":\""u8) + 9] switch
     {
-        var first = (char)frame[frame.IndexOf("\"class\":\""u8) + 9];
-        return Array.FindIndex(Mix.Classes, name => name[0] == first);
-    }
-
-    private async ValueTask<int> ReceiveAsync(Socket socket, CancellationToken cancellationToken)
-    {
-        var read = await socket.ReceiveAsync(_bytes.AsMemory(_filled), cancellationToken);
-        return read > 0 ? read : throw new InvalidDataException("closed");
-    }
-
-    private static async ValueTask SendAsync(Socket socket, byte kind, string text, CancellationToken cancellationToken)
-    {
-        var payload = Encoding.UTF8.GetBytes(text);
-
-        // Masked, as a client must; a mask of zeros leaves the bytes as they are.
-        byte[] head = payload.Length < 126
-            ? [(byte)(0x80 | kind), (byte)(0x80 | payload.Length), 0, 0, 0, 0]
-            : [(byte)(0x80 | kind), 0x80 | 126, (byte)(payload.Length >> 8), (byte)payload.Length, 0, 0, 0, 0];
-        await socket.SendAsync((byte[])[.. head, .. payload], cancellationToken);
-    }
+        (byte)'c' => Mix.Call,
+        (byte)'m' => Mix.Message,
+        _ => Mix.Bulk,
+    };
 }

@@ -4,6 +4,8 @@ namespace Pnh.LoadTest.Overload;
 internal static class Mix
 {
     public const int Call = 0;
+    public const int Message = 1;
+    public const int Bulk = 2;
 
     public static readonly string[] Classes = ["call", "message", "bulk"];
 

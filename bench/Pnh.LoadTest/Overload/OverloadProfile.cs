@@ -6,17 +6,18 @@ internal static class OverloadProfile
     public static async Task RunAsync(string[] args)
     {
         var options = LoadOptions.Parse(args);
-        await using var run = new LoadRun(options);
-        await run.OpenAsync();
+        using var run = new LoadRun(options);
+        await Setup.RegisterAsync(options);
+        run.Open();
 
         // Compiles both sides; its figures are thrown away.
-        await run.SaturateAsync("warm", 64);
+        run.Saturate("warm", 64);
         var folder = Path.GetDirectoryName(Path.GetFullPath(options.SecretFile))!;
         var before = SyncProbe.Measure(folder);
         var phases = new List<Phase>();
         foreach (var publishers in new[] { 1, 64, 1024 })
         {
-            phases.Add(await run.SaturateAsync($"all it takes from {publishers}", publishers));
+            phases.Add(run.Saturate($"all it takes from {publishers}", publishers));
         }
 
         // What its core could take if nothing else ran there: accepted per CPU second, which a busy machine disturbs less than accepted per second.
@@ -28,7 +29,7 @@ internal static class OverloadProfile
         })
         {
             await Console.Error.WriteLineAsync($"capacity {capacity:F0}/s; next: {name}");
-            phases.Add(await run.OfferAsync(name, share * capacity, obey));
+            phases.Add(run.Offer(name, share * capacity, obey));
         }
 
         var report = OverloadReport.Write(options, new OverloadReport.Facts(capacity, before, SyncProbe.Measure(folder), run.Closed), phases);

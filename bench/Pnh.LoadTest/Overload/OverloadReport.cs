@@ -11,7 +11,7 @@ internal static class OverloadReport
         var text = new StringBuilder();
         text.AppendLine("# The hub below, at and above its capacity").AppendLine();
         Line(text, $"{options.Title}");
-        Line(text, $"{options.Sessions} sessions that acknowledge, {options.Connections} keep-alive connections, 10 % call, 60 % message, 30 % bulk, every event to one random session, {options.Padding} bytes of filling.");
+        Line(text, $"{options.Users} users with {options.Devices} session{(options.Devices == 1 ? "" : "s")} each, which acknowledge; {options.Connections} keep-alive connections, 10 % call, 60 % message, 30 % bulk, every event to one random user, {options.Padding} bytes of filling.");
         Line(text, $"Open loop, Poisson; every latency counts from when the event was due (clock steps of 1 ms). {options.PhaseSeconds:F0} s measured per phase after {options.WarmSeconds:F0} s. Capacity: {facts.Capacity:F0} events/s, the most accepted per CPU second of the hub's one core. Sessions closed by the hub: {facts.Closed}.");
         Line(text, $"One write of 4 kB and its fsync on the hub's disk, without the hub: p50 {Ms(facts.SyncBefore.Median)} ms, p99 {Ms(facts.SyncBefore.P99)} ms before; p50 {Ms(facts.SyncAfter.Median)} ms, p99 {Ms(facts.SyncAfter.P99)} ms after.");
         text.AppendLine();
@@ -23,7 +23,7 @@ internal static class OverloadReport
             var call = seen.Delivery(Mix.Call);
             Line(
                 text,
-                $"| {phase.Name} | {seen.Scheduled / phase.Seconds:F0} | {seen.Accepted / phase.Seconds:F0} | {Share(seen.Refused, seen.Scheduled)} | {Share(seen.HeldBack, seen.Scheduled)} | {Share(seen.GivenUp, seen.Scheduled)} | {seen.Other} | {Ms(call.Median)} / {Ms(call.P99)} / {Ms(call.Max)} | {seen.Missing(Mix.Call)} | {Ms(seen.Acceptance(Mix.Call).Median)} / {Ms(seen.Acceptance(Mix.Call).P99)} | {Ms(seen.Delivery(1).P99)} | {Ms(seen.Delivery(2).P99)} |");
+                $"| {phase.Name} | {seen.Scheduled / phase.Seconds:F0} | {seen.Accepted / phase.Seconds:F0} | {Share(seen.Refused, seen.Scheduled)} | {Share(seen.HeldBack, seen.Scheduled)} | {Share(seen.GivenUp, seen.Scheduled)} | {seen.Other} | {Ms(call.Median)} / {Ms(call.P99)} / {Ms(call.Max)} | {phase.Missing(Mix.Call)} | {Ms(seen.Acceptance(Mix.Call).Median)} / {Ms(seen.Acceptance(Mix.Call).P99)} | {Ms(seen.Delivery(1).P99)} | {Ms(seen.Delivery(2).P99)} |");
         }
 
         text.AppendLine();

@@ -7,8 +7,12 @@ namespace Pnh.LoadTest.Overload;
 /// <param name="Cpu">CPU seconds of the hub in the measured time.</param>
 /// <param name="GeneratorCpu">CPU seconds of the generator in it: near <paramref name="Seconds"/> the generator itself is the limit.</param>
 /// <param name="MostWaiting">Most requests that waited for a connection at once.</param>
-internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting)
+/// <param name="Devices">Of a user: so many times an event must arrive.</param>
+internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, int Devices)
 {
     /// <summary>Accepted events per CPU second of the hub.</summary>
     public double Goodput => Seen.Accepted / Cpu;
+
+    /// <summary>Deliveries of a class that were accepted in the whole phase and never seen by a session.</summary>
+    public long Missing(int @class) => (Seen.Taken(@class) * Devices) - Seen.Arrived(@class);
 }

@@ -1,136 +1,114 @@
 using System.Diagnostics;
+using System.Net;
+using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Overload;
 
 /// <summary>
-/// All connections, in turn: each stands for a publisher of its own. What is due goes to the next idle one; when none is idle it waits here, and its clock runs: latency counts from when it was due. Thread-safe.
+/// All connections, in turn: each stands for a publisher of its own. What is due goes to the next idle one; when none is idle it waits here, and its
+/// clock runs: latency counts from when it was due.
 /// </summary>
-internal sealed class PublisherPool : IDisposable
+internal sealed class PublisherPool
 {
     /// <summary>A publisher that gets no connection for so long gives up, as a real one would. Far above the 200 ms that a call may take.</summary>
     private static readonly long Patience = Stopwatch.Frequency;
 
-    private readonly Lock _lock = new();
     private readonly Queue<PublisherConnection> _idle = new();
     private readonly Queue<Due> _waiting = new();
-    private readonly List<PublisherConnection> _all = [];
+    private readonly PublisherConnection[] _all;
     private readonly EventRequest[] _requests;
-    private readonly LoadOptions _options;
+    private Func<PublisherConnection, Due?>? _endless;
     private long _number;
 
-    public PublisherPool(LoadOptions options, string run)
+    public PublisherPool(LoadOptions options, Loop loop, string run)
     {
-        _options = options;
         _requests = [.. Mix.Classes.Select(name => new EventRequest(options, run, name))];
-    }
-
-    /// <summary>Requests that found no idle connection yet.</summary>
-    public int Waiting
-    {
-        get
-        {
-            lock (_lock)
-            {
-                return _waiting.Count;
-            }
-        }
-    }
-
-    /// <summary>True when every connection is idle.</summary>
-    public bool IsQuiet
-    {
-        get
-        {
-            lock (_lock)
-            {
-                return _waiting.Count == 0 && _idle.Count == _all.Count;
-            }
-        }
-    }
-
-    public async Task OpenAsync()
-    {
         var bytes = _requests.Max(static request => request.Length);
-        for (var i = 0; i < _options.Connections; i++)
+        var server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
+        _all = [.. Enumerable.Range(0, options.Connections).Select(index => new PublisherConnection(loop, server, index, bytes, Answered))];
+        foreach (var connection in _all)
         {
-            var connection = new PublisherConnection(_options, bytes);
-            await connection.ConnectAsync();
-            _all.Add(connection);
             _idle.Enqueue(connection);
         }
     }
 
+    /// <summary>Every connection was made.</summary>
+    public bool Stands => Array.TrueForAll(_all, static connection => connection.Stands);
+
+    /// <summary>Requests that found no idle connection, the most at once since <see cref="Watch"/>.</summary>
+    public int MostWaiting { get; private set; }
+
+    /// <summary>True when every connection is idle.</summary>
+    public bool IsQuiet => _waiting.Count == 0 && _idle.Count == _all.Length;
+
+    /// <summary>Counts <see cref="MostWaiting"/> from here on.</summary>
+    public void Watch() => MostWaiting = _waiting.Count;
+
     /// <summary>Sends it, or lets it wait for a connection.</summary>
-    /// <param name="recorder">Of the phase.</param>
-    /// <param name="class">Position in the mix.</param>
-    /// <param name="user">For whom.</param>
-    /// <param name="due">When it is due.</param>
-    /// <param name="obey">A publisher that was refused its class keeps it back as long as Retry-After says: the event is not sent at all then.</param>
-    public void Post(Recorder recorder, int @class, int user, long due, bool obey)
+    public void Post(in Due due, long now)
     {
-        PublisherConnection? connection;
-        var now = Stopwatch.GetTimestamp();
-        recorder.Schedule(due, now);
-        lock (_lock)
+        due.Recorder.Schedule(due.Time, now);
+        if (!_idle.TryDequeue(out var connection))
         {
-            if (!_idle.TryDequeue(out connection))
-            {
-                _waiting.Enqueue(new Due(recorder, @class, user, due, obey));
-                return;
-            }
-
-            if (obey && connection.Holds(@class, now))
-            {
-                _idle.Enqueue(connection);
-                recorder.HoldBack();
-                return;
-            }
+            _waiting.Enqueue(due);
+            MostWaiting = Math.Max(MostWaiting, _waiting.Count);
         }
-
-        _ = RunAsync(connection, new Due(recorder, @class, user, due, obey));
+        else if (due.Obey && connection.Holds(due.Class, now))
+        {
+            _idle.Enqueue(connection);
+            due.Recorder.HoldBack();
+        }
+        else
+        {
+            Send(connection, due);
+        }
     }
 
-    /// <summary>As fast as <paramref name="connections"/> connections take it, each one event after the other, until the recorder's end.</summary>
-    public async Task SaturateAsync(Recorder recorder, int connections, Func<(int Class, int User)> next)
+    /// <summary>As fast as <paramref name="connections"/> connections take it, each one event after the other, until there is no next.</summary>
+    public void Saturate(int connections, Func<Due?> next)
     {
-        async Task LoopAsync(PublisherConnection connection)
+        _endless = connection => connection.Index < connections ? next() : null;
+        for (var i = _idle.Count; i > 0; i--)
         {
-            while (Stopwatch.GetTimestamp() is var due && due < recorder.Until)
-            {
-                var (@class, user) = next();
-                recorder.Schedule(due, due);
-                await SendAsync(connection, new Due(recorder, @class, user, due, Obey: false));
-            }
+            GoOn(_idle.Dequeue());
         }
-
-        // Each loop begins on the pool: one that always completes at once would keep the others from starting.
-        await Task.WhenAll(_all.Take(connections).Select(connection => Task.Run(() => LoopAsync(connection))));
     }
 
     /// <summary>Forgets what still waits, at the end of a phase that the hub could not follow.</summary>
     public void Drop()
     {
-        lock (_lock)
-        {
-            _waiting.Clear();
-        }
+        _endless = null;
+        _waiting.Clear();
     }
 
-    public void Dispose() => _all.ForEach(static connection => connection.Dispose());
+    private void Send(PublisherConnection connection, in Due due) => connection.Post(_requests[due.Class], ++_number, due);
 
-    private async Task RunAsync(PublisherConnection connection, Due due)
+    private void Answered(PublisherConnection connection, int status, int retryAfter)
     {
-        while (true)
+        var due = connection.Due;
+        due.Recorder.Answer(due.Class, due.Time, connection.Written, status, retryAfter >= 0);
+        if (retryAfter > 0)
         {
-            await SendAsync(connection, due);
-            lock (_lock)
-            {
-                if (!TryTakeWaiting(connection, out due))
-                {
-                    _idle.Enqueue(connection);
-                    return;
-                }
-            }
+            connection.Hold(due.Class, retryAfter);
+        }
+
+        GoOn(connection);
+    }
+
+    private void GoOn(PublisherConnection connection)
+    {
+        if (_endless?.Invoke(connection) is { } endless)
+        {
+            endless.Recorder.Schedule(endless.Time, endless.Time);
+            Send(connection, endless);
+        }
+        else if (TryTakeWaiting(connection, out var due))
+        {
+            Send(connection, due);
+        }
+        else
+        {
+            _idle.Enqueue(connection);
         }
     }
 
@@ -155,17 +133,4 @@ internal sealed class PublisherPool : IDisposable
 
         return false;
     }
-
-    private async Task SendAsync(PublisherConnection connection, Due due)
-    {
-        var (status, retryAfter, written) =
-            await connection.SendAsync(_requests[due.Class], Interlocked.Increment(ref _number), due.User, due.Time);
-        due.Recorder.Answer(due.Class, due.Time, written, status, retryAfter >= 0);
-        if (retryAfter > 0)
-        {
-            connection.Hold(due.Class, retryAfter);
-        }
-    }
-
-    private readonly record struct Due(Recorder Recorder, int Class, int User, long Time, bool Obey);
 }

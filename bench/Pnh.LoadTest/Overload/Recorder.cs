@@ -4,11 +4,10 @@ namespace Pnh.LoadTest.Overload;
 
 /// <summary>
 /// What one phase saw. Times are Stopwatch ticks. What happens from <see cref="From"/> to <see cref="Until"/> is counted, whenever it was due; latencies count from when it was
-/// due. Thread-safe.
+/// due. Not thread-safe.
 /// </summary>
 internal sealed class Recorder
 {
-    private readonly Lock _lock = new();
     private readonly List<long>[] _accepted = [.. Mix.Classes.Select(static _ => new List<long>())];
     private readonly List<long>[] _delivered = [.. Mix.Classes.Select(static _ => new List<long>())];
     private readonly List<long> _refused = [];
@@ -48,36 +47,30 @@ internal sealed class Recorder
 
     public long RefusedOf(int @class) => _refusedByClass[@class];
 
-    /// <summary>Accepted in the whole phase, and never seen by a session.</summary>
-    public long Missing(int @class) => _taken[@class] - _arrived[@class];
+    /// <summary>Accepted in the whole phase.</summary>
+    public long Taken(int @class) => _taken[@class];
+
+    /// <summary>Seen by sessions in the whole phase.</summary>
+    public long Arrived(int @class) => _arrived[@class];
 
     /// <summary>It is due; the generator came to it at <paramref name="now"/>.</summary>
     public void Schedule(long due, long now)
     {
-        lock (_lock)
+        if (IsCounted(due))
         {
-            if (IsCounted(due))
-            {
-                Scheduled++;
-                _late.Add(now - due);
-            }
+            Scheduled++;
+            _late.Add(now - due);
         }
     }
 
     public void HoldBack()
     {
-        lock (_lock)
-        {
-            HeldBack += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
-        }
+        HeldBack += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
     }
 
     public void GiveUp()
     {
-        lock (_lock)
-        {
-            GivenUp += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
-        }
+        GivenUp += IsCounted(Stopwatch.GetTimestamp()) ? 1 : 0;
     }
 
     /// <param name="class">Position in the mix.</param>
@@ -88,29 +81,26 @@ internal sealed class Recorder
     public void Answer(int @class, long due, long written, int status, bool hasRetryAfter)
     {
         var now = Stopwatch.GetTimestamp();
-        lock (_lock)
+        _taken[@class] += status == 202 ? 1 : 0;
+        if (!IsCounted(now))
         {
-            _taken[@class] += status == 202 ? 1 : 0;
-            if (!IsCounted(now))
-            {
-                return;
-            }
+            return;
+        }
 
-            if (status == 202)
-            {
-                _accepted[@class].Add(now - due);
-            }
-            else if (status is 429 or 503)
-            {
-                _refused.Add(now - due);
-                _refusedOnWire.Add(now - written);
-                _refusedByClass[@class]++;
-                WithoutRetryAfter += hasRetryAfter ? 0 : 1;
-            }
-            else
-            {
-                Other++;
-            }
+        if (status == 202)
+        {
+            _accepted[@class].Add(now - due);
+        }
+        else if (status is 429 or 503)
+        {
+            _refused.Add(now - due);
+            _refusedOnWire.Add(now - written);
+            _refusedByClass[@class]++;
+            WithoutRetryAfter += hasRetryAfter ? 0 : 1;
+        }
+        else
+        {
+            Other++;
         }
     }
 
@@ -118,13 +108,10 @@ internal sealed class Recorder
     public void Deliver(int @class, long due)
     {
         var now = Stopwatch.GetTimestamp();
-        lock (_lock)
+        _arrived[@class]++;
+        if (IsCounted(now))
         {
-            _arrived[@class]++;
-            if (IsCounted(now))
-            {
-                _delivered[@class].Add(now - due);
-            }
+            _delivered[@class].Add(now - due);
         }
     }
 
@@ -141,10 +128,7 @@ internal sealed class Recorder
 
     private Quantiles Of(List<long> samples)
     {
-        lock (_lock)
-        {
-            return Quantiles.Of(samples);
-        }
+        return Quantiles.Of(samples);
     }
 
     private bool IsCounted(long time) => time >= From && time < Until;

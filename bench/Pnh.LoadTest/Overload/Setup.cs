@@ -5,17 +5,17 @@ using System.Text;
 
 namespace Pnh.LoadTest.Overload;
 
-/// <summary>What must be there before load: a registered web device per user, and a client token for each.</summary>
+/// <summary>What must be there before load: registered web devices, and a client token per user.</summary>
 internal static class Setup
 {
-    /// <summary>Imports one device per user; throws when the hub did not take them all.</summary>
+    /// <summary>Imports the devices of every user; throws when the hub did not take them all.</summary>
     public static async Task RegisterAsync(LoadOptions options)
     {
         var lines = new StringBuilder();
-        for (var i = 0; i < options.Sessions; i++)
+        for (var i = 0; i < options.Users * options.Devices; i++)
         {
-            var user = EventRequest.UserName(i);
-            lines.Append(CultureInfo.InvariantCulture, $$"""{"user":"{{user}}","device":"{{user}}","platform":"web"}""").Append('\n');
+            var (user, device) = (EventRequest.UserName(i / options.Devices), DeviceName(i % options.Devices));
+            lines.Append(CultureInfo.InvariantCulture, $$"""{"user":"{{user}}","device":"{{device}}","platform":"web"}""").Append('\n');
         }
 
         var body = lines.ToString();
@@ -31,11 +31,14 @@ internal static class Setup
             answer.Append(Encoding.UTF8.GetString(buffer.AsSpan(0, read)));
         }
 
-        if (!answer.ToString().Contains(string.Create(CultureInfo.InvariantCulture, $"\"imported\":{options.Sessions}"), StringComparison.Ordinal))
+        if (!answer.ToString().Contains(string.Create(CultureInfo.InvariantCulture, $"\"imported\":{options.Users * options.Devices}"), StringComparison.Ordinal))
         {
             throw new InvalidOperationException($"the devices were not imported: {answer}");
         }
     }
+
+    /// <summary>The same names for every user.</summary>
+    public static string DeviceName(int device) => string.Create(CultureInfo.InvariantCulture, $"tab-{device}");
 
     /// <summary>A client token (RFC 7519, HS256) that lives for an hour.</summary>
     public static string Token(LoadOptions options, string user)

@@ -10,8 +10,8 @@ namespace Pnh.Api.Endpoints;
 /// </summary>
 internal static class EarlyRefusal
 {
-    // Either, by chance: those who were refused together do not come back together.
-    private static readonly string[] RetryAfterSeconds = ["1", "2"];
+    // One of them, by chance: those who were refused together do not come back together. With two the hub was idle and full in turn.
+    private static readonly string[] RetryAfterSeconds = ["1", "2", "3", "4"];
 
     /// <summary>True when the event shall be refused now; <paramref name="class"/> is the guess.</summary>
     internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, out EventClass @class)

@@ -7,8 +7,8 @@ namespace Pnh.Core.Shards;
 /// Refuses the less urgent classes while the hub has more work than cores: <c>transient</c> and <c>bulk</c> first, then <c>message</c>; a
 /// <c>call</c> never. Overload is a wait for a core that stands over <see cref="Target"/> for a whole window, or that no event of a whole window was
 /// answered within <see cref="AnswerTarget"/>, while the process itself uses the cores and events come in: a busy neighbour, a start or a slow disk
-/// does not look like it. The share that is refused grows in quick steps and falls in
-/// slow ones, so that it settles where the cores are just busy. Thread-safe, does not wait.
+/// does not look like it. From then on the share that is refused follows each measurement, the quicker the further it is off, so that the wait settles
+/// around the target. Thread-safe, does not wait.
 /// </summary>
 public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 {
@@ -24,11 +24,15 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// <summary>How long a wait must stand.</summary>
     internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
-    // In thousandths; 1,000 = all bulk and transient, 2,000 = all messages too. From nothing to all in 1 s. Back by a tenth of that while the
-    // cores are still busy, or an overload that lasts would swing between too much and too little; as fast as up once they are not.
-    private const int Most = 2_000;
-    private const int Step = 200;
-    private const int SmallStep = 20;
+    // Ten-thousandths; 10,000 = all bulk and transient, 20,000 = all messages too. A tenth of that when an overload begins, and for each window in which
+    // nobody was answered in time. From then on each measurement moves the share of the class that is refused in part: up by a 16th of itself for
+    // every target that the wait is over it, back by a 128th when it is under half of it, a 32nd while a fifth of the cores is idle. In proportion, because publishers that obey Retry-After
+    // are in balance at some hundredths and such that do not at more than a half: fixed steps swung around the one or came late for the other.
+    private const int All = 10_000;
+    private const int Most = 2 * All;
+    private const int Step = Most / 10;
+    private const int LeastUp = 10;
+    private const int MostTargets = 2;
 
     // 500 events a second: below that no core is full of them, whatever else it waits for.
     private const int FewEvents = 50;
@@ -41,6 +45,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private TimeSpan _shortest = TimeSpan.MaxValue;
     private long _shortestAnswer = long.MaxValue;
     private TimeSpan _longest;
+    private bool _isBusy;
+    private bool _hasRoom;
 
     /// <summary>How long work waited for a core at the last look.</summary>
     public TimeSpan Wait => new(Volatile.Read(ref _waitTicks));
@@ -61,6 +67,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         Volatile.Write(ref _waitTicks, wait.Ticks);
         _shortest = wait < _shortest ? wait : _shortest;
         _longest = wait > _longest ? wait : _longest;
+        Follow(wait);
         var elapsed = time.GetElapsedTime(_windowStart);
         if (elapsed < Window)
         {
@@ -74,8 +81,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var isLate = answer != long.MaxValue && answer > AnswerTarget.Ticks;
         var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents;
         _windowEvents = events;
-        var step = isOverloaded ? Step : _longest * 4 < Target && !isLate ? -Step : -SmallStep;
-        Volatile.Write(ref _level, Math.Clamp(_level + step, 0, Most));
+        (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 5 < elapsed * 4 * Environment.ProcessorCount);
+        Move(isOverloaded && (isLate || _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);
         _windowStart = time.GetTimestamp();
         _windowCpu = cpu;
         _shortest = TimeSpan.MaxValue;
@@ -103,9 +110,26 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
             return false;
         }
 
-        var share = @class == EventClass.Message ? level - (Most / 2) : level;
-        return share > 0 && Random.Shared.Next(Most / 2) < share;
+        var share = @class == EventClass.Message ? level - All : level;
+        return share > 0 && Random.Shared.Next(All) < share;
     }
+
+    // Only what is overloaded already: a single wait means nothing.
+    private void Follow(TimeSpan wait)
+    {
+        var share = _level > All ? _level - All : _level;
+        if (_level > 0 && wait > Target && _isBusy)
+        {
+            var targets = Math.Min(MostTargets, (double)(wait - Target).Ticks / Target.Ticks);
+            Move((int)(targets * Math.Max(LeastUp, share / 16)));
+        }
+        else if (_level > 0 && wait * 2 < Target)
+        {
+            Move(-Math.Max(1, _hasRoom ? share / 32 : share / 128));
+        }
+    }
+
+    private void Move(int step) => Volatile.Write(ref _level, Math.Clamp(_level + step, 0, Most));
 
     private async ValueTask WaitForCalmAsync(TimeSpan patience, CancellationToken cancellationToken)
     {
