@@ -5,7 +5,7 @@ using Pnh.LaneBench;
 // LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
 if (args.Length < 4)
 {
-    Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct|sender-sockets|sender-direct https://localhost:PORT SECONDS CERTIFICATE [IN_FLIGHT]");
+    Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct|sender-sockets|sender-direct|hub-sockets|hub-direct https://localhost:PORT SECONDS CERTIFICATE [IN_FLIGHT]");
     return 2;
 }
 
@@ -19,6 +19,8 @@ await using IClient client = args[0] switch
     "direct" => await DirectClient.DialAsync(address),
     "sender-sockets" => new SenderClient(address, isDirect: false, certificate),
     "sender-direct" => new SenderClient(address, isDirect: true, certificate),
+    "hub-sockets" => await HubClient.StartAsync(address, isDirect: false, certificate),
+    "hub-direct" => await HubClient.StartAsync(address, isDirect: true, certificate),
     _ => throw new ArgumentException($"unknown mode {args[0]}"),
 };
 

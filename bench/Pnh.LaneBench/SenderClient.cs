@@ -1,18 +1,11 @@
-using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Channels;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http2;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
 namespace Pnh.LaneBench;
 
-/// <summary>The whole path of a push to Apple: sender, pipeline, pool, connection. One event to many devices, as a fan-out is.</summary>
+/// <summary>What the lane calls for a push to Apple: sender, pipeline (Polly's), pool, connection. One event to many devices, as a fan-out is.</summary>
 internal sealed class SenderClient : IClient
 {
     private readonly ServiceProvider _services;
@@ -21,30 +14,8 @@ internal sealed class SenderClient : IClient
 
     public SenderClient(Uri address, bool isDirect, string certificateFile)
     {
-        var keyFile = Path.GetTempFileName();
-        using (var key = ECDsa.Create(ECCurve.NamedCurves.nistP256))
-        {
-            File.WriteAllText(keyFile, key.ExportPkcs8PrivateKeyPem());
-        }
-
-        var pnh = new ConfigurationBuilder()
-            .AddInMemoryCollection(new Dictionary<string, string?>
-            {
-                ["Pnh:Apps:demo:Apns:0:TeamId"] = "TEAM123456",
-                ["Pnh:Apps:demo:Apns:0:KeyId"] = "KEY1234567",
-                ["Pnh:Apps:demo:Apns:0:KeyFile"] = keyFile,
-                ["Pnh:Apps:demo:Apns:0:Topic"] = Push.Topic,
-                ["Pnh:Apps:demo:Apns:0:BaseAddress"] = address.AbsoluteUri,
-            })
-            .Build()
-            .GetSection("Pnh");
-        _services = new ServiceCollection()
-            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect))
-            .AddPushChannels(pnh)
-            .BuildServiceProvider();
-        _services.GetRequiredService<ProviderTrust>().Trust(address, X509CertificateLoader.LoadCertificateFromFile(certificateFile));
-        _sender = _services.GetServices<IPushChannel>().Single(channel => channel.Name == "apns").Open("demo/0", EventClass.Message);
-        File.Delete(keyFile);
+        _services = BenchChannels.Build(address, isDirect, certificateFile);
+        _sender = BenchChannels.Apns(_services).Open("demo/0", EventClass.Message);
         _deliveries = Deliveries();
     }
 

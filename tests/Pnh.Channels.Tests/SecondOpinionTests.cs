@@ -6,6 +6,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.RegularExpressions;
 using Pnh.Channels.Apns;
+using Pnh.Channels.Fcm;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
@@ -71,6 +72,22 @@ public sealed class SecondOpinionTests : IDisposable
         var dot = token.LastIndexOf('.');
         File.WriteAllText(PathOf("signed"), token[..dot]);
         File.WriteAllBytes(PathOf("signature"), Der(System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1))));
+        File.WriteAllText(PathOf("key.pem"), key.ExportSubjectPublicKeyInfoPem());
+
+        using var openssl = Start("openssl", $"dgst -sha256 -verify {PathOf("key.pem")} -signature {PathOf("signature")} {PathOf("signed")}");
+
+        Assert.Equal("Verified OK\n", await openssl.StandardOutput.ReadToEndAsync());
+    }
+
+    [RequiresFact("openssl")]
+    public async Task Openssl_Assertion_Verified()
+    {
+        using var key = RSA.Create(2048);
+        var account = new ServiceAccount("demo", "pnh@demo.example", "key-1", new Uri("https://localhost/token"), key);
+        var assertion = FcmAssertion.Create(account, TimeProvider.System.GetUtcNow());
+        var dot = assertion.LastIndexOf('.');
+        File.WriteAllText(PathOf("signed"), assertion[..dot]);
+        File.WriteAllBytes(PathOf("signature"), System.Buffers.Text.Base64Url.DecodeFromChars(assertion.AsSpan(dot + 1)));
         File.WriteAllText(PathOf("key.pem"), key.ExportSubjectPublicKeyInfoPem());
 
         using var openssl = Start("openssl", $"dgst -sha256 -verify {PathOf("key.pem")} -signature {PathOf("signature")} {PathOf("signed")}");

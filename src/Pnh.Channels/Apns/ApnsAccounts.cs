@@ -16,9 +16,14 @@ namespace Pnh.Channels.Apns;
 /// <param name="Identity">A key is shared by every account with the same team and key id: Apple counts new tokens per key, not per topic.</param>
 /// <param name="Connections">The most that each class may open.</param>
 /// <param name="Devices">Keeps the silence that Apple asks for a device.</param>
-internal sealed record ApnsAccount(string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsIdentity Identity, int Connections, DevicePace Devices);
+/// <param name="TopicStop">Holds deliveries back while Apple refuses the topic.</param>
+internal sealed record ApnsAccount(
+    string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsIdentity Identity, int Connections, DevicePace Devices, ConfigurationStop TopicStop);
 
-/// <summary>Every APNs account of the configuration, read and judged once; keys and certificates are read again when their files change. Owns them.</summary>
+/// <summary>
+/// Every APNs account of the configuration, read and judged once; keys and certificates are read again when their files change, or what the configuration
+/// says of them: a new key has a new id and, as a rule, a new file. Everything else of an account is as it was at start. Owns them.
+/// </summary>
 internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 {
     public const string Production = "production";
@@ -28,12 +33,13 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
     private const int MaxConnections = 8;
 
     private const string NistP256 = "1.2.840.10045.3.1.7";
+    private const string NotAnIdentifier = "must be 10 letters and digits";
     private const string NotAKey = "not a PEM file with a P-256 private key (the .p8 file from Apple)";
 
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, ApnsAccount> _byName = new(StringComparer.Ordinal);
     private readonly Dictionary<(string App, string Scope), ApnsAccount> _byScope = [];
-    private readonly Dictionary<(string Team, string Key), ApnsCredential> _credentials = [];
+    private readonly Dictionary<(string Team, string Key), (ApnsCredential Credential, List<AccountSection> Accounts)> _credentials = [];
     private readonly List<IDisposable> _owned = [];
     private readonly ProviderServices _services;
 
@@ -88,7 +94,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         ApnsIdentity? identity = byCertificate ? Certificate(section) : Credential(section, team, key);
         return identity is null || !section.IsValid
             ? null
-            : new ApnsAccount(section.Name, section.App, topic, environment, address, identity, connections, new DevicePace(0, _services.Time));
+            : new ApnsAccount(section.Name, section.App, topic, environment, address, identity, connections, new DevicePace(0, _services.Time), new ConfigurationStop(_services.Time));
     }
 
     private void Add(AccountSection section, ApnsAccount account)
@@ -108,13 +114,15 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
     private static string Identifier(AccountSection section, string key)
     {
         var value = section.Required(key);
-        if (value.Length > 0 && (value.Length != 10 || !value.All(char.IsAsciiLetterOrDigit)))
+        if (value.Length > 0 && !IsIdentifier(value))
         {
-            section.Fail(key, "must be 10 letters and digits");
+            section.Fail(key, NotAnIdentifier);
         }
 
         return value;
     }
+
+    private static bool IsIdentifier(string value) => value.Length == 10 && value.All(char.IsAsciiLetterOrDigit);
 
     private ApnsCredential? Credential(AccountSection section, string team, string key)
     {
@@ -125,7 +133,8 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 
         if (_credentials.TryGetValue((team, key), out var known))
         {
-            return known;
+            known.Accounts.Add(section);
+            return known.Credential;
         }
 
         if (Signer(bytes) is not { } signer)
@@ -135,17 +144,39 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         }
 
         var credential = new ApnsCredential(team, key, signer, _services.Time);
-        Own(section, "KeyFile", bytes, credential, fresh =>
-        {
-            if (Signer(fresh) is not { } other)
-            {
-                return NotAKey;
-            }
+        List<AccountSection> accounts = [section];
+        _credentials[(team, key)] = (credential, accounts);
+        Own(section, "KeyFile", Ids, bytes, credential, fresh => Take(credential, accounts, fresh));
+        return credential;
 
-            credential.Take(other);
-            return null;
-        });
-        return _credentials[(team, key)] = credential;
+        // Distinct: accounts that join later with the same ids change nothing.
+        string Ids() => string.Join(' ', accounts.Select(static one => $"{one.Optional("TeamId")}/{one.Optional("KeyId")}").Distinct());
+    }
+
+    /// <summary>One key that several accounts use changes for all of them, or for none.</summary>
+    private static string? Take(ApnsCredential credential, List<AccountSection> accounts, byte[] fresh)
+    {
+        var (team, key) = (accounts[0].Optional("TeamId") ?? "", accounts[0].Optional("KeyId") ?? "");
+        if (!IsIdentifier(team) || !IsIdentifier(key))
+        {
+            return "TeamId and KeyId " + NotAnIdentifier;
+        }
+
+        foreach (var other in accounts)
+        {
+            if (other.Optional("TeamId") != team || other.Optional("KeyId") != key)
+            {
+                return $"account {other.Name} has the same key and names another TeamId or KeyId; change both, or restart";
+            }
+        }
+
+        if (Signer(fresh) is not { } signer)
+        {
+            return NotAKey;
+        }
+
+        credential.Take(team, key, signer);
+        return null;
     }
 
     private ApnsCertificate? Certificate(AccountSection section)
@@ -171,13 +202,15 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
             return null;
         }
 
-        Own(section, "CertificateFile", bytes, certificate, certificate.Take);
+        Own(section, "CertificateFile", Password, bytes, certificate, fresh => certificate.Take(fresh, section.Optional("CertificatePassword")));
         return certificate;
+
+        string Password() => section.Optional("CertificatePassword") ?? "";
     }
 
-    private void Own(AccountSection section, string key, byte[] bytes, ApnsIdentity identity, Func<byte[], string?> take)
+    private void Own(AccountSection section, string key, Func<string> ids, byte[] bytes, ApnsIdentity identity, Func<byte[], string?> take)
     {
-        _owned.Add(new CredentialFile(section.Optional(key)!, bytes, section.Name, take, _services));
+        _owned.Add(new CredentialFile(() => section.Optional(key), ids, bytes, section.Name, take, _services));
         _owned.Add(identity);
         _services.Gauges.AddCredential(section.Name, () => identity.Left);
     }

@@ -16,17 +16,16 @@ internal sealed partial class ApnsCertificate : ApnsIdentity
     private static readonly TimeSpan Daily = TimeSpan.FromDays(1);
 
     private readonly string _account;
-    private readonly string? _password;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly ITimer _timer;
     private X509Certificate2 _certificate;
 
-    private ApnsCertificate(X509Certificate2 certificate, string account, string? password, TimeProvider time, ILogger logger)
+    private ApnsCertificate(X509Certificate2 certificate, string account, TimeProvider time, ILogger logger)
+        : base(time)
     {
         _certificate = certificate;
         _account = account;
-        _password = password;
         _time = time;
         _logger = logger;
         _timer = time.CreateTimer(static state => ((ApnsCertificate)state!).Announce(), this, TimeSpan.Zero, Daily);
@@ -38,12 +37,12 @@ internal sealed partial class ApnsCertificate : ApnsIdentity
 
     /// <summary>Reads the file's bytes; null with the problem in words when they are no usable certificate.</summary>
     public static ApnsCertificate? Read(byte[] bytes, string? password, string account, TimeProvider time, ILogger logger, out string? problem) =>
-        Load(bytes, password, time, out problem) is { } certificate ? new ApnsCertificate(certificate, account, password, time, logger) : null;
+        Load(bytes, password, time, out problem) is { } certificate ? new ApnsCertificate(certificate, account, time, logger) : null;
 
     /// <summary>Takes the place of the former one; or says what is wrong, and changes nothing.</summary>
-    public string? Take(byte[] bytes)
+    public string? Take(byte[] bytes, string? password)
     {
-        if (Load(bytes, _password, _time, out var problem) is { } fresh)
+        if (Load(bytes, password, _time, out var problem) is { } fresh)
         {
             // The former one is not disposed: a dial may hold it at this moment, and it is one object a year.
             Volatile.Write(ref _certificate, fresh);

@@ -15,6 +15,7 @@ internal sealed class ApnsChannel : IPushChannel
     private readonly ApnsAccounts _accounts;
     private readonly ProviderServices _services;
     private readonly ConcurrentDictionary<string, AddressStanding> _standings = new(StringComparer.Ordinal);
+    private readonly TrunkTable<ApnsTrunkKey> _trunks = new();
 
     public ApnsChannel(ApnsAccounts accounts, ProviderServices services)
     {
@@ -68,5 +69,5 @@ internal sealed class ApnsChannel : IPushChannel
     public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
 
     public IPushSender Open(string account, EventClass @class) => new ApnsSender(
-        _accounts.Get(account), _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);
+        _accounts.Get(account), @class, _trunks, _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);
 }

@@ -27,14 +27,15 @@ internal sealed class ApnsCredential : ApnsIdentity
     private static readonly TimeSpan RenewalSpread = TimeSpan.FromMinutes(5);
 
     private readonly Lock _lock = new();
-    private readonly string _team;
-    private readonly string _key;
+    private string _team;
+    private string _key;
     private ECDsa _signer;
     private readonly TimeProvider _time;
     private readonly TimeSpan _renewalAge;
     private Minted? _current;
 
     public ApnsCredential(string team, string key, ECDsa signer, TimeProvider time)
+        : base(time)
     {
         _team = team;
         _key = key;
@@ -71,13 +72,13 @@ internal sealed class ApnsCredential : ApnsIdentity
 
     public override TimeSpan Left => Volatile.Read(ref _current) is { } current ? Longest - Age(current) : Longest;
 
-    /// <summary>Another key under the same id. The next token is signed by it at once: Apple counts tokens per connection, and there will be new ones.</summary>
-    public void Take(ECDsa signer)
+    /// <summary>Another key. The next token is signed by it at once: Apple counts tokens per connection, and there will be new ones.</summary>
+    public void Take(string team, string key, ECDsa signer)
     {
         lock (_lock)
         {
             _signer.Dispose();
-            _signer = signer;
+            (_team, _key, _signer) = (team, key, signer);
             Volatile.Write(ref _current, null);
         }
 

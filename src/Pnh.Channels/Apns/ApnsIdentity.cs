@@ -1,9 +1,10 @@
 using System.Security.Cryptography.X509Certificates;
+using Pnh.Channels.Http.Credentials;
 
 namespace Pnh.Channels.Apns;
 
 /// <summary>By what APNs knows us: a provider token in each request, or a client certificate on each connection. Thread-safe.</summary>
-internal abstract class ApnsIdentity : IDisposable
+internal abstract class ApnsIdentity(TimeProvider time) : IDisposable
 {
     /// <summary>Another key or certificate took the place of the former: connections that have seen that one are of no use any more.</summary>
     public event Action? Changed;
@@ -14,6 +15,9 @@ internal abstract class ApnsIdentity : IDisposable
     /// <summary>What connections show; null = nothing.</summary>
     public virtual X509Certificate2? Certificate => null;
 
+    /// <summary>Holds the deliveries of everybody who uses it back while Apple refuses it.</summary>
+    public ConfigurationStop Stop { get; } = new(time);
+
     /// <summary>How long it will be accepted; negative = it is past.</summary>
     public abstract TimeSpan Left { get; }
 
@@ -22,5 +26,9 @@ internal abstract class ApnsIdentity : IDisposable
 
     public abstract void Dispose();
 
-    protected void RaiseChanged() => Changed?.Invoke();
+    protected void RaiseChanged()
+    {
+        Stop.Renewed();
+        Changed?.Invoke();
+    }
 }

@@ -46,6 +46,9 @@ internal static class ApnsResponse
     public static bool IsOutage(DeliveryResult result) =>
         result.Status == DeliveryStatus.Unavailable && result.Reason != TooManyProviderTokenUpdates;
 
+    /// <summary>A refusal of the topic, and not of the key or certificate.</summary>
+    public static bool IsOfTopic(DeliveryResult refusal) => refusal.Reason is "BadTopic" or "MissingTopic" or "TopicDisallowed";
+
     private static DeliveryStatus? Meaning(string reason) => reason switch
     {
         "BadDeviceToken" or "DeviceTokenNotForTopic" or "Unregistered" or "ExpiredToken" => DeliveryStatus.AddressDead,

@@ -1,8 +1,10 @@
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
+using Pnh.Core.Events;
 using Polly;
 
 namespace Pnh.Channels.Apns;
@@ -31,33 +33,26 @@ internal sealed class ApnsSender : ProviderSender
 
     private readonly ApnsIdentity _identity;
     private readonly DevicePace _devices;
-    private readonly ConnectionPool _pool;
+    private readonly ConfigurationStop _topicStop;
     private readonly WantedHeaders _wanted;
     private readonly string _topic;
     private readonly string _voipTopic;
     private readonly string _liveActivityTopic;
 
-    public ApnsSender(ApnsAccount account, AddressStanding standing, ProviderServices services)
-        : this(account, new ConnectionPool(ConnectionsTo(account), services), standing, services) =>
-        Quarantine = new ApnsSender(account, new ConnectionPool(ConnectionsTo(account).ForQuarantine(), services), standing, services);
+    public ApnsSender(ApnsAccount account, EventClass @class, TrunkTable<ApnsTrunkKey> trunks, AddressStanding standing, ProviderServices services)
+        : this(account, Trunk(account, @class, isQuarantine: false, trunks, services), standing, services) =>
+        Quarantine = new ApnsSender(account, Trunk(account, @class, isQuarantine: true, trunks, services), standing, services);
 
-    private ApnsSender(ApnsAccount account, ConnectionPool pool, AddressStanding standing, ProviderServices services)
-        : base(account.Name, pool, Pipeline, services, standing)
+    private ApnsSender(ApnsAccount account, ProviderTrunk trunk, AddressStanding standing, ProviderServices services)
+        : base(account.Name, trunk, services, standing, account.Identity.Stop, account.TopicStop)
     {
         _identity = account.Identity;
         _devices = account.Devices;
-        _pool = pool;
-        _identity.Changed += pool.RetireAll;
+        _topicStop = account.TopicStop;
         _wanted = account.Environment == ApnsAccounts.Sandbox ? WantedHeaders.ApnsUniqueId : WantedHeaders.None;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
         _liveActivityTopic = account.Topic + ApnsPushType.LiveActivity.TopicSuffix;
-    }
-
-    public override ValueTask DisposeAsync()
-    {
-        _identity.Changed -= _pool.RetireAll;
-        return base.DisposeAsync();
     }
 
     protected override DeliveryResult? Refuse(Delivery delivery)
@@ -135,7 +130,36 @@ internal sealed class ApnsSender : ProviderSender
     /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>
     protected override bool IsHeldAgainstUs(in DeliveryResult result) => result.Reason is "BadDeviceToken" or "DeviceTokenNotForTopic";
 
-    private static PoolOptions ConnectionsTo(ApnsAccount account) => new()
+    protected override ConfigurationStop StopFor(in DeliveryResult refusal) => ApnsResponse.IsOfTopic(refusal) ? _topicStop : _identity.Stop;
+
+    /// <summary>
+    /// Of one key a connection takes all topics (Apple binds it to the key's team), so an app's accounts that differ in nothing but the topic share theirs.
+    /// Other apps do not: one tenant's bad addresses must not cut another's connections.
+    /// </summary>
+    private static ProviderTrunk Trunk(
+        ApnsAccount account, EventClass @class, bool isQuarantine, TrunkTable<ApnsTrunkKey> trunks, ProviderServices services) =>
+        trunks.Take(
+            new ApnsTrunkKey(account.App, account.Identity, account.Environment, account.BaseAddress, account.Connections, @class, isQuarantine),
+            (key, isLast) =>
+            {
+                var pool = new ConnectionPool(key.IsQuarantine ? ConnectionsTo(key).ForQuarantine() : ConnectionsTo(key), services);
+                key.Identity.Changed += pool.RetireAll;
+                return new ProviderTrunk(pool, Pipeline, services)
+                {
+                    Release = trunk =>
+                    {
+                        if (!isLast(trunk))
+                        {
+                            return false;
+                        }
+
+                        key.Identity.Changed -= pool.RetireAll;
+                        return true;
+                    },
+                };
+            });
+
+    private static PoolOptions ConnectionsTo(ApnsTrunkKey account) => new()
     {
         Origin = account.BaseAddress,
         MaxConnections = account.Connections,
@@ -189,3 +213,7 @@ internal sealed class ApnsSender : ProviderSender
         : ReferenceEquals(type, ApnsPushType.LiveActivity) ? _liveActivityTopic
         : _topic;
 }
+
+/// <summary>What two senders have in common when they share connections.</summary>
+internal readonly record struct ApnsTrunkKey(
+    string App, ApnsIdentity Identity, string Environment, Uri BaseAddress, int Connections, EventClass Class, bool IsQuarantine);

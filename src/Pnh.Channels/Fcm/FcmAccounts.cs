@@ -105,7 +105,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 
         // A device that names no project means its app's first account.
         _byProject.TryAdd((account.App, ""), account);
-        _files.Add(new CredentialFile(section.Optional("ServiceAccountFile")!, bytes, account.Name, fresh => Take(account, fresh), services));
+        _files.Add(new CredentialFile(() => section.Optional("ServiceAccountFile"), static () => "", bytes, account.Name, fresh => Take(account, fresh), services));
         services.Gauges.AddCredential(account.Name, () => account.Credential.Left);
     }
 

@@ -1,4 +1,5 @@
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Core.Deliveries;
 
 namespace Pnh.Channels.Fcm;
@@ -33,12 +34,16 @@ internal sealed class FcmCredential : IDisposable
     public FcmCredential(ServiceAccount account, ProviderServices services)
     {
         _services = services;
+        Stop = new ConfigurationStop(services.Time);
         _endpoint = new FcmTokenEndpoint(account, services);
         _time = services.Time;
     }
 
     /// <summary>How long the present token is good; zero without one.</summary>
     public TimeSpan Left => Volatile.Read(ref _current) is { Authorization.Header: not null } current ? current.GoodUntil - Now : TimeSpan.Zero;
+
+    /// <summary>Holds the account's deliveries back while Google refuses it.</summary>
+    public ConfigurationStop Stop { get; }
 
     private TimeSpan Now => _time.GetElapsedTime(0);
 
@@ -51,6 +56,8 @@ internal sealed class FcmCredential : IDisposable
             _endpoint = new FcmTokenEndpoint(account, _services);
             _current = _current is { Authorization.Header: not null } current ? current with { RenewFrom = Now } : null;
         }
+
+        Stop.Renewed();
     }
 
     /// <summary>The header to use now; completes at once while a token is good.</summary>

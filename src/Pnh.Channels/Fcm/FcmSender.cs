@@ -38,7 +38,7 @@ internal sealed class FcmSender : ProviderSender
         Quarantine = new FcmSender(account, ConnectionsTo(account).ForQuarantine(), standing, services);
 
     private FcmSender(FcmAccount account, PoolOptions connections, AddressStanding standing, ProviderServices services)
-        : base(account.Name, new ConnectionPool(connections, services), Pipeline, services, standing)
+        : base(account.Name, new ProviderTrunk(new ConnectionPool(connections, services), Pipeline, services), services, standing, account.Credential.Stop)
     {
         _credential = account.Credential;
         _pace = account.Pace;

@@ -53,7 +53,7 @@ public sealed class ProviderGauges
 {
     private readonly long[] _ends = new long[Enum.GetValues<ConnectionEnd>().Length];
     private ImmutableArray<ConnectionPool> _pools = [];
-    private ImmutableArray<ProviderSender> _senders = [];
+    private ImmutableArray<ProviderTrunk> _trunks = [];
     private ImmutableArray<Reading> _credentials = [];
     private long _inFlight;
     private long _open;
@@ -94,7 +94,7 @@ public sealed class ProviderGauges
         (ProviderReading.Dials, "opened", () => Dials),
         (ProviderReading.Dials, "failed", () => DialFailures),
         .. Enum.GetValues<ConnectionEnd>().Select(end => (ProviderReading.ConnectionEnds, Label(end), (Func<double>)(() => Ends(end)))),
-        (ProviderReading.OpenBreakers, "", () => _senders.Count(static sender => sender.Breaker is not CircuitState.Closed)),
+        (ProviderReading.OpenBreakers, "", () => _trunks.Count(static trunk => trunk.Breaker is not CircuitState.Closed)),
         (ProviderReading.CredentialReloads, "taken", () => Volatile.Read(ref _reloads)),
         (ProviderReading.CredentialReloads, "refused", () => Volatile.Read(ref _refusedReloads)),
         (ProviderReading.ClockSkew, "", () => Clock.Skew.TotalSeconds),
@@ -117,9 +117,9 @@ public sealed class ProviderGauges
     /// <summary>A request outside a pool began (1) or ended (-1).</summary>
     internal void Sending(int change) => Interlocked.Add(ref _inFlight, change);
 
-    internal void Add(ProviderSender sender) => ImmutableInterlocked.Update(ref _senders, static (all, one) => all.Add(one), sender);
+    internal void Add(ProviderTrunk trunk) => ImmutableInterlocked.Update(ref _trunks, static (all, one) => all.Add(one), trunk);
 
-    internal void Remove(ProviderSender sender) => ImmutableInterlocked.Update(ref _senders, static (all, one) => all.Remove(one), sender);
+    internal void Remove(ProviderTrunk trunk) => ImmutableInterlocked.Update(ref _trunks, static (all, one) => all.Remove(one), trunk);
 
     /// <summary>An account's credential and how long it will be accepted.</summary>
     internal void AddCredential(string account, Func<TimeSpan> left) =>

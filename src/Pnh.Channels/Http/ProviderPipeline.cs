@@ -35,6 +35,9 @@ internal static class ProviderPipeline
 {
     public const int MaxRetries = 2;
 
+    /// <summary>The reason of a result without a request, because the provider failed too often just now.</summary>
+    public const string BreakerOpen = "breaker-open";
+
     /// <summary>A cold connection has one request in flight: twenty samples would take it half a minute.</summary>
     public const int BreakerMinimumThroughput = 10;
 
@@ -106,8 +109,9 @@ internal static class ProviderPipeline
         BrokenCircuitException broken => new DeliveryResult
         {
             Status = DeliveryStatus.Unavailable,
-            Reason = DeliveryResult.BreakerOpen,
+            Reason = BreakerOpen,
             RetryAfter = broken.RetryAfter ?? BreakDuration,
+            IsHeld = true,
         },
         TimeoutRejectedException => DeliveryResult.Of(DeliveryStatus.Unavailable, "timeout"),
         _ => null,

@@ -1,11 +1,11 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Polly;
-using Polly.CircuitBreaker;
 
 namespace Pnh.Channels.Http;
 
@@ -15,40 +15,37 @@ namespace Pnh.Channels.Http;
 /// </summary>
 internal abstract partial class ProviderSender : IPushSender
 {
+    private readonly ProviderTrunk _trunk;
     private readonly IConnectionSource _connections;
-    private readonly ResiliencePipeline<Attempt> _pipeline;
-    private readonly RetryBudget _budget = new();
-    private readonly CircuitBreakerStateProvider _breaker = new();
     private readonly AddressStanding? _standing;
+    private readonly ConfigurationStop[] _stops;
     private readonly ProviderGauges _gauges;
     private readonly ILogger _logger;
     private readonly string _account;
     private bool _misconfigured;
+    private bool _isDisposed;
 
     /// <param name="account">Its name, for logs.</param>
-    /// <param name="connections">Owned from now on.</param>
-    /// <param name="pipeline">Times and meanings.</param>
+    /// <param name="trunk">Disposed of with the sender.</param>
     /// <param name="services">Of the process.</param>
     /// <param name="standing">What is known of the account's addresses; null = bad ones cost nobody anything.</param>
+    /// <param name="stops">What a refusal of our configuration holds back, the credential first; none = a refused delivery fails.</param>
     protected ProviderSender(
-        string account, IConnectionSource connections, ProviderPipelineOptions pipeline, ProviderServices services, AddressStanding? standing = null)
+        string account, ProviderTrunk trunk, ProviderServices services, AddressStanding? standing = null, params ConfigurationStop[] stops)
     {
         _account = account;
+        _trunk = trunk;
         _standing = standing;
-        _connections = connections;
-        _pipeline = ProviderPipeline.Build(pipeline, _budget, services.Time, _breaker);
+        _stops = stops;
+        _connections = trunk.Connections;
         _logger = services.Loggers.CreateLogger(GetType());
         Time = services.Time;
         _gauges = services.Gauges;
-        _gauges.Add(this);
     }
 
     public int MaxInFlight => _connections.MaxInFlight;
 
     public IPushSender? Quarantine { get; protected init; }
-
-    /// <summary>Whether the lane is closed to requests for now, because the provider failed too often.</summary>
-    public CircuitState Breaker => _breaker.CircuitState;
 
     protected TimeProvider Time { get; }
 
@@ -60,16 +57,16 @@ internal abstract partial class ProviderSender : IPushSender
             return DeliveryResult.Of(DeliveryStatus.Expired);
         }
 
-        if (Refuse(delivery) is { } refusal)
+        if ((Refuse(delivery) ?? Held()) is { } refusal)
         {
             return refusal;
         }
 
-        _budget.Earn();
+        _trunk.Budget.Earn();
         var context = ResilienceContextPool.Shared.Get(continueOnCapturedContext: false, cancellationToken);
         try
         {
-            var outcome = await _pipeline.ExecuteOutcomeAsync(
+            var outcome = await _trunk.Pipeline.ExecuteOutcomeAsync(
                 static (context, state) => state.Sender.AttemptAsync(state.Delivery, context.CancellationToken), context, (Sender: this, Delivery: delivery));
             var result = outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result.Result;
             if (outcome.Result.Fault != SendFault.None)
@@ -78,8 +75,7 @@ internal abstract partial class ProviderSender : IPushSender
                 cancellationToken.ThrowIfCancellationRequested();
             }
 
-            Note(result);
-            return result;
+            return Conclude(result);
         }
         finally
         {
@@ -89,11 +85,8 @@ internal abstract partial class ProviderSender : IPushSender
 
     public bool Suspects(Delivery delivery) => Quarantine is not null && _standing!.Suspects(delivery.Address!.Value);
 
-    public virtual ValueTask DisposeAsync()
-    {
-        _gauges.Remove(this);
-        return _connections.DisposeAsync();
-    }
+    /// <summary>A second call does nothing: others may still use what it shared.</summary>
+    public ValueTask DisposeAsync() => Interlocked.Exchange(ref _isDisposed, true) ? ValueTask.CompletedTask : _trunk.DisposeAsync();
 
     /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
     protected abstract DeliveryResult? Refuse(Delivery delivery);
@@ -112,6 +105,9 @@ internal abstract partial class ProviderSender : IPushSender
 
     /// <summary>True for a dead address that the provider holds against us.</summary>
     protected virtual bool IsHeldAgainstUs(in DeliveryResult result) => true;
+
+    /// <summary>Which of the stops a refusal of our configuration concerns.</summary>
+    protected virtual ConfigurationStop StopFor(in DeliveryResult refusal) => _stops[0];
 
     /// <summary>Sends the request over one of the connections and reads the answer.</summary>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -204,6 +200,40 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>The provider judged the message, so it had accepted the credential.</summary>
     private static bool IsProof(DeliveryStatus status) =>
         status is DeliveryStatus.Accepted or DeliveryStatus.AddressDead or DeliveryStatus.Rejected or DeliveryStatus.Throttled;
+
+    private DeliveryResult? Held()
+    {
+        foreach (var stop in _stops)
+        {
+            if (stop.Hold() is { } held)
+            {
+                return held;
+            }
+        }
+
+        return null;
+    }
+
+    private DeliveryResult Conclude(in DeliveryResult result)
+    {
+        Note(result);
+        if (_stops.Length == 0)
+        {
+            return result;
+        }
+
+        if (result.Status == DeliveryStatus.Misconfigured)
+        {
+            return StopFor(result).Refused(result);
+        }
+
+        if (IsProof(result.Status))
+        {
+            Array.ForEach(_stops, static stop => stop.Passed());
+        }
+
+        return result;
+    }
 
     /// <summary>One line when an account stops working and one when it works again; each delivery of it would be a flood.</summary>
     private void Note(in DeliveryResult result)

@@ -24,7 +24,7 @@ internal sealed class WebPushSender : ProviderSender
     private readonly WebPushRoute _route;
 
     public WebPushSender(WebPushRoute route, ResolveHost resolve, ProviderServices services)
-        : base(route.Name, new WebPushConnections(route, resolve, services), Pipeline, services) => _route = route;
+        : base(route.Name, new ProviderTrunk(new WebPushConnections(route, resolve, services), Pipeline, services), services) => _route = route;
 
     protected override DeliveryResult? Refuse(Delivery delivery)
     {

@@ -21,7 +21,7 @@ public enum DeliveryStatus
     /// <summary>Provider or network is down for now; try again after <see cref="DeliveryResult.RetryAfter"/>.</summary>
     Unavailable = 5,
 
-    /// <summary>Credentials or topic are wrong: nothing of this account can be sent until someone acts.</summary>
+    /// <summary>Credentials or topic are wrong: nothing of this account can be sent until someone acts. With <see cref="DeliveryResult.RetryAfter"/>, that is waited for.</summary>
     Misconfigured = 6,
 
     /// <summary>No live session for the device here.</summary>
@@ -49,14 +49,14 @@ public readonly record struct DeliveryResult
     /// <summary>The provider's id for it (apns-id, in Apple's development environment with its apns-unique-id behind a space; FCM message name); null = none.</summary>
     public string? ProviderId { get; init; }
 
-    /// <summary>How long to wait before another attempt; null = the hub's own schedule.</summary>
+    /// <summary>How long to wait before another attempt; null = the hub's own schedule, and of <see cref="DeliveryStatus.Misconfigured"/>: never.</summary>
     public TimeSpan? RetryAfter { get; init; }
+
+    /// <summary>The provider was not asked, because it failed, or refused us, just now: no word about this delivery.</summary>
+    public bool IsHeld { get; init; }
 
     /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }
-
-    /// <summary>The <see cref="Reason"/> of an attempt that was not made because the provider failed too often just now.</summary>
-    public const string BreakerOpen = "breaker-open";
 
     /// <summary>A result with nothing but a status and a reason.</summary>
     public static DeliveryResult Of(DeliveryStatus status, string? reason = null) => new() { Status = status, Reason = reason };

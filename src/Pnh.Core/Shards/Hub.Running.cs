@@ -88,7 +88,7 @@ public sealed partial class Hub
             _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt, result.Reason);
         }
 
-        if (result.Status is DeliveryStatus.Rejected or DeliveryStatus.Misconfigured)
+        if (result is { Status: DeliveryStatus.Rejected } or { Status: DeliveryStatus.Misconfigured, RetryAfter: null })
         {
             Log.Refused(_log, lane.Channel, delivery.Event.Id, result.Reason);
         }

@@ -34,6 +34,7 @@ internal sealed partial class Shard
                     Settle(delivery, DeliveryState.Accepted, null, result.ProviderId);
                     break;
                 case DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected:
+                case DeliveryStatus.Misconfigured when result.RetryAfter is not null:
                     RetryLater(delivery, result);
                     break;
                 case DeliveryStatus.Expired:
@@ -99,19 +100,35 @@ internal sealed partial class Shard
         if (wait < rest)
         {
             _wheel.Schedule(delivery, wait);
-            _hub.Journal.Note(Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
-            {
-                Channel = delivery.Lane!.Channel,
-                Reason = result.Reason ?? result.Status.Label(),
-                Attempts = delivery.Attempts,
-                NextAttemptAt = _now + wait,
-            });
+            NoteRetry(delivery, result, wait);
         }
         else
         {
+            if (result.Status == DeliveryStatus.Misconfigured)
+            {
+                delivery.Item!.Ending = DeliveryState.Failed;
+            }
+
             delivery.Item!.EndingReason ??= result.Reason ?? result.Status.Label();
             Rest(delivery);
         }
+    }
+
+    // An outage holds everything back again and again: once is news, and after a crash what was held goes first.
+    private void NoteRetry(Delivery delivery, in DeliveryResult result, TimeSpan wait)
+    {
+        if (result.IsHeld && delivery.Attempts > 1)
+        {
+            return;
+        }
+
+        _hub.Journal.Note(Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
+        {
+            Channel = delivery.Lane!.Channel,
+            Reason = result.Reason ?? result.Status.Label(),
+            Attempts = delivery.Attempts,
+            NextAttemptAt = _now + wait,
+        });
     }
 
     private static TimeSpan WaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
@@ -122,8 +139,8 @@ internal sealed partial class Shard
             return Backoff(delivery.Attempts);
         }
 
-        // The breaker tells everybody the same few seconds, however long the outage lasts.
-        return result is { Status: DeliveryStatus.Unavailable, Reason: DeliveryResult.BreakerOpen } && Backoff(delivery.Attempts) is var own && own > given
+        // Who is held is told the same few seconds, however long the outage lasts.
+        return result.IsHeld && Backoff(delivery.Attempts) is var own && own > given
             ? own
             : Spread(given, rest);
     }
@@ -135,9 +152,10 @@ internal sealed partial class Shard
         return given + (room * Random.Shared.NextDouble());
     }
 
-    // 1, 2, 4 … 64 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once.
+    // 1, 2, 4, 8, 16 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once. No longer ones: everything
+    // waiting has to be through a minute after the provider is back, and may be turned away twice until then, by an open breaker and by its probe.
     private static TimeSpan Backoff(int attempts) =>
-        TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 6)) * (0.5 + Random.Shared.NextDouble()));
+        TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 4)) * (0.5 + Random.Shared.NextDouble()));
 
     // Refused for good. A frame on a live session may still be acknowledged; else the ledger has its end, and the mailbox may keep the event.
     private void Refuse(Delivery delivery, string reason, bool isDeviceGone = false)

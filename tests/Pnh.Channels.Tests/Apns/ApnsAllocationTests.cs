@@ -2,6 +2,7 @@ using System.Net.Security;
 using System.Security.Cryptography;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
@@ -38,9 +39,9 @@ public sealed class ApnsAllocationTests
         var services = TestServices.For(dialled.Address, TimeProvider.System, new ConnectionTransports(new Beside(client), static _ => true));
         using var identity = new ApnsCredential("TEAM123456", "KEY1234567", ECDsa.Create(ECCurve.NamedCurves.nistP256), TimeProvider.System);
         var account = new ApnsAccount(
-            "demo/0", "demo", "com.example", ApnsAccounts.Production, dialled.Address, identity, 1, new DevicePace(0, TimeProvider.System));
+            "demo/0", "demo", "com.example", ApnsAccounts.Production, dialled.Address, identity, 1, new DevicePace(0, TimeProvider.System), new ConfigurationStop(TimeProvider.System));
         using var stop = new CancellationTokenSource();
-        var sender = new ApnsSender(account, new AddressStanding(TimeProvider.System), services);
+        var sender = new ApnsSender(account, EventClass.Message, new TrunkTable<ApnsTrunkKey>(), new AddressStanding(TimeProvider.System), services);
         var accepted = Sample.Event(TimeProvider.System, notification: new Notification { Title = "Hello" });
         Delivery[] deliveries = [.. Enumerable.Range(0, Workers).Select(number => Sample.Delivery(accepted, ApnsFixture.Address(), device: $"phone-{number}"))];
 

@@ -62,6 +62,44 @@ public sealed class ApnsCredentialFileTests
         Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello))).Status);
     }
 
+    /// <summary>As Apple's keys are rotated: the new one has an id and a file of its own.</summary>
+    [Fact]
+    public async Task KeyIdAndKeyFile_ChangedInTheConfiguration_InUseWithoutARestart()
+    {
+        var time = new FakeTimeProvider();
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200), time);
+        await apns.SendAsync(Sample.Event(time, notification: Hello));
+        using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+
+        apns.Configure("Apps:demo:Apns:0:KeyId", "NEWKEY7890");
+        apns.Configure("Apps:demo:Apns:0:KeyFile", apns.Write("new.p8", other.ExportPkcs8PrivateKeyPem()));
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "taken") == 1);
+        await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"));
+
+        var token = apns.Server.Requests[1].Headers["authorization"]["bearer ".Length..];
+        var dot = token.LastIndexOf('.');
+        Assert.Contains("\"kid\":\"NEWKEY7890\"", Encoding.ASCII.GetString(System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(0, token.IndexOf('.')))), StringComparison.Ordinal);
+        Assert.True(other.VerifyData(
+            Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256));
+        Assert.NotEqual(apns.Server.Requests[0].Connection, apns.Server.Requests[1].Connection);
+    }
+
+    [Theory]
+    [InlineData("KeyId", "short")]
+    [InlineData("KeyFile", "nowhere.p8")]
+    public async Task Configuration_ChangedToNonsense_OldKeyStaysAndItIsCounted(string key, string value)
+    {
+        var time = new FakeTimeProvider();
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200), time);
+        await apns.SendAsync(Sample.Event(time, notification: Hello));
+
+        apns.Configure($"Apps:demo:Apns:0:{key}", value);
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "refused") == 1);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"))).Status);
+        Assert.Single(apns.Server.Requests.Select(request => request.Headers["authorization"]).Distinct());
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -28,7 +28,7 @@ public sealed class ApnsFaultTests
         {
             var result = await SendAsync(apns, time, sends++);
             Assert.Equal(DeliveryStatus.Unavailable, result.Status);
-            refusedByBreaker += result.Reason == DeliveryResult.BreakerOpen ? 1 : 0;
+            refusedByBreaker += result.Reason == ProviderPipeline.BreakerOpen ? 1 : 0;
             time.Advance(TimeSpan.FromSeconds(1));
         }
 

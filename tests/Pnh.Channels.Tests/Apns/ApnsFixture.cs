@@ -54,6 +54,16 @@ internal sealed class ApnsFixture : IAsyncDisposable
     /// <summary>Against somebody else's server.</summary>
     public static ApnsFixture At(Uri address, TimeProvider time) => new(null, address, time);
 
+    /// <summary>Another value in the configuration of the running hub.</summary>
+    public void Configure(string key, string? value) => _host.Pnh[key] = value;
+
+    /// <summary>Another file of the host's folder.</summary>
+    public string Write(string name, string text)
+    {
+        File.WriteAllText(_host.PathOf(name), text);
+        return _host.PathOf(name);
+    }
+
     public static Dictionary<string, string?> Settings(string? baseAddress) => new()
     {
         ["Apps:demo:Apns:0:TeamId"] = "TEAM123456",

@@ -1,4 +1,5 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Journal;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -17,7 +18,7 @@ public sealed class HubPushTimeTests
         Assert.True(waits.Length >= 7, $"{waits.Length} retries in 10 minutes");
         for (var i = 0; i < waits.Length; i++)
         {
-            var middle = Math.Min(1 << i, 64);
+            var middle = 1 << Math.Min(i, 4);
             Assert.InRange(waits[i], middle * 0.5, (middle * 1.5) + 0.3);
         }
 
@@ -49,21 +50,40 @@ public sealed class HubPushTimeTests
     }
 
     [Fact]
-    public async Task BreakerOpen_LongOutage_WaitsGrow()
+    public async Task Held_LongOutage_WaitsGrowToHalfAMinuteAndOnlyTheFirstIsNoted()
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Fcm.Answer = (_, _) => ValueTask.FromResult(new DeliveryResult
         {
             Status = DeliveryStatus.Unavailable,
-            Reason = DeliveryResult.BreakerOpen,
+            Reason = "breaker-open",
             RetryAfter = TimeSpan.FromSeconds(5),
+            IsHeld = true,
         });
-        await hub.SendAsync();
+        var id = await hub.SendAsync();
         await hub.PassAsync(TimeSpan.FromMinutes(10), TimeSpan.FromMilliseconds(500));
         var waits = hub.Fcm.Sent.Zip(hub.Fcm.Sent.Skip(1), (a, b) => (b.At - a.At).TotalSeconds).ToArray();
-        Assert.All(waits, wait => Assert.InRange(wait, 5, 97));
-        Assert.InRange(waits[^1], 32, 97);
+        Assert.All(waits, wait => Assert.InRange(wait, 5, 24.6));
+        Assert.InRange(waits[^1], 8, 24.6);
+        Assert.Single(hub.Journal.KindsOf(id, "phone"), MilestoneKind.Retry);
+    }
+
+    [Fact]
+    public async Task Misconfigured_WithATime_WaitsForSomebodyToActAndFailsAtItsEnd()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Misconfigured, TimeSpan.FromSeconds(30));
+        var lost = await hub.SendAsync("\"ttl\":60");
+        var saved = await hub.SendAsync("\"ttl\":3600");
+        await hub.PassAsync(61);
+        Assert.Equal("failed:told-so", hub.Journal.EndOf(lost, "phone"));
+
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        await hub.PassAsync(38);
+        Assert.Equal("accepted", hub.Journal.EndOf(saved, "phone"));
+        await hub.AssertAllEndAsync(lost, saved);
     }
 
     [Theory]

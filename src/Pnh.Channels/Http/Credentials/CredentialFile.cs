@@ -1,11 +1,13 @@
 using System.Security.Cryptography;
+using System.Text;
 using Microsoft.Extensions.Logging;
 
 namespace Pnh.Channels.Http.Credentials;
 
 /// <summary>
-/// Looks at a credential's file every ten seconds and hands it on when its bytes have changed. By reading it, not by the file system's notices: those are
-/// lost where a secret is mounted and swapped by a link. What cannot be read or is refused leaves the old credential in use, with one alarm.
+/// Looks at a credential's file every ten seconds and hands it on when its bytes have changed, or what the configuration says of it: its name, its ids. By
+/// reading it, not by the file system's notices: those are lost where a secret is mounted and swapped by a link. What cannot be read or is refused leaves
+/// the old credential in use, with one alarm.
 /// </summary>
 internal sealed partial class CredentialFile : IDisposable
 {
@@ -14,28 +16,32 @@ internal sealed partial class CredentialFile : IDisposable
     /// <summary>The largest real one, a PKCS#12 file with its chain, has some 10 kB.</summary>
     private const int MaxBytes = 256 * 1024;
 
-    private readonly string _path;
+    private readonly Func<string?> _path;
+    private readonly Func<string> _ids;
     private readonly string _account;
     private readonly Func<byte[], string?> _take;
     private readonly ProviderGauges _gauges;
     private readonly ILogger _logger;
     private readonly ITimer _timer;
+    private byte[] _used;
     private byte[] _seen;
     private int _isReading;
 
-    /// <param name="path">The file.</param>
+    /// <param name="path">The file that the configuration names now; null = none any more, which changes nothing.</param>
+    /// <param name="ids">What else the configuration says of the credential now, as one text.</param>
     /// <param name="bytes">What was read of it at start.</param>
     /// <param name="account">Whose it is, for logs.</param>
     /// <param name="take">Makes the new bytes the credential and returns null, or says what is wrong with them and changes nothing.</param>
     /// <param name="services">Of the process.</param>
-    public CredentialFile(string path, byte[] bytes, string account, Func<byte[], string?> take, ProviderServices services)
+    public CredentialFile(Func<string?> path, Func<string> ids, byte[] bytes, string account, Func<byte[], string?> take, ProviderServices services)
     {
         _path = path;
+        _ids = ids;
         _account = account;
         _take = take;
         _gauges = services.Gauges;
         _logger = services.Loggers.CreateLogger<CredentialFile>();
-        _seen = SHA256.HashData(bytes);
+        _used = _seen = Hash(bytes);
         _timer = services.Time.CreateTimer(static file => ((CredentialFile)file!).Look(), this, Period, Period);
     }
 
@@ -55,10 +61,13 @@ internal sealed partial class CredentialFile : IDisposable
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
-            var bytes = await File.ReadAllBytesAsync(_path);
-            Consider(bytes, SHA256.HashData(bytes));
+            if (_path() is { } path)
+            {
+                var bytes = await File.ReadAllBytesAsync(path);
+                Consider(bytes, Hash(bytes));
+            }
         }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
         {
             // Gone for the moment of a swap, or for good: said once, either way.
             Refuse([], "cannot be read");
@@ -76,13 +85,20 @@ internal sealed partial class CredentialFile : IDisposable
             return;
         }
 
+        if (hash.AsSpan().SequenceEqual(_used))
+        {
+            // Back to what is in use.
+            _seen = hash;
+            return;
+        }
+
         if ((bytes.Length > MaxBytes ? "is too large" : _take(bytes)) is { } problem)
         {
             Refuse(hash, problem);
             return;
         }
 
-        _seen = hash;
+        _used = _seen = hash;
         _gauges.Reloaded(taken: true);
         Log.Taken(_logger, _account);
     }
@@ -99,12 +115,20 @@ internal sealed partial class CredentialFile : IDisposable
         Log.Refused(_logger, _account, problem);
     }
 
+    private byte[] Hash(byte[] bytes)
+    {
+        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        hash.AppendData(Encoding.UTF8.GetBytes(_ids() + "\n"));
+        hash.AppendData(bytes);
+        return hash.GetHashAndReset();
+    }
+
     private static partial class Log
     {
-        [LoggerMessage(1, LogLevel.Information, "The credential file of account {Account} has changed and is in use.", EventName = "CredentialTaken")]
+        [LoggerMessage(1, LogLevel.Information, "The credential of account {Account} has changed and is in use.", EventName = "CredentialTaken")]
         public static partial void Taken(ILogger logger, string account);
 
-        [LoggerMessage(2, LogLevel.Error, "The credential file of account {Account} has changed but is not used: {Problem}. The old credential stays in use.", EventName = "CredentialRefused")]
+        [LoggerMessage(2, LogLevel.Error, "The credential of account {Account} has changed but is not used: {Problem}. The old one stays in use.", EventName = "CredentialRefused")]
         public static partial void Refused(ILogger logger, string account, string problem);
     }
 }

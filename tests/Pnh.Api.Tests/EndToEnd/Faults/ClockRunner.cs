@@ -28,6 +28,26 @@ internal sealed class ClockRunner : IAsyncDisposable
     /// <summary>True while requests are meant to hang: the clock runs on.</summary>
     public bool IsFree { get; set; }
 
+    /// <summary>True: the clock stands, but for <see cref="StepAsync"/>.</summary>
+    public bool IsHeld { get; set; }
+
+    /// <summary>
+    /// Moves the clock on by so much, step by step, and lets the hub come to rest after each. What sleeps on the clock itself (a pause between two attempts) is
+    /// not waited for.
+    /// </summary>
+    public async Task StepAsync(TimeSpan time, Func<bool> atRest)
+    {
+        for (var until = _clock.GetUtcNow() + time; _clock.GetUtcNow() < until;)
+        {
+            _clock.Advance(Step);
+            for (var (quiet, turn) = (0, 0); quiet < 2 && (turn < 20 || _underWay() > 0); turn++)
+            {
+                await Task.Delay(1);
+                quiet = atRest() ? quiet + 1 : 0;
+            }
+        }
+    }
+
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync();
@@ -45,7 +65,7 @@ internal sealed class ClockRunner : IAsyncDisposable
                 (seen, since) = (now, TimeProvider.System.GetTimestamp());
             }
 
-            if (now == 0 || IsFree || TimeProvider.System.GetElapsedTime(since) > Hanging)
+            if (!IsHeld && (now == 0 || IsFree || TimeProvider.System.GetElapsedTime(since) > Hanging))
             {
                 _clock.Advance(Step);
             }

@@ -40,10 +40,8 @@ public sealed class FaultLedgerTests(TemporaryFolder folder) : IClassFixture<Tem
         ["clock-an-hour-ahead"] = new(
             static scene => { scene.HubClock.Ahead = TimeSpan.FromHours(1); scene.Listen(); }, static scene => scene.HubClock.Ahead = TimeSpan.Zero, "pnh_provider_clock_skew_seconds{channel=\"apns\"}")
         {
+            // A refused account is a configuration stop: what was sent meanwhile waits for somebody to act.
             FromTheStart = true,
-
-            // A refused account is a configuration stop: what was sent meanwhile fails with the provider's reason.
-            Dead = static _ => true,
         },
         ["html-410"] = Script(new Script(ScriptKind.Broken) { Status = 410 }, Unavailable),
         ["html-of-a-megabyte"] = Script(new Script(ScriptKind.Broken) { Status = 503, Size = 1_000_000 }, Unavailable),

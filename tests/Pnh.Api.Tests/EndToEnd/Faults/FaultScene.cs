@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
+using Pnh.Core.Shards;
 using Pnh.Sandbox;
 using Pnh.TestKit;
 
@@ -89,6 +90,13 @@ internal sealed class FaultScene : IAsyncDisposable
         _runner.IsFree = true;
         await TestHub.EventuallyAsync(() => _time.GetUtcNow(), now => now >= until);
         _runner.IsFree = false;
+    }
+
+    /// <summary>Lets so much time pass, exactly, with the hub at rest after each quarter of a second; then the clock stands.</summary>
+    public Task StepAsync(TimeSpan time)
+    {
+        _runner.IsHeld = true;
+        return _runner.StepAsync(time, () => Hub.Host.Services.GetRequiredService<Hub>().IsIdle);
     }
 
     public double Metric(string series)

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Threading.Channels;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
@@ -201,7 +203,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         await WarmAsync();
         var old = await EnterAsync();
 
-        // No further: the dial has 5 s of this clock.
+        // No further: the dial has 3.5 s of this clock.
         _time.Advance(((PooledConnection)old.Owner!).Lifetime + TimeSpan.FromSeconds(2));
         await UntilAsync(() => Count(ConnectionState.Draining) == 1);
 
@@ -247,6 +249,24 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Enter_DialThatIsNeverAnswered_FailsBeforeTheShortestAttemptWould()
+    {
+        // The kernel takes the connection, nobody shakes hands. Apple's attempts have 5 s, of which a request may have waited one for its dial.
+        using var hole = new TcpListener(IPAddress.Loopback, 0);
+        hole.Start();
+        Start(new(), new Uri($"https://localhost:{((IPEndPoint)hole.LocalEndpoint).Port}"));
+        var waiting = _pool!.EnterAsync(CancellationToken.None).AsTask();
+        await _time.WaitForTimersAsync(1);
+        _time.Advance(ProviderDial.Timeout - TimeSpan.FromMilliseconds(1));
+        Assert.False(waiting.IsCompleted);
+
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+
+        Assert.Equal("connect-timeout", (await waiting.WaitAsync(Sample.Limit)).Fault);
+        Assert.InRange(ProviderDial.Timeout, TimeSpan.FromSeconds(3), TimeSpan.FromSeconds(4));
+    }
+
+    [Fact]
     public async Task Enter_CancelledWhileAllIsFull_BusyAndNoPlaceLost()
     {
         Start(new() { MaxInFlight = 1, MaxConnections = 1 });
@@ -277,10 +297,10 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         Assert.Equal("connection-closed", (await EnterAsync()).Fault);
     }
 
-    private void Start(Shape shape) => _pool = new ConnectionPool(
+    private void Start(Shape shape, Uri? origin = null) => _pool = new ConnectionPool(
         new PoolOptions
         {
-            Origin = _server.Address,
+            Origin = origin ?? _server.Address,
             MaxConnections = shape.MaxConnections,
             MaxInFlight = shape.MaxInFlight,
             StartsCold = shape.StartsCold,

@@ -1,0 +1,200 @@
+using System.Security.Cryptography;
+using Pnh.Channels.Http;
+using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Tests.Http;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Apns;
+
+/// <summary>What accounts and classes of one key share: connections, and the stop of a refused key.</summary>
+public sealed class ApnsSharingTests : IDisposable
+{
+    private static readonly Notification Hello = new() { Title = "Grace" };
+
+    private readonly FakeTimeProvider _time = new();
+    private readonly ECDsa _key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+    private int _sent;
+
+    public void Dispose() => _key.Dispose();
+
+    [Fact]
+    public async Task Accounts_ThatDifferInTheTopicOnly_ShareConnectionsAndTheLastOneEndsThem()
+    {
+        await using var server = await ProviderStandIn.StartAsync((_, _) => new Reply(200));
+        await using var host = Host(server);
+        await using var second = host.Channel("apns").Open("demo/1", EventClass.Message);
+        await using (var first = host.Channel("apns").Open("demo/0", EventClass.Message))
+        {
+            await SendAsync(first);
+            await SendAsync(second);
+            await first.Quarantine!.DisposeAsync();
+        }
+
+        // One of the two is gone, what they shared is not.
+        await SendAsync(second);
+
+        Assert.Equal(["com.example", "com.example.two", "com.example.two"], server.Requests.Select(request => request.Headers["apns-topic"]));
+        Assert.Single(server.Requests.Select(request => request.Connection).Distinct());
+        await second.Quarantine!.DisposeAsync();
+        await second.DisposeAsync();
+        Assert.Equal(0, host.Gauges("apns").Connections(ConnectionState.Warm) + host.Gauges("apns").Connections(ConnectionState.Cold));
+    }
+
+    [Theory]
+    [InlineData("demo/0", EventClass.Bulk)]
+    [InlineData("other/0", EventClass.Message)]
+    [InlineData("demo/2", EventClass.Message)]
+    public async Task Classes_AppsAndKeys_HaveConnectionsOfTheirOwn(string account, EventClass @class)
+    {
+        await using var server = await ProviderStandIn.StartAsync((_, _) => new Reply(200));
+        await using var host = Host(server);
+        await using var first = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await using var second = host.Channel("apns").Open(account, @class);
+
+        await SendAsync(first);
+        await SendAsync(second);
+
+        Assert.Equal(2, server.Requests.Select(request => request.Connection).Distinct().Count());
+        await first.Quarantine!.DisposeAsync();
+        await second.Quarantine!.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task KeyRefused_EveryClassAndTopicWaitsAndOneRequestPerPauseLooks()
+    {
+        var isGood = false;
+        await using var server = await ProviderStandIn.StartAsync((_, _) =>
+            Volatile.Read(ref isGood) ? new Reply(200) : new Reply(403, """{"reason":"InvalidProviderToken"}"""));
+        await using var host = Host(server);
+        IPushSender[] senders = [.. new[] { ("demo/0", EventClass.Call), ("demo/0", EventClass.Bulk), ("demo/1", EventClass.Message) }
+            .Select(one => host.Channel("apns").Open(one.Item1, one.Item2))];
+
+        var first = await SendAsync(senders[1]);
+        Assert.Equal((DeliveryStatus.Misconfigured, "InvalidProviderToken", false), (first.Status, first.Reason, first.IsHeld));
+        Assert.Equal(ConfigurationStop.Pause, first.RetryAfter);
+        foreach (var sender in senders)
+        {
+            for (var i = 0; i < 20; i++)
+            {
+                var held = await SendAsync(sender);
+                Assert.Equal((DeliveryStatus.Misconfigured, "InvalidProviderToken", true), (held.Status, held.Reason, held.IsHeld));
+            }
+        }
+
+        Assert.Single(server.Requests);
+        _time.Advance(ConfigurationStop.Pause);
+        Assert.False((await SendAsync(senders[0])).IsHeld);
+        var next = await SendAsync(senders[2]);
+        Assert.True(next.IsHeld, $"{next}");
+        Assert.Equal(2, server.Requests.Count);
+
+        // Somebody acted at Apple; the next look finds out for everybody.
+        Volatile.Write(ref isGood, true);
+        _time.Advance(ConfigurationStop.Pause);
+        foreach (var sender in senders)
+        {
+            Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(sender)).Status);
+            await sender.Quarantine!.DisposeAsync();
+            await sender.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task KeyRefused_AnotherKeyInTheFile_UsedAtOnce()
+    {
+        using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string? refused = null;
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            (refused ??= request.Headers["authorization"]) == request.Headers["authorization"] ? new Reply(403, """{"reason":"InvalidProviderToken"}""") : new Reply(200));
+        await using var host = Host(server);
+        await using var sender = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await SendAsync(sender);
+        Assert.True((await SendAsync(sender)).IsHeld);
+
+        File.WriteAllText(host.PathOf("key.p8"), other.ExportPkcs8PrivateKeyPem());
+        var start = TimeProvider.System.GetTimestamp();
+        while (Reloads(host, "taken") == 0)
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "the file was not read");
+
+            // Less than a pause in all: nobody may look before.
+            _time.Advance(_time.GetUtcNow() - _time.Start < CredentialFile.Period ? CredentialFile.Period : TimeSpan.Zero);
+            await Task.Delay(5);
+        }
+
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(sender)).Status);
+        await sender.Quarantine!.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task TopicRefused_OtherTopicsOfTheKeyGoOn()
+    {
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            request.Headers["apns-topic"] == "com.example" ? new Reply(400, """{"reason":"TopicDisallowed"}""") : new Reply(200));
+        await using var host = Host(server);
+        await using var first = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await using var second = host.Channel("apns").Open("demo/1", EventClass.Message);
+
+        Assert.Equal("TopicDisallowed", (await SendAsync(first)).Reason);
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(second)).Status);
+        Assert.True((await SendAsync(first)).IsHeld);
+        await first.Quarantine!.DisposeAsync();
+        await second.Quarantine!.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task KeyId_ChangedForOneOfTwoAccounts_RefusedUntilBothAreChanged()
+    {
+        await using var server = await ProviderStandIn.StartAsync((_, _) => new Reply(200));
+        await using var host = Host(server);
+        host.Pnh["Apps:demo:Apns:0:KeyId"] = "NEWKEY7890";
+        host.Pnh["Apps:other:Apns:0:KeyId"] = "NEWKEY7890";
+        await PassAsync(() => Reloads(host, "refused") == 1);
+
+        host.Pnh["Apps:demo:Apns:1:KeyId"] = "NEWKEY7890";
+        await PassAsync(() => Reloads(host, "taken") == 1);
+    }
+
+    private ChannelHost Host(ProviderStandIn server)
+    {
+        Dictionary<string, string?> settings = [];
+        foreach (var (account, key, topic) in new[]
+        {
+            ("demo:Apns:0", "KEY1234567", "com.example"), ("demo:Apns:1", "KEY1234567", "com.example.two"),
+            ("demo:Apns:2", "OTHERKEY12", "com.example.three"), ("other:Apns:0", "KEY1234567", "com.example"),
+        })
+        {
+            settings[$"Apps:{account}:TeamId"] = "TEAM123456";
+            settings[$"Apps:{account}:KeyId"] = key;
+            settings[$"Apps:{account}:KeyFile"] = "key.p8";
+            settings[$"Apps:{account}:Topic"] = topic;
+            settings[$"Apps:{account}:BaseAddress"] = server.Address.AbsoluteUri;
+        }
+
+        var host = new ChannelHost(_time, settings, new() { ["key.p8"] = _key.ExportPkcs8PrivateKeyPem() });
+        host.Trust(server.Address);
+        Assert.Empty(host.Check());
+        return host;
+    }
+
+    private Task<DeliveryResult> SendAsync(IPushSender sender) => sender.SendAsync(
+        Sample.Delivery(Sample.Event(_time, notification: Hello, id: $"event-{_sent++}", ttl: TimeSpan.FromDays(1)), ApnsFixture.Address()),
+        CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    private async Task PassAsync(Func<bool> condition)
+    {
+        var start = TimeProvider.System.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
+            _time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(5);
+        }
+    }
+
+    private static double Reloads(ChannelHost host, string result) =>
+        host.Gauges("apns").Readings.Single(one => one.Reading == ProviderReading.CredentialReloads && one.Label == result).Read();
+}
