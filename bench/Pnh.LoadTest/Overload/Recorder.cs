@@ -126,7 +126,7 @@ internal sealed class Recorder
 
     public Quantiles RefusalOnWire() => Of(_refusedOnWire);
 
-    private Quantiles Of(List<long> samples)
+    private static Quantiles Of(List<long> samples)
     {
         return Quantiles.Of(samples);
     }
