@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PNH beside nchan, SignalR and a bare C loop, with the same profiles: bench/compare.sh [--quick] [GROUP …], writes bench/results/compare.md.
-# Groups: broadcast one idle groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
+# Groups: broadcast one idle stop groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
 # Needs Linux, two cores, cc, nginx with nchan (Debian: nginx, libnginx-mod-nchan), node, curl, taskset. PNH_PAIRS, PNH_SECONDS, PNH_OUTPUT change what they say;
 # PNH_RUNS=file keeps the runs, a JSON line each, and adds to what is in it: groups can be measured one by one, when the machine is quiet.
 set -eu -o pipefail
@@ -13,7 +13,7 @@ groups=()
 for word in "$@"; do
   if [ "$word" = --quick ]; then quick=1; else groups+=("$word"); fi
 done
-[ "${#groups[@]}" -gt 0 ] || groups=(broadcast one idle groups mixed chat)
+[ "${#groups[@]}" -gt 0 ] || groups=(broadcast one idle stop groups mixed chat)
 pairs=${PNH_PAIRS:-$([ -n "$quick" ] && echo 1 || echo 5)}
 seconds=${PNH_SECONDS:-$([ -n "$quick" ] && echo 4 || echo 10)}
 warm=$([ -n "$quick" ] && echo 3 || echo 5)
@@ -115,6 +115,11 @@ run_idle() {
     load "idle:$side" idle ${quick:+--sessions 3000 --linger 3}
     stop "$process"
   done
+}
+
+run_stop() {
+  begin pnh
+  load stop:pnh stop
 }
 
 run_groups() {

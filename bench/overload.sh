@@ -12,5 +12,5 @@ start_hub
 
 mkdir -p bench/results
 DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS=1 DOTNET_TieredCompilation=0 taskset -c 1 "$generator" overload --port "$port" --key "$key" \
-  --secret-file "$data/demo.hs256" --hub "$hub" --output "${PNH_OUTPUT:-bench/results/overload.md}" \
+  --secret-file "$data/demo.hs256" --server "$hub" --output "${PNH_OUTPUT:-bench/results/overload.md}" \
   --title "\`bench/overload.sh $*\`: published hub on one core, generator on another, loopback, no TLS. $(nproc) cores, .NET $(dotnet --version), $version, $(date -u +%Y-%m-%d)." "$@"

@@ -6,44 +6,39 @@ namespace Pnh.LoadTest;
 /// <summary>What the command line says after the profile's name. Durations in seconds, rates per second.</summary>
 internal sealed class BenchOptions
 {
-    private readonly Dictionary<string, string> _given;
-
-    public BenchOptions(string profile, string[] args)
+    public BenchOptions(string profile, string[] args, IReadOnlyDictionary<string, string> defaults)
     {
+        var given = new OptionReader(args, defaults, "json");
         Profile = profile;
-        _given = Read(args);
-        Peer = Text("peer", "pnh");
-        Host = Text("host", "127.0.0.1");
-        Port = (int)Number("port", 8080);
-        OperationsPort = (int)Number("operations-port", 0);
-        Key = Text("key", Peer == "pnh" ? null : "");
-        SecretFile = Text("secret-file", Peer == "pnh" ? null : "");
-        App = Text("app", "demo");
-        Server = (int)Number("server", 0);
-        Run = Text("run", "l" + TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds().ToString("x", CultureInfo.InvariantCulture));
-        Share = (int)Number("share", 0);
-        PerProcess = (int)Number("per-process", 19_000);
-        Sessions = (int)Number("sessions", 0);
-        Publishers = (int)Number("publishers", 64);
-        Rate = Number("rate", -1);
-        Seconds = Number("seconds", 10);
-        Warm = Number("warm", 3);
-        Size = (int)Number("size", 200);
-        Class = Text("class", profile switch { "chat" or "storm" or "fan-out" => "message", "mixed" => "call", _ => "transient" });
-        Ids = Text("ids", "true") == "true";
-        LateAfter = Number("late", 1);
-        Connecting = (int)Number("connecting", 128);
-        Break = Enum.Parse<Fault>(Text("break", "none"), ignoreCase: true);
-        Via = Text("via", "post");
-        Resume = Text("resume", "true") == "true";
-        Json = _given.Remove("json");
-        Label = Text("label", "");
-        Linger = Number("linger", Peer == "pnh" ? 60 : 0);
-        PhonesPort = (int)Number("phones-port", 0);
-        if (_given.Count > 0)
-        {
-            throw new ArgumentException($"unknown: --{_given.Keys.First()}");
-        }
+        Peer = given.Text("peer", "pnh");
+        Host = given.Text("host", "127.0.0.1");
+        Port = (int)given.Number("port", 8080);
+        OperationsPort = (int)given.Number("operations-port", 0);
+        Key = given.Text("key", Peer == "pnh" ? null : "");
+        (Secret, Data) = given.Secret(Peer == "pnh");
+        App = given.Text("app", "demo");
+        Server = (int)given.Number("server", 0);
+        Run = given.Text("run", "l" + TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds().ToString("x", CultureInfo.InvariantCulture));
+        Share = (int)given.Number("share", 0);
+        PerProcess = (int)given.Number("per-process", 19_000);
+        Sessions = (int)given.Number("sessions", 0);
+        Publishers = (int)given.Number("publishers", 64);
+        Rate = given.Number("rate", -1);
+        Seconds = given.Number("seconds", 10);
+        Warm = given.Number("warm", 3);
+        Size = (int)given.Number("size", 200);
+        Class = given.Text("class", profile switch { "chat" or "storm" or "fan-out" => "message", "mixed" => "call", _ => "transient" });
+        Ids = given.Text("ids", "true") == "true";
+        LateAfter = given.Number("late", 1);
+        Connecting = (int)given.Number("connecting", 128);
+        Break = Enum.TryParse<Fault>(given.Text("break", "none"), ignoreCase: true, out var fault) ? fault : throw new ArgumentException("--break: no such fault");
+        Via = given.Text("via", "post");
+        Resume = given.Text("resume", "true") == "true";
+        Json = given.Flag("json");
+        Label = given.Text("label", "");
+        Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
+        PhonesPort = (int)given.Number("phones-port", 0);
+        given.End();
     }
 
     public string Profile { get; }
@@ -60,7 +55,11 @@ internal sealed class BenchOptions
 
     public string Key { get; }
 
-    public string SecretFile { get; }
+    /// <summary>Of the app, HS256.</summary>
+    public string Secret { get; }
+
+    /// <summary>The hub's data folder, where the sandbox's certificate is.</summary>
+    public string Data { get; }
 
     public string App { get; }
 
@@ -125,22 +124,4 @@ internal sealed class BenchOptions
     public int SessionsOr(int wanted) => Sessions > 0 ? Sessions : wanted;
 
     public double RateOr(double wanted) => Rate >= 0 ? Rate : wanted;
-
-    private static Dictionary<string, string> Read(string[] args)
-    {
-        var given = new Dictionary<string, string>(StringComparer.Ordinal);
-        for (var i = 0; i < args.Length; i++)
-        {
-            var name = args[i].StartsWith("--", StringComparison.Ordinal) ? args[i][2..] : throw new ArgumentException($"{args[i]}: not an option");
-            given[name] = name == "json" ? "" : ++i < args.Length ? args[i] : throw new ArgumentException($"--{name} wants a value");
-        }
-
-        return given;
-    }
-
-    private string Text(string name, string? fallback) =>
-        _given.Remove(name, out var value) ? value : fallback ?? throw new ArgumentException($"--{name} is missing");
-
-    private double Number(string name, double fallback) =>
-        double.Parse(Text(name, fallback.ToString(CultureInfo.InvariantCulture)), CultureInfo.InvariantCulture);
 }

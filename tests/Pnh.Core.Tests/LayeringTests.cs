@@ -13,7 +13,7 @@ public sealed partial class LayeringTests
     [InlineData("Pnh.Core", "")]
     [InlineData("Pnh.Channels", "Pnh.Core")]
     [InlineData("Pnh.Sandbox", "")]
-    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Core,Pnh.Sandbox")]
+    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Core,Pnh.LoadTest,Pnh.Sandbox")]
     public void Project_ReferencesOnlyWhatItMay(string project, string allowed)
     {
         var references = XDocument.Load(Path.Combine(Root, "src", project, project + ".csproj"))
@@ -43,6 +43,14 @@ public sealed partial class LayeringTests
         Assert.DoesNotContain(Sources("src/Pnh.Channels").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Sandbox", "Pnh.Api"));
         Assert.DoesNotContain(
             Sources("src/Pnh.Sandbox").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Core", "Pnh.Channels", "Pnh.Api"));
+    }
+
+    [Fact]
+    public void LoadTester_IsUsedByTheCommandsOnly()
+    {
+        // A hub that serves must not load it.
+        var users = Sources("src").Where(file => Namespaces(file).Any(static use => Starts(use.Name, "Pnh.LoadTest"))).Select(Path.GetFileName);
+        Assert.Equal(["BenchCommand.cs", "HubCommands.cs"], users.Order(StringComparer.Ordinal));
     }
 
     [Fact]

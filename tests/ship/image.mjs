@@ -32,7 +32,8 @@ const copied = instructions.filter((l) => l.startsWith("COPY ") && !l.includes("
 const missing = copied.filter((path) => !existsSync(join(root, path)));
 check("Dockerfile copies files that exist", missing.length ? missing.join(" ") : null);
 
-const projects = readFileSync(join(root, "Pnh.slnx"), "utf8").matchAll(/Path="(src\/[^"]+)"/g);
-const forgotten = [...projects].map(([, path]) => path).filter((path) => !copied.includes(path));
-check("Dockerfile restores every project of src", forgotten.length ? forgotten.join(" ") : null);
+const projects = [...readFileSync(join(root, "Pnh.slnx"), "utf8").matchAll(/Path="(src\/[^"]+)"/g)].map(([, path]) => path);
+const used = projects.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/<ProjectReference Include="([^"]+)"/g)].map(([, to]) => join(path, "..", to)));
+const forgotten = [...new Set([...projects, ...used])].filter((path) => !copied.includes(path));
+check("Dockerfile restores every project of src and what they use", forgotten.length ? forgotten.join(" ") : null);
 finish();

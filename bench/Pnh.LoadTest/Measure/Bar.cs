@@ -34,6 +34,7 @@ internal sealed record Bar(
         Least("memory of an idle session, kB (15,000, after a collection)", "idle:pnh", null, "kB", "kilobytesPerSession", 6, 2.5),
         Least("CPU to accept 10,000 (PNH: with JWT, hello, welcome)", "idle:pnh", "idle:nchan", "CPU s", "acceptCpuPer10000", 6, 2),
         Least("all sessions reset at once: CPU until clean", "idle:pnh", "idle:nchan", "CPU s", "resetCpu", 5, 1),
+        Least("15,000 sessions, then SIGTERM: CPU until the process is gone", "stop:pnh", null, "CPU s", "stopCpu", 2, 1),
         Of("6,000 topics of 3, 4,000 transient events/s; reference: nchan's single POST", "groups:pnh", "groups-one:nchan", Deliveries, Deliveries, 1.0, 2.0),
         new("call p99 while a broadcast takes 70 % of a core, ms", "mixed:pnh", null, "ms", static run => run.Latency?.P99, Nothing, false, 10, 3),
         new("chat room, 1,000 users in 10 rooms: lost, duplicate, reordered", "chat:pnh", null, "wrong", Errors, Nothing, false, 0, 0),

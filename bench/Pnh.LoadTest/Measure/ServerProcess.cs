@@ -1,9 +1,10 @@
 using System.Globalization;
+using System.Runtime.InteropServices;
 
 namespace Pnh.LoadTest.Measure;
 
 /// <summary>The process under test with its children (the workers of nginx): proc(5). Linux.</summary>
-internal sealed class ServerProcess
+internal sealed partial class ServerProcess
 {
     private const double TicksPerSecond = 100;
     private readonly List<int> _processes;
@@ -21,6 +22,25 @@ internal sealed class ServerProcess
     public double ResidentBytes => _processes.Count == 0 ? double.NaN : _processes.Sum(static process => Resident(process));
 
     public IReadOnlyList<int> Processes => _processes;
+
+    /// <summary>Asks it to stop: SIGTERM.</summary>
+    public void Terminate() => _ = kill(_processes[0], 15);
+
+    /// <summary>Its CPU seconds until now; null = it is gone. One that has ended keeps its own until its parent has asked (Z).</summary>
+    public double? CpuSecondsUnlessGone(out bool hasEnded)
+    {
+        try
+        {
+            var fields = Fields(_processes[0]);
+            hasEnded = fields[0] is "Z" or "X";
+            return (Number(fields[11]) + Number(fields[12])) / TicksPerSecond;
+        }
+        catch (IOException)
+        {
+            hasEnded = true;
+            return null;
+        }
+    }
 
     // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 14 and 15 = times.
     private static string[] Fields(int process)
@@ -70,6 +90,9 @@ internal sealed class ServerProcess
             return false; // it ended meanwhile
         }
     }
+
+    [LibraryImport("libc", SetLastError = true)]
+    private static partial int kill(int process, int signal);
 
     private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
 }

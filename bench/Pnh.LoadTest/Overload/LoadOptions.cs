@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Pnh.LoadTest.Overload;
 
 /// <summary>What the command line says. Durations in seconds.</summary>
@@ -10,31 +8,34 @@ internal sealed record LoadOptions
 
     public required int Port { get; init; }
 
-    /// <summary>Publisher key with scopes send and register.</summary>
+    /// <summary>Publisher key with scopes send and admin.</summary>
     public required string Key { get; init; }
 
-    /// <summary>File with the bytes whose base64url text is the app's HS256 secret, as a first start makes it.</summary>
-    public required string SecretFile { get; init; }
+    /// <summary>Of the app, HS256.</summary>
+    public required string Secret { get; init; }
+
+    /// <summary>A folder on the disk that the hub's journal is on, where an fsync is measured.</summary>
+    public required string Data { get; init; }
 
     /// <summary>The hub's process, for its CPU time.</summary>
     public required int HubProcess { get; init; }
 
-    public string App { get; init; } = "demo";
+    public required string App { get; init; }
 
-    public int Connections { get; init; } = 1024;
+    public required int Connections { get; init; }
 
-    public int Users { get; init; } = 400;
+    public required int Users { get; init; }
 
     /// <summary>Of each user, all in front: an event goes to each.</summary>
-    public int Devices { get; init; } = 1;
+    public required int Devices { get; init; }
 
-    public double PhaseSeconds { get; init; } = 12;
+    public required double PhaseSeconds { get; init; }
 
     /// <summary>Not measured at the start of a phase.</summary>
     public double WarmSeconds { get; init; } = 2;
 
     /// <summary>Bytes of filling in each event's data.</summary>
-    public int Padding { get; init; } = 120;
+    public required int Padding { get; init; }
 
     /// <summary>Events/s taken as capacity; 0 = measure it.</summary>
     public double Capacity { get; init; }
@@ -45,35 +46,29 @@ internal sealed record LoadOptions
     /// <summary>Says what was run, as a line of the table's head.</summary>
     public string Title { get; init; } = "";
 
-    public static LoadOptions Parse(string[] args)
+    public static LoadOptions Parse(string[] args, IReadOnlyDictionary<string, string> defaults)
     {
-        var given = new Dictionary<string, string>(StringComparer.Ordinal);
-        for (var i = 0; i + 1 < args.Length; i += 2)
-        {
-            given.Add(args[i].TrimStart('-'), args[i + 1]);
-        }
-
-        string Text(string name, string? fallback = null) =>
-            given.Remove(name, out var value) ? value : fallback ?? throw new ArgumentException($"--{name} is missing");
-        double Number(string name, double fallback) =>
-            double.Parse(Text(name, fallback.ToString(CultureInfo.InvariantCulture)), CultureInfo.InvariantCulture);
-        var defaults = new LoadOptions { Host = "", Port = 0, Key = "", SecretFile = "", HubProcess = 0 };
+        var given = new OptionReader(args, defaults);
+        var (secret, data) = given.Secret(isNeeded: true);
         var options = new LoadOptions
         {
-            Host = Text("host", "127.0.0.1"),
-            Port = (int)Number("port", 8080),
-            Key = Text("key"),
-            SecretFile = Text("secret-file"),
-            HubProcess = (int)Number("hub", 0),
-            Connections = (int)Number("connections", defaults.Connections),
-            Users = (int)Number("users", defaults.Users),
-            Devices = (int)Number("devices", defaults.Devices),
-            PhaseSeconds = Number("seconds", defaults.PhaseSeconds),
-            Padding = (int)Number("padding", defaults.Padding),
-            Capacity = Number("capacity", 0),
-            Output = Text("output", "") is { Length: > 0 } path ? path : null,
-            Title = Text("title", ""),
+            Host = given.Text("host", "127.0.0.1"),
+            Port = (int)given.Number("port", 8080),
+            Key = given.Text("key"),
+            Secret = secret,
+            Data = data,
+            App = given.Text("app", "demo"),
+            HubProcess = (int)given.Number("server", 0),
+            Connections = (int)given.Number("connections", 1024),
+            Users = (int)given.Number("users", 400),
+            Devices = (int)given.Number("devices", 1),
+            PhaseSeconds = given.Number("seconds", 12),
+            Padding = (int)given.Number("padding", 120),
+            Capacity = given.Number("capacity", 0),
+            Output = given.Text("output", "") is { Length: > 0 } path ? path : null,
+            Title = given.Text("title", ""),
         };
-        return given.Count == 0 ? options : throw new ArgumentException($"unknown: --{given.Keys.First()}");
+        given.End();
+        return options;
     }
 }

@@ -3,17 +3,16 @@ namespace Pnh.LoadTest.Overload;
 /// <summary>The hub below, at and above what it can take. Started by bench/overload.sh, which starts the hub too.</summary>
 internal static class OverloadProfile
 {
-    public static async Task RunAsync(string[] args)
+    public static async Task RunAsync(string[] args, IReadOnlyDictionary<string, string> defaults)
     {
-        var options = LoadOptions.Parse(args);
+        var options = LoadOptions.Parse(args, defaults);
         using var run = new LoadRun(options);
         await Setup.RegisterAsync(options);
         run.Open();
 
         // Compiles both sides; its figures are thrown away.
         run.Saturate("warm", 64);
-        var folder = Path.GetDirectoryName(Path.GetFullPath(options.SecretFile))!;
-        var before = SyncProbe.Measure(folder);
+        var before = SyncProbe.Measure(options.Data);
         var phases = new List<Phase>();
         foreach (var publishers in new[] { 1, 64, 1024 })
         {
@@ -32,7 +31,7 @@ internal static class OverloadProfile
             phases.Add(run.Offer(name, share * capacity, obey));
         }
 
-        var report = OverloadReport.Write(options, new OverloadReport.Facts(capacity, before, SyncProbe.Measure(folder), run.Closed), phases);
+        var report = OverloadReport.Write(options, new OverloadReport.Facts(capacity, before, SyncProbe.Measure(options.Data), run.Closed), phases);
         await Console.Out.WriteAsync(report);
         if (options.Output is { } path)
         {

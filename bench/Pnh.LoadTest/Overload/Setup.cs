@@ -43,8 +43,7 @@ internal static class Setup
     /// <summary>A client token (RFC 7519, HS256) that lives for an hour.</summary>
     public static string Token(LoadOptions options, string user)
     {
-        // The app's secret is the base64url text of the file's bytes.
-        var secret = Encoding.ASCII.GetBytes(Text(File.ReadAllBytes(options.SecretFile)));
+        var secret = Encoding.UTF8.GetBytes(options.Secret);
         var expires = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds() + 3600;
         var signed = Text("""{"alg":"HS256","typ":"JWT"}"""u8) + "."
             + Text(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $$"""{"sub":"{{user}}","aud":"{{options.App}}","exp":{{expires}}}""")));

@@ -16,8 +16,7 @@ internal sealed class PnhPeer : Peer
     public PnhPeer(BenchOptions options)
         : base(options)
     {
-        // The app's secret is the base64url text of the file's bytes.
-        _secret = Encoding.ASCII.GetBytes(Base64Url.EncodeToString(File.ReadAllBytes(options.SecretFile)));
+        _secret = Encoding.UTF8.GetBytes(options.Secret);
     }
 
     public override byte[] Upgrade(Session session) => UpgradeRequest("/v1/socket");

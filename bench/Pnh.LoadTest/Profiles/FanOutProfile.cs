@@ -73,7 +73,7 @@ internal static class FanOutProfile
         using var socket = new TcpClient(run.Options.Host, run.Options.PhonesPort);
         using var stream = new SslStream(socket.GetStream());
         var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
-        policy.CustomTrustStore.Add(X509CertificateLoader.LoadCertificateFromFile(Path.Combine(Path.GetDirectoryName(run.Options.SecretFile)!, "sandbox", "ca.pem")));
+        policy.CustomTrustStore.Add(X509CertificateLoader.LoadCertificateFromFile(Path.Combine(run.Options.Data, "sandbox", "ca.pem")));
         stream.AuthenticateAsClient(new SslClientAuthenticationOptions { TargetHost = "localhost", CertificateChainPolicy = policy });
         stream.Write("GET /sandbox/phones HTTP/1.0\r\nHost: localhost\r\n\r\n"u8);
         using var reader = new StreamReader(stream, Encoding.UTF8);

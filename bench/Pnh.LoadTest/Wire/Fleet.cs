@@ -78,7 +78,7 @@ internal sealed class Fleet
         // The port was busy, or the server at its bound: once more, with an end.
         if (++Failed > 1000)
         {
-            throw new InvalidOperationException(FormattableString.Invariant($"sessions do not open; last close code {LastCloseCode}"));
+            throw new InvalidOperationException(FormattableString.Invariant($"sessions do not open at {_server}: is the hub running there? Last close code {LastCloseCode}"));
         }
 
         session.Open(_server, _from);

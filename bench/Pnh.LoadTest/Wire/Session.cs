@@ -141,7 +141,10 @@ internal sealed class Session : Connection
         }
         else if (opcode == Frames.Close)
         {
+            // RFC 6455, section 5.5.1: answered with the same code; the server then ends the connection.
             _fleet.Closing(payload);
+            Span<byte> answer = stackalloc byte[Frames.MostHead + 125];
+            Send(answer[..Frames.Write(answer, Frames.Close, payload[..Math.Min(2, payload.Length)])]);
         }
     }
 

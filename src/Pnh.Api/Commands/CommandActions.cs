@@ -10,11 +10,13 @@ namespace Pnh.Api.Commands;
 /// <param name="SandboxAsync">Runs the stand-ins of the providers alone.</param>
 /// <param name="TokenAsync">Makes and prints a client token.</param>
 /// <param name="AddKeyAsync">Has the running hub make a publisher key, and prints it.</param>
+/// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
     Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
     Func<string[], CancellationToken, Task<int>> SandboxAsync,
     Func<TokenRequest, CommandOutput, Task<int>> TokenAsync,
-    Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync);
+    Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync,
+    Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
 /// <summary>What a node does.</summary>
 internal enum Role
@@ -31,6 +33,9 @@ internal sealed record TokenRequest(string App, string User, string? Device, Tim
 
 /// <summary><c>pnh key add</c>.</summary>
 internal sealed record AddKeyRequest(string App, Scope Scopes, string[] Configuration);
+
+/// <summary><c>pnh bench</c>. <paramref name="Arguments"/>: the profile and its options, as the load tester takes them.</summary>
+internal sealed record BenchRequest(string[] Arguments, string[] Configuration);
 
 /// <summary>Where a command writes: results to one, complaints to the other, one line each.</summary>
 internal sealed record CommandOutput(TextWriter Out, TextWriter Error);

@@ -24,7 +24,14 @@ internal static class DemoApp
     private const int SecretBytes = 32;
 
     /// <summary>The publisher key, all scopes; the same at every start.</summary>
-    public static string Key(DataFolder folder) => $"pnh_{Name}_{Base64Url.EncodeToString(folder.ReadOrCreateSecret(KeyFile, SecretBytes))}";
+    public static string Key(DataFolder folder) => Key(folder.ReadOrCreateSecret(KeyFile, SecretBytes));
+
+    /// <summary>The same of a demo that was started on this folder before; null when none was. Takes no lock.</summary>
+    public static string? Key(string folder)
+    {
+        var file = Path.Combine(folder, KeyFile);
+        return File.Exists(file) ? Key(File.ReadAllBytes(file)) : null;
+    }
 
     /// <summary>The app's section of the configuration; without providers when there is no sandbox.</summary>
     public static Dictionary<string, string?> Configuration(DataFolder folder, SandboxServer? sandbox)
@@ -62,6 +69,8 @@ internal static class DemoApp
         section[$"{account}:Environment"] = environment;
         section[$"{account}:BaseAddress"] = sandbox.ApnsAddress.ToString();
     }
+
+    private static string Key(byte[] secret) => $"pnh_{Name}_{Base64Url.EncodeToString(secret)}";
 
     private static string Section => $"Pnh:Apps:{Name}";
 

@@ -6,6 +6,7 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Channels;
 using Pnh.Core.Storage;
+using Pnh.LoadTest;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.Hosting;
@@ -20,7 +21,8 @@ internal static class HubCommands
         (request, cancellationToken) => ServeAsync(request, output, cancellationToken),
         (configuration, cancellationToken) => SandboxAsync(configuration, output, cancellationToken),
         MakeToken,
-        AddKeyAsync);
+        AddKeyAsync,
+        BenchAsync);
 
     private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)
     {
@@ -107,6 +109,19 @@ internal static class HubCommands
 
         await output.Out.WriteLineAsync(answer.Secret);
         return 0;
+    }
+
+    private static async Task<int> BenchAsync(BenchRequest request, CommandOutput output)
+    {
+        if (Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var target = BenchTarget.Of(options, request.Arguments);
+        return BenchTarget.FindProblem(target, request.Arguments) is { } problem
+            ? Fail(output, problem)
+            : await LoadTester.RunAsync(request.Arguments, target, output.Out, output.Error);
     }
 
     /// <summary>The configuration of a command that runs beside a hub; the demo's token secret is taken from the data folder.</summary>

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.ConsolePage;
@@ -49,12 +50,15 @@ internal static class HubServices
         .AddSingleton(provider => new HubMetrics(
             provider.GetRequiredService<MetricRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
 
-    private static IServiceCollection AddStores(this IServiceCollection services, HubStart start) => services
-        .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
-        .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
-        .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
-        .AddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()))
-        .AddSingleton<IEventJournal>(provider => provider.GetRequiredService<SegmentJournal>());
+    private static IServiceCollection AddStores(this IServiceCollection services, HubStart start)
+    {
+        services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>()); // unless a test has put one before it
+        return services
+            .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
+            .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
+            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
+            .AddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
+    }
 
     private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)
     {

@@ -12,7 +12,7 @@ public enum EventResult
     /// <summary>409: same id, other body.</summary>
     Conflict = 2,
 
-    /// <summary>400, 413 or 422: something in the body is wrong.</summary>
+    /// <summary>400 or 413: something in the body is wrong.</summary>
     Invalid = 3,
 
     /// <summary>429: the hub sheds load.</summary>

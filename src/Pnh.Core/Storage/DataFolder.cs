@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Security.Cryptography;
 
@@ -85,6 +86,20 @@ public sealed class DataFolder : IDisposable
         }
     }
 
+    /// <summary>The id of the process that took the folder last, if it still runs; null = nobody does, or the folder cannot be read. Takes no lock.</summary>
+    public static int? FindHolder(string path)
+    {
+        try
+        {
+            using var process = ReadHolder(path) is { } id ? Process.GetProcessById(id) : null;
+            return process?.Id;
+        }
+        catch (ArgumentException)
+        {
+            return null; // it has ended
+        }
+    }
+
     /// <summary>Lets go of the folder.</summary>
     public void Dispose() => _lock.Dispose();
 
@@ -126,16 +141,18 @@ public sealed class DataFolder : IDisposable
         }
     }
 
-    /// <summary>Who holds it, from the file beside the lock (the lock file itself cannot be read while it is held).</summary>
-    private static string Holder(string folder)
+    private static string Holder(string folder) => ReadHolder(folder) is { } process ? string.Create(CultureInfo.InvariantCulture, $" (pid {process})") : string.Empty;
+
+    // From the file beside the lock: the lock file itself cannot be read while it is held.
+    private static int? ReadHolder(string folder)
     {
         try
         {
-            return $" (pid {File.ReadAllText(Path.Combine(folder, PidName)).Trim()})";
+            return int.TryParse(File.ReadAllText(Path.Combine(folder, PidName)), CultureInfo.InvariantCulture, out var process) ? process : null;
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            return string.Empty;
+            return null;
         }
     }
 

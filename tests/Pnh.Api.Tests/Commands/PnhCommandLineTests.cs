@@ -46,6 +46,7 @@ public sealed class PnhCommandLineTests : IDisposable
     [InlineData("key add --app demo", "--scope")]
     [InlineData("key add --app demo --scope send,fly", "fly")]
     [InlineData("key", "")]
+    [InlineData("bench", "profile")]
     public async Task Run_WrongUse_Exits2WithALineAndRunsNothing(string line, string expected)
     {
         Assert.Equal(2, await RunAsync(Split(line)));
@@ -81,6 +82,18 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(("demo", Scope.Send | Scope.Read), (((AddKeyRequest)_ran!).App, ((AddKeyRequest)_ran).Scopes));
     }
 
+    [Theory]
+    [InlineData("bench broadcast", "broadcast", "")]
+    [InlineData("bench one --sessions 100 --json --rate 5", "one|--sessions|100|--json|--rate|5", "")]
+    [InlineData("bench idle --Pnh:Data=/var/lib/pnh --linger 3", "idle|--linger|3", "--Pnh:Data=/var/lib/pnh")]
+    public async Task Bench_OptionsAndConfiguration_AreParted(string line, string arguments, string configuration)
+    {
+        Assert.Equal(5, await RunAsync(Split(line)));
+
+        var request = Assert.IsType<BenchRequest>(_ran);
+        Assert.Equal((arguments, configuration), (string.Join('|', request.Arguments), string.Join('|', request.Configuration)));
+    }
+
     [Fact]
     public async Task Sandbox_RunsAloneAndGivesItsExitCode()
     {
@@ -104,7 +117,7 @@ public sealed class PnhCommandLineTests : IDisposable
     {
         Assert.Equal(0, await RunAsync("--help"));
 
-        Assert.All(["serve", "sandbox", "token", "key"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
+        Assert.All(["serve", "sandbox", "token", "key", "bench"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
     }
 
     [Fact]
@@ -131,7 +144,8 @@ public sealed class PnhCommandLineTests : IDisposable
     private Task<int> RunAsync(params string[] args) => PnhCommandLine.RunAsync(args, Actions(), new(_out, _error)).WaitAsync(TimeSpan.FromSeconds(20));
 
     private CommandActions Actions() => new(
-        (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0));
+        (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
+        (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

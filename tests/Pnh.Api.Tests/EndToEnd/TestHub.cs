@@ -38,7 +38,8 @@ internal sealed class TestHub : IAsyncDisposable
     internal static Task<TestHub> StartAsync(string? folder = null, Assembly[]? channels = null, params string[] configuration) =>
         StartAsync(folder, channels, time: null, configuration);
 
-    internal static async Task<TestHub> StartAsync(string? folder, Assembly[]? channels, TimeProvider? time, string[] configuration)
+    internal static async Task<TestHub> StartAsync(
+        string? folder, Assembly[]? channels, TimeProvider? time, string[] configuration, Action<IServiceCollection>? services = null)
     {
         var data = folder ?? Directory.CreateTempSubdirectory("pnh-").FullName;
         var errors = new ConfigurationErrors();
@@ -55,6 +56,8 @@ internal sealed class TestHub : IAsyncDisposable
             {
                 builder.Services.AddSingleton(time);
             }
+
+            services?.Invoke(builder.Services);
         }
     }
 

@@ -1,0 +1,68 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Api.Tests.EndToEnd;
+
+/// <summary>The hub's own journal behind a gate: while it is closed appends wait, as for a disk that hangs; when it is full they fail. Thread-safe.</summary>
+internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
+{
+    private volatile TaskCompletionSource _gate = Open();
+    private volatile bool _isFull;
+
+    internal bool IsFull
+    {
+        set => _isFull = value;
+    }
+
+    internal bool IsClosed
+    {
+        set
+        {
+            if (value)
+            {
+                _gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            }
+            else
+            {
+                _gate.TrySetResult();
+            }
+        }
+    }
+
+    public async ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
+    {
+        if (_isFull)
+        {
+            throw new StoreUnavailableException("The disk is full.");
+        }
+
+        await _gate.Task;
+        return await journal.AppendAsync(accepted, cancellationToken);
+    }
+
+    public void Note(in Milestone milestone) => journal.Note(milestone);
+
+    public void Finish(string app, string id) => journal.Finish(app, id);
+
+    public void NoteAddress(in AddressNote note) => journal.NoteAddress(note);
+
+    public ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken) =>
+        journal.WithdrawAsync(app, id, user, reason, at, cancellationToken);
+
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) => journal.ReadAsync(app, id, cancellationToken);
+
+    public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) => journal.FindAsync(app, id, cancellationToken);
+
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
+        journal.ReadFeedAsync(app, after, limit, cancellationToken);
+
+    public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => journal.RecoverAsync(cancellationToken);
+
+    private static TaskCompletionSource Open()
+    {
+        var open = new TaskCompletionSource();
+        open.SetResult();
+        return open;
+    }
+}

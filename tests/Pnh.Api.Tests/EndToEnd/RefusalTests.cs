@@ -1,0 +1,147 @@
+using System.Globalization;
+using Microsoft.Extensions.DependencyInjection;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Shards;
+using Pnh.TestKit;
+
+namespace Pnh.Api.Tests.EndToEnd;
+
+/// <summary>Refusals that need a hub in trouble, each over the wire of both transports: whoever serves the connection, the answer is the same.</summary>
+public sealed class RefusalTests
+{
+    private const string Bulk = """{"to":{"user":"ada"},"class":"bulk"}""";
+    private const string Transient = """{"to":{"user":"ada"},"class":"transient"}""";
+    private const string Call = """{"to":{"user":"ada"},"class":"call"}""";
+    private static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_PlacesOfItsClassAreTaken_Is429AndOtherClassesGoOn(string transport)
+    {
+        await using var hub = await StartAsync(transport);
+        var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
+        var metrics = hub.Host.Services.GetRequiredService<HubMetrics>();
+        journal.IsClosed = true;
+
+        // Uploads until one of their lines was refused: then the class has no place for this app.
+        var lines = string.Join('\n', Enumerable.Repeat(Bulk, 256));
+        var uploads = new List<Task<Answer>>();
+        await TestHub.EventuallyAsync(
+            () =>
+            {
+                uploads.Add(hub.SendAsync("POST", "/v1/events", lines, "application/x-ndjson"));
+                return metrics.Snapshot().Events.Any(static e => e is { Class: EventClass.Bulk, Result: EventResult.Overloaded });
+            },
+            static isFull => isFull);
+
+        var refused = await hub.SendAsync("POST", "/v1/events", Bulk);
+        var transient = await hub.SendAsync("POST", "/v1/events", Transient);
+        var call = hub.SendAsync("POST", "/v1/events", Call);
+        Assert.Equal((429, "too-many-requests", "application/problem+json"), (refused.Status, refused.Code, refused.Type));
+        Assert.Equal(TimeSpan.FromSeconds(1), refused.RetryAfter);
+        Assert.Contains("class bulk", refused.Json.GetProperty("detail").GetString(), StringComparison.Ordinal);
+        Assert.Equal(202, transient.Status);
+
+        journal.IsClosed = false;
+        Assert.Equal(202, (await call).Status);
+        Assert.All(await Task.WhenAll(uploads), static upload => Assert.Equal(207, upload.Status));
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Bulk)).Status);
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_CoresAreTooBusy_IsShedUnreadButNoCall(string transport)
+    {
+        var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
+        await using var hub = await StartAsync(transport, time);
+        Overload(hub.Host.Services.GetRequiredService<Hub>().Shedder, time);
+
+        // One window of overload refuses a fifth.
+        var refused = await TestHub.EventuallyAsync(
+            () => hub.SendAsync("POST", "/v1/events", Transient).GetAwaiter().GetResult(), static answer => answer.Status == 429);
+        Assert.Equal(("too-many-requests", "application/problem+json"), (refused.Code, refused.Type));
+        Assert.InRange(refused.RetryAfter!.Value.TotalSeconds, 1, 2);
+        for (var i = 0; i < 50; i++)
+        {
+            Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Call)).Status);
+        }
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_DiskIsFull_Is503AndTakenOnceItIsNot(string transport)
+    {
+        await using var hub = await StartAsync(transport);
+        var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
+        journal.IsFull = true;
+
+        var refused = await hub.SendAsync("POST", "/v1/events", Bulk);
+        var line = await hub.SendAsync("POST", "/v1/events", Bulk, "application/x-ndjson");
+        journal.IsFull = false;
+        var taken = await hub.SendAsync("POST", "/v1/events", Bulk);
+
+        Assert.Equal((503, "store-unavailable"), (refused.Status, refused.Code));
+        Assert.Equal(TimeSpan.FromSeconds(5), refused.RetryAfter);
+        Assert.Equal("store-unavailable", line.Lines[0].GetProperty("problem").GetProperty("code").GetString());
+        Assert.Equal(202, taken.Status);
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_OfTheWrongSizeOrType_IsRefused(string transport)
+    {
+        await using var hub = await StartAsync(transport);
+
+        var large = await hub.SendAsync("POST", "/v1/events", $$"""{"to":{"user":"ada"},"data":"{{new string('x', Limits.EventBytes)}}"}""");
+        var text = await hub.SendAsync("POST", "/v1/events", Bulk, "text/plain");
+        var noUpgrade = await hub.SendAsync("GET", "/v1/socket");
+
+        Assert.Equal((413, "body-too-large"), (large.Status, large.Code));
+        Assert.Contains(Limits.EventBytes.ToString(CultureInfo.InvariantCulture), large.Json.GetProperty("detail").GetString(), StringComparison.Ordinal);
+        Assert.Equal((415, "unsupported-media-type"), (text.Status, text.Code));
+        Assert.Equal((400, "bad-request"), (noUpgrade.Status, noUpgrade.Code));
+    }
+
+    [Fact]
+    public async Task Device_OneMoreThanAllowed_Is409()
+    {
+        await using var hub = await StartAsync("Direct");
+        var lines = Enumerable.Range(0, Limits.DevicesPerUser).Select(static i => $$"""{"user":"bea","device":"d{{i}}","platform":"web"}""");
+
+        var import = await hub.SendAsync("POST", "/v1/devices:import", string.Join('\n', lines), "application/x-ndjson");
+        var refused = await hub.SendAsync("PUT", "/v1/users/bea/devices/one-more", """{"platform":"web"}""");
+
+        Assert.Equal(Limits.DevicesPerUser, import.Lines[^1].GetProperty("imported").GetInt32());
+        Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
+    }
+
+    // What the shedder calls overload, for one of its windows: late answers while this process keeps half of the cores busy.
+    private static void Overload(LoadShedder shedder, FakeTimeProvider time)
+    {
+        var busy = Environment.CpuUsage.TotalTime + (Window * Environment.ProcessorCount / 2);
+        while (Environment.CpuUsage.TotalTime < busy)
+        {
+            Parallel.For(0, 1_000_000, static i => _ = Math.Sqrt(i));
+        }
+
+        for (var i = 0; i < 100; i++)
+        {
+            shedder.Count();
+        }
+
+        shedder.Answered(TimeSpan.FromMilliseconds(30));
+        time.Advance(Window);
+        shedder.Observe(TimeSpan.Zero); // unless the hub's own watchdog has just looked
+        Assert.True(shedder.IsShedding);
+    }
+
+    private static Task<TestHub> StartAsync(string transport, TimeProvider? time = null) => TestHub.StartAsync(
+        null, null, time, [$"--Pnh:Sockets:Transport={transport}"],
+        static services => services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
+}
