@@ -33,16 +33,27 @@ try {
 
 finish();
 
-/** Runs it; throws when the peak went up by the limit or more. */
+/** Runs it up to three times; throws when the peak went up by the limit or more each time. What is kept goes up each time; when the collector happens to run does not. */
 async function grows(body) {
+  for (let left = 2; ; left--) {
+    const growth = await growthOf(body);
+    if (growth < limit) {
+      return;
+    }
+
+    if (left === 0) {
+      throw new Error(`grew by ${(growth / 1048576).toFixed(1)} MB`);
+    }
+  }
+}
+
+async function growthOf(body) {
   await writeFile(`/proc/${hub.pid}/clear_refs`, "5"); // sets VmHWM back to what is resident now
   const before = await peak();
   await body();
   const growth = (await peak()) - before;
   console.log(`   peak memory ${(before / 1048576).toFixed(1)} MB, grew by ${(growth / 1048576).toFixed(1)} MB`);
-  if (growth >= limit) {
-    throw new Error(`grew by ${(growth / 1048576).toFixed(1)} MB`);
-  }
+  return growth;
 }
 
 async function peak() {

@@ -24,7 +24,9 @@ internal sealed class HubMetrics
 
         using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         socket.Connect(host, port);
-        socket.Send(Encoding.ASCII.GetBytes($"GET /metrics HTTP/1.1\r\nHost: {host}:{port.ToString(CultureInfo.InvariantCulture)}\r\nConnection: close\r\n\r\n"));
+
+        // 1.0, because its answers come in one piece: in 1.1 the sizes of chunks stand in the middle of lines.
+        socket.Send(Encoding.ASCII.GetBytes($"GET /metrics HTTP/1.0\r\nHost: {host}:{port.ToString(CultureInfo.InvariantCulture)}\r\n\r\n"));
         var text = new StringBuilder();
         var buffer = new byte[64 * 1024];
         for (int read; (read = socket.Receive(buffer)) > 0;)

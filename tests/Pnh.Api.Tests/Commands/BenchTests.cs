@@ -1,4 +1,3 @@
-using System.Globalization;
 using Pnh.Api.Commands;
 using Pnh.Api.Hosting;
 using Pnh.Api.Tests.EndToEnd;
