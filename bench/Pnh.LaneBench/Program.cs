@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime;
+using Pnh.Channels.Http2;
 using Pnh.LaneBench;
 
 // LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
@@ -7,6 +8,11 @@ if (args.Length < 4)
 {
     Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct|sender-sockets|sender-direct|hub-sockets|hub-direct https://localhost:PORT SECONDS CERTIFICATE [IN_FLIGHT]");
     return 2;
+}
+
+if (args[0].EndsWith("direct", StringComparison.Ordinal))
+{
+    InlineCompletions.Enable(); // as the hub does
 }
 
 var address = new Uri(args[1]);

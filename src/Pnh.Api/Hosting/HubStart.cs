@@ -1,5 +1,6 @@
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
+using Pnh.Channels.Http2;
 using Pnh.Core.Storage;
 using Pnh.Sandbox;
 
@@ -48,6 +49,11 @@ internal sealed class HubStart : IAsyncDisposable
         if (!errors.None)
         {
             return null;
+        }
+
+        if (read.Options.LanesTransport.DirectPercent > 0)
+        {
+            InlineCompletions.Enable();
         }
 
         var start = new HubStart(read.Options, DataFolder.Open(read.Options.Data));
