@@ -27,16 +27,10 @@ internal sealed class EventIntake
         _time = time;
     }
 
-    /// <summary>True while any event may be refused unread: then <see cref="Sheds"/> is to be asked.</summary>
-    public bool IsShedding => _hub.Shedder.IsShedding;
-
     /// <summary>True when the event shall be refused unread, which is counted; the answer is <see cref="StaticProblem.TooManyRequests"/>.</summary>
-    /// <param name="app">Whose it is.</param>
-    /// <param name="body">Its bytes.</param>
-    /// <param name="waited">How long they waited for a core, as far as that is known.</param>
-    public bool Sheds(string app, ReadOnlySpan<byte> body, TimeSpan waited = default)
+    public bool Sheds(string app, ReadOnlySpan<byte> body)
     {
-        if (!EarlyRefusal.Sheds(_hub.Shedder, body, waited, out var @class))
+        if (!EarlyRefusal.Sheds(_hub.Shedder, body, out var @class))
         {
             return false;
         }

@@ -133,7 +133,7 @@ internal sealed partial class HttpFront : ILoopClient
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
-        if (_parts.Intake.IsShedding && _parts.Intake.Sheds(app, body, socket.Loop.TurnAge))
+        if (_parts.Intake.Sheds(app, body))
         {
             Answer(socket, HttpAnswer.Of(StaticProblem.TooManyRequests, EarlyRefusal.RetryAfter(), _fronts.DateLine, IsLastAnswer));
         }

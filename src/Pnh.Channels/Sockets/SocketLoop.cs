@@ -79,9 +79,6 @@ internal sealed unsafe partial class SocketLoop : IDisposable
         return _clock.GetElapsedTime(0, Math.Max(longest, began == 0 ? 0 : _clock.GetTimestamp() - began));
     }
 
-    /// <summary>For the loop's thread: how long its turn lasts already. What is served now was there at the turn's begin, or came in it.</summary>
-    public TimeSpan TurnAge => _clock.GetElapsedTime(_turnBegan);
-
     /// <summary>Serves a connection from its next turn on.</summary>
     public void Add(LoopSocket socket) => Post(socket, LoopWork.Add);
 

@@ -102,20 +102,12 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     }
 
     /// <summary>True when an event of the class shall be refused now.</summary>
-    /// <param name="class">Its class.</param>
-    /// <param name="waited">How long it waited for a core, as far as that is known. Over <see cref="Target"/> it makes way in any overload: who comes
-    /// behind it waits for it too, and a share that follows the wait comes too late for a burst.</param>
-    public bool Sheds(EventClass @class, TimeSpan waited = default)
+    public bool Sheds(EventClass @class)
     {
         var level = Volatile.Read(ref _level);
         if (level == 0 || @class == EventClass.Call)
         {
             return false;
-        }
-
-        if (waited > Target)
-        {
-            return true;
         }
 
         var share = @class == EventClass.Message ? level - All : level;

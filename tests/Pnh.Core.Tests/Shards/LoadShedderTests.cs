@@ -127,16 +127,6 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
-    public void Sheds_WaitedLong_MakesWayInAnyOverloadOnly()
-    {
-        Assert.False(_shedder.Sheds(EventClass.Bulk, Long));
-        Pass(windows: 1, Long);
-        Assert.True(_shedder.Sheds(EventClass.Message, Long));
-        Assert.False(_shedder.Sheds(EventClass.Message, LoadShedder.Target));
-        Assert.False(_shedder.Sheds(EventClass.Call, Long));
-    }
-
-    [Fact]
     public void Sheds_OneLongWaitWhileShedding_AddsLittle()
     {
         Pass(windows: 3, Long);
