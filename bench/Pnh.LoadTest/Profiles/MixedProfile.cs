@@ -7,8 +7,6 @@ namespace Pnh.LoadTest.Profiles;
 internal static class MixedProfile
 {
     private const double Share = 0.7;
-    private const double Tolerance = 0.04;
-    private const int MostTrials = 8;
     private const double CallsPerSecond = 50;
 
     public static BenchResult Run(BenchRun run)
@@ -17,13 +15,12 @@ internal static class MixedProfile
         run.Add(users, static _ => [0]);
         run.Open();
 
-        // What a round costs falls with their number, so the rate is found by trying.
-        var (rate, share) = (5.0, 0.0);
-        for (var i = 0; i < MostTrials && Math.Abs(share - Share) > Tolerance; i++)
+        // Twice: what a round costs depends on how many there are.
+        var rate = 5.0;
+        for (var i = 0; i < 2; i++)
         {
-            rate = Math.Clamp(rate * (share > 0 ? Math.Clamp(Share / share, 0.5, 3) : 1), 1, 200);
             var trial = run.MeasureWarm(BroadcastProfile.Rounds(run, rate, "transient"), run.Options.Warm);
-            share = (trial.ServerCpu ?? trial.Seconds) / trial.Seconds;
+            rate = Math.Clamp(rate * Share * trial.Seconds / (trial.ServerCpu ?? trial.Seconds), 1, 200);
         }
 
         var result = run.MeasureWarm(new Both(BroadcastProfile.Rounds(run, rate, "transient"), OneProfile.Load(run, users, CallsPerSecond)), run.Options.Seconds);
