@@ -188,18 +188,36 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return work.Task;
     }
 
-    private List<UnfinishedEvent> Read(List<(bool IsCarried, long Root, long Head)> batch)
+    private List<UnfinishedEvent> Read(List<IndexEntry> batch)
     {
         var found = new List<UnfinishedEvent>(batch.Count);
         var now = _time.GetUtcNow();
-        foreach (var (_, root, head) in batch)
+        foreach (var entry in batch)
         {
-            if (_reader.Event(root) is { } stored && stored.ExpiresAt > now && _reader.Milestones(root, head) is { } milestones)
+            if (ReadOpen(entry) is { } history && history.Event.ExpiresAt > now)
             {
-                found.Add(UnfinishedFold.Fold(new EventHistory(stored, milestones)));
+                found.Add(UnfinishedFold.Fold(history));
             }
         }
 
         return found;
+    }
+
+    // Where it stood when the list was made, or where it was carried to since: the writer's thread removes old segments meanwhile.
+    private EventHistory? ReadOpen(IndexEntry entry)
+    {
+        while (true)
+        {
+            if (_reader.Read(entry.Root, entry.Head) is { } history)
+            {
+                return history;
+            }
+
+            var gone = entry.Root;
+            if (!_index.TryFindOnly(entry.Hash, out entry) || entry.Root == gone || entry.IsFinished)
+            {
+                return null;
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ internal sealed class CrashFolder : IJournalFolder
 
     public Dictionary<string, byte[]> Aside { get; } = [];
 
-    public IEnumerable<string> Names => _files.Keys.Order();
+    public IEnumerable<string> Names => List().Order();
 
     public IReadOnlyList<string> List()
     {

@@ -144,6 +144,34 @@ public sealed class JournalFaultTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task RecoverAsync_EventsAreCarriedMeanwhile_FindsThemAll()
+    {
+        await using var disk = new JournalOnDisk();
+        for (var i = 0; i < 200; i++)
+        {
+            await disk.AppendAsync(string.Create(CultureInfo.InvariantCulture, $"long-{i}"), 2_000, hours: 72);
+        }
+
+        var found = new List<string>();
+        await foreach (var unfinished in disk.Journal.RecoverAsync(default))
+        {
+            found.Add(unfinished.Event.Id);
+            if (found.Count == 1)
+            {
+                // The list is made and its first part read: now the segment of the others goes.
+                disk.Now += TimeSpan.FromHours(25);
+                for (var i = 0; i < 400 && disk.Folder.Names.First() == "00000001.log"; i++)
+                {
+                    await disk.AppendAsync(string.Create(CultureInfo.InvariantCulture, $"tick-{i}"));
+                }
+            }
+        }
+
+        Assert.NotEqual("00000001.log", disk.Folder.Names.First());
+        Assert.Equal(Enumerable.Range(0, 200).Select(static i => string.Create(CultureInfo.InvariantCulture, $"long-{i}")), found);
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Retention_QuietHub_LetsItsOnlySegmentGo()
     {
         await using var disk = new JournalOnDisk();

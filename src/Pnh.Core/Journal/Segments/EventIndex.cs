@@ -120,9 +120,9 @@ internal sealed class EventIndex
     }
 
     /// <summary>All unfinished events, oldest first: carried ones are older than what stayed.</summary>
-    public List<(bool IsCarried, long Root, long Head)> Open()
+    public List<IndexEntry> Open()
     {
-        var open = new List<(bool IsCarried, long Root, long Head)>();
+        var open = new List<IndexEntry>();
         foreach (var table in _tables)
         {
             table.CopyOpen(open);

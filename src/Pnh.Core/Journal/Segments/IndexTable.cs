@@ -107,7 +107,7 @@ internal sealed class IndexTable
     }
 
     /// <summary>Adds the roots of all unfinished events.</summary>
-    public void CopyOpen(List<(bool IsCarried, long Root, long Head)> to)
+    public void CopyOpen(List<IndexEntry> to)
     {
         lock (_gate)
         {
@@ -115,7 +115,7 @@ internal sealed class IndexTable
             {
                 if (!entry.IsEmpty && !entry.IsFinished)
                 {
-                    to.Add((entry.IsCarried, entry.Root, entry.Head));
+                    to.Add(entry);
                 }
             }
         }
