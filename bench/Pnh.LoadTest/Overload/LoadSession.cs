@@ -1,7 +1,7 @@
-using System.Buffers.Text;
 using System.Net;
 using System.Text;
 using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Peers;
 using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Overload;
@@ -81,12 +81,8 @@ internal sealed class LoadSession : Connection
 
     private void Acknowledge(long seq)
     {
-        Span<byte> ack = stackalloc byte[48];
         Span<byte> frame = stackalloc byte[64];
-        "{\"type\":\"ack\",\"seq\":"u8.CopyTo(ack);
-        Utf8Formatter.TryFormat(seq, ack[20..], out var digits);
-        ack[20 + digits] = (byte)'}';
-        Send(frame[..Frames.Write(frame, Frames.Text, ack[..(21 + digits)])]);
+        Send(frame[..PnhPeer.WriteAck(frame, seq)]);
     }
 
     /// <summary>The frame's seq; 0 = not an event.</summary>

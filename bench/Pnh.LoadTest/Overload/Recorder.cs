@@ -115,21 +115,16 @@ internal sealed class Recorder
         }
     }
 
-    public Quantiles Delivery(int @class) => Of(_delivered[@class]);
+    public Quantiles Delivery(int @class) => Quantiles.Of(_delivered[@class]);
 
-    public Quantiles Acceptance(int @class) => Of(_accepted[@class]);
+    public Quantiles Acceptance(int @class) => Quantiles.Of(_accepted[@class]);
 
     /// <summary>How late the generator itself was.</summary>
-    public Quantiles Lateness() => Of(_late);
+    public Quantiles Lateness() => Quantiles.Of(_late);
 
-    public Quantiles Refusal() => Of(_refused);
+    public Quantiles Refusal() => Quantiles.Of(_refused);
 
-    public Quantiles RefusalOnWire() => Of(_refusedOnWire);
-
-    private static Quantiles Of(List<long> samples)
-    {
-        return Quantiles.Of(samples);
-    }
+    public Quantiles RefusalOnWire() => Quantiles.Of(_refusedOnWire);
 
     private bool IsCounted(long time) => time >= From && time < Until;
 }

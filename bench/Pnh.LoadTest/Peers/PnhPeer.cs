@@ -49,7 +49,10 @@ internal sealed class PnhPeer : Peer
         }
     }
 
-    public override int Acknowledge(Span<byte> target, long sequence)
+    public override int Acknowledge(Span<byte> target, long sequence) => WriteAck(target, sequence);
+
+    /// <summary>A whole frame that acknowledges everything up to this number: its length.</summary>
+    public static int WriteAck(Span<byte> target, long sequence)
     {
         Span<byte> ack = stackalloc byte[48];
         "{\"type\":\"ack\",\"seq\":"u8.CopyTo(ack);
