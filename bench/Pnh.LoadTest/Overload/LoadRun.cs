@@ -31,9 +31,10 @@ internal sealed class LoadRun : IDisposable
     public void Open()
     {
         var server = new IPEndPoint(IPAddress.Parse(_options.Host), _options.Port);
+        var tokens = new ClientToken(_options.App, _options.Secret);
         for (var user = 0; user < _options.Users; user++)
         {
-            var (name, token) = (EventRequest.UserName(user), Setup.Token(_options, EventRequest.UserName(user)));
+            var (name, token) = (EventRequest.UserName(user), tokens.Of(EventRequest.UserName(user)));
             for (var device = 0; device < _options.Devices; device++)
             {
                 _sessions.Add(new LoadSession(_loop, server, name, Setup.DeviceName(device), token, (@class, due) => _current?.Deliver(@class, due)));

@@ -1,11 +1,10 @@
 using System.Globalization;
 using System.Net.Sockets;
-using System.Security.Cryptography;
 using System.Text;
 
 namespace Pnh.LoadTest.Overload;
 
-/// <summary>What must be there before load: registered web devices, and a client token per user.</summary>
+/// <summary>What must be there before load: registered web devices.</summary>
 internal static class Setup
 {
     /// <summary>Imports the devices of every user; throws when the hub did not take them all.</summary>
@@ -39,16 +38,4 @@ internal static class Setup
 
     /// <summary>The same names for every user.</summary>
     public static string DeviceName(int device) => string.Create(CultureInfo.InvariantCulture, $"tab-{device}");
-
-    /// <summary>A client token (RFC 7519, HS256) that lives for an hour.</summary>
-    public static string Token(LoadOptions options, string user)
-    {
-        var secret = Encoding.UTF8.GetBytes(options.Secret);
-        var expires = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds() + 3600;
-        var signed = Text("""{"alg":"HS256","typ":"JWT"}"""u8) + "."
-            + Text(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $$"""{"sub":"{{user}}","aud":"{{options.App}}","exp":{{expires}}}""")));
-        return signed + "." + Text(HMACSHA256.HashData(secret, Encoding.ASCII.GetBytes(signed)));
-    }
-
-    private static string Text(ReadOnlySpan<byte> bytes) => System.Buffers.Text.Base64Url.EncodeToString(bytes);
 }

@@ -1,5 +1,4 @@
 using System.Buffers.Text;
-using System.Security.Cryptography;
 using System.Text;
 using Pnh.LoadTest.Integrity;
 using Pnh.LoadTest.Wire;
@@ -9,14 +8,12 @@ namespace Pnh.LoadTest.Peers;
 /// <summary>PNH itself: pnh.v1, a client token per session, its own event ids where the class is durable.</summary>
 internal sealed class PnhPeer : Peer
 {
-    private readonly byte[] _secret;
-    private readonly string _header = Base64Url.EncodeToString("""{"alg":"HS256","typ":"JWT"}"""u8);
-    private readonly long _expires = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds() + 7200;
+    private readonly ClientToken _token;
 
     public PnhPeer(BenchOptions options)
         : base(options)
     {
-        _secret = Encoding.UTF8.GetBytes(options.Secret);
+        _token = new ClientToken(options.App, options.Secret);
     }
 
     public override byte[] Upgrade(Session session) => UpgradeRequest("/v1/socket");
@@ -24,7 +21,7 @@ internal sealed class PnhPeer : Peer
     public override void Upgraded(Session session)
     {
         var resume = session.Resumable is { } id ? FormattableString.Invariant($",\"resume\":{{\"session\":\"{id}\",\"seq\":{session.Received}}}") : "";
-        var hello = $$"""{"type":"hello","token":"{{Token(NameOf(session.User))}}","device":"tab","state":"active"{{resume}}}""";
+        var hello = $$"""{"type":"hello","token":"{{_token.Of(NameOf(session.User), Options.Run + "-*")}}","device":"tab","state":"active"{{resume}}}""";
         session.Send(Frames.OfText(Encoding.ASCII.GetBytes(hello)));
     }
 
@@ -97,13 +94,5 @@ internal sealed class PnhPeer : Peer
         }
 
         session.Ready();
-    }
-
-    // RFC 7519, HS256.
-    private string Token(string user)
-    {
-        var claims = FormattableString.Invariant($$"""{"sub":"{{user}}","aud":"{{Options.App}}","exp":{{_expires}},"topics":["{{Options.Run}}-*"]}""");
-        var signed = _header + "." + Base64Url.EncodeToString(Encoding.ASCII.GetBytes(claims));
-        return signed + "." + Base64Url.EncodeToString(HMACSHA256.HashData(_secret, Encoding.ASCII.GetBytes(signed)));
     }
 }

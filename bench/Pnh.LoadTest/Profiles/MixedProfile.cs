@@ -7,6 +7,8 @@ namespace Pnh.LoadTest.Profiles;
 internal static class MixedProfile
 {
     private const double Share = 0.7;
+    private const double Tolerance = 0.04;
+    private const int MostTrials = 8;
     private const double CallsPerSecond = 50;
 
     public static BenchResult Run(BenchRun run)
@@ -15,12 +17,13 @@ internal static class MixedProfile
         run.Add(users, static _ => [0]);
         run.Open();
 
-        // Twice: what a round costs depends on how many there are.
-        var rate = 5.0;
-        for (var i = 0; i < 2; i++)
+        // What a round costs falls with their number, so the rate is found by trying.
+        var (rate, share) = (5.0, 0.0);
+        for (var i = 0; i < MostTrials && Math.Abs(share - Share) > Tolerance; i++)
         {
+            rate = Math.Clamp(rate * (share > 0 ? Math.Clamp(Share / share, 0.5, 3) : 1), 1, 200);
             var trial = run.MeasureWarm(BroadcastProfile.Rounds(run, rate, "transient"), run.Options.Warm);
-            rate = Math.Clamp(rate * Share * trial.Seconds / (trial.ServerCpu ?? trial.Seconds), 1, 200);
+            share = (trial.ServerCpu ?? trial.Seconds) / trial.Seconds;
         }
 
         var result = run.MeasureWarm(new Both(BroadcastProfile.Rounds(run, rate, "transient"), OneProfile.Load(run, users, CallsPerSecond)), run.Options.Seconds);
