@@ -43,7 +43,8 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _keys = keys;
         _storedKeys = storedKeys;
         _readiness = readiness;
-        _watchdog = new ThreadPoolWatchdog(metrics, time, loops is null ? hub.Shedder.Observe : wait => hub.Shedder.Observe(Longer(wait, loops.TakeLongestTurn())));
+        // What arrives on the direct transport waits for its loop, all else for the pool.
+        _watchdog = new ThreadPoolWatchdog(metrics, time, wait => hub.Observe(wait, loops?.TakeLongestTurn() ?? TimeSpan.Zero));
         _runtime = new RuntimeMetrics(registry);
         _sweep = sweep;
         _options = options;
@@ -117,9 +118,6 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             }
         }
     }
-
-    // What arrives on the direct transport waits for its loop, all else for the pool.
-    private static TimeSpan Longer(TimeSpan a, TimeSpan b) => a > b ? a : b;
 
     private static long Connections(ProviderGauges gauges, string state) => state switch
     {

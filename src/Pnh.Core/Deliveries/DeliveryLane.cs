@@ -20,25 +20,30 @@ internal sealed class DeliveryLane : IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private readonly IDisposable _registration;
     private readonly DeliveryLane? _quarantine;
+    private readonly BulkWindow? _window;
     private bool _closed;
     private int _workers;
     private TaskCompletionSource? _idle;
 
-    internal DeliveryLane(string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time)
-        : this(channel, channel, @class, sender, owner, metrics, time)
+    // The window bounds the sends under way besides the sender; null = nothing does.
+    internal DeliveryLane(
+        string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkWindow? window = null)
+        : this(channel, channel, @class, sender, owner, metrics, time, window)
     {
         if (sender.Quarantine is { } slow)
         {
-            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time);
+            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time, window);
         }
     }
 
-    private DeliveryLane(string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time)
+    private DeliveryLane(
+        string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkWindow? window)
     {
         Channel = channel;
         _sender = sender;
         _owner = owner;
         _time = time;
+        _window = window;
         _registration = metrics.RegisterQueue(queue, @class, () => Length, () => OldestAgeSeconds);
     }
 
@@ -91,7 +96,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
             delivery.QueuedTimestamp = _time.GetTimestamp();
             _queue.Enqueue(delivery);
-            if (_workers >= _sender.MaxInFlight)
+            if (!HasRoom())
             {
                 return true;
             }
@@ -99,8 +104,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
             _workers++;
         }
 
-        // On the pool: the caller holds a shard.
-        ThreadPool.UnsafeQueueUserWorkItem(static lane => _ = lane.WorkAsync(), this, preferLocal: false);
+        StartWorker();
         return true;
     }
 
@@ -203,19 +207,46 @@ internal sealed class DeliveryLane : IAsyncDisposable
     {
         lock (_gate)
         {
-            if (_queue.TryDequeue(out delivery))
+            // The window may have narrowed since the worker began, or widened: each worker starts one more, then.
+            if ((_window is null || _workers <= _window.Width) && _queue.TryDequeue(out delivery))
             {
-                return true;
-            }
+                if (_window is null || _queue.Count == 0 || !HasRoom())
+                {
+                    return true;
+                }
 
-            if (--_workers == 0)
+                _workers++;
+            }
+            else
             {
-                _idle?.TrySetResult();
-            }
+                delivery = null;
+                if (--_workers == 0)
+                {
+                    _idle?.TrySetResult();
+                }
 
+                return false;
+            }
+        }
+
+        StartWorker();
+        return true;
+    }
+
+    // Under the lock.
+    private bool HasRoom()
+    {
+        if (_window is not null && _workers >= _window.Width)
+        {
+            _window.UsedUp();
             return false;
         }
+
+        return _workers < _sender.MaxInFlight;
     }
+
+    // On the pool: the caller may hold a shard.
+    private void StartWorker() => ThreadPool.UnsafeQueueUserWorkItem(static lane => _ = lane.WorkAsync(), this, preferLocal: false);
 }
 
 /// <summary>Who decides before an attempt and learns what became of it. Called on a worker.</summary>

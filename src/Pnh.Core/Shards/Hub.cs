@@ -69,6 +69,15 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Says which classes are refused while the cores are too busy.</summary>
     public LoadShedder Shedder { get; }
 
+    /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
+    /// <param name="pool">How long work waited for a thread of the pool.</param>
+    /// <param name="loop">How long the busiest socket loop let the others wait; zero when there is none.</param>
+    public void Observe(TimeSpan pool, TimeSpan loop)
+    {
+        Shedder.Observe(pool > loop ? pool : loop);
+        _context.Lanes.Window.Observe(pool);
+    }
+
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
 

@@ -20,6 +20,9 @@ internal sealed class LaneTable : IAsyncDisposable
         _time = time;
     }
 
+    /// <summary>Of all bulk lanes.</summary>
+    internal BulkWindow Window { get; } = new();
+
     /// <summary>True when no lane has anything to do.</summary>
     internal bool IsIdle => _lanes.Values.All(l => l.Value.IsIdle);
 
@@ -41,5 +44,5 @@ internal sealed class LaneTable : IAsyncDisposable
     }
 
     private DeliveryLane Open(IPushChannel channel, string account, EventClass @class) =>
-        new(channel.Name, @class, channel.Open(account, @class), _owner, _metrics, _time);
+        new(channel.Name, @class, channel.Open(account, @class), _owner, _metrics, _time, @class == EventClass.Bulk ? Window : null);
 }

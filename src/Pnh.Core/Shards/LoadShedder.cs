@@ -21,6 +21,9 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// </summary>
     internal static readonly TimeSpan AnswerTarget = TimeSpan.FromMilliseconds(15);
 
+    /// <summary>Longest wait for a core with which an upload goes on at full speed; above it a batch of 256 takes 25 ms at least.</summary>
+    internal static readonly TimeSpan Courtesy = TimeSpan.FromMilliseconds(2);
+
     /// <summary>How long a wait must stand.</summary>
     internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
@@ -56,10 +59,11 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
     /// <summary>
     /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when nothing is refused any more, or when
-    /// <paramref name="patience"/> is over. Synchronous when there is no overload.
+    /// <paramref name="patience"/> is over; after one look's time while work waits for a core, so that a call does not wait for the upload. Synchronous
+    /// when there is nothing to wait for.
     /// </summary>
     public ValueTask WaitAsync(TimeSpan patience, CancellationToken cancellationToken) =>
-        IsShedding ? WaitForCalmAsync(patience, cancellationToken) : ValueTask.CompletedTask;
+        IsShedding || Wait > Courtesy ? WaitForCalmAsync(patience, cancellationToken) : ValueTask.CompletedTask;
 
     /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
     public void Observe(TimeSpan wait)
@@ -133,9 +137,11 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
     private async ValueTask WaitForCalmAsync(TimeSpan patience, CancellationToken cancellationToken)
     {
-        for (var since = time.GetTimestamp(); IsShedding && time.GetElapsedTime(since) < patience;)
+        var since = time.GetTimestamp();
+        do
         {
             await Task.Delay(Window / 4, time, cancellationToken).ConfigureAwait(false);
         }
+        while (IsShedding && time.GetElapsedTime(since) < patience);
     }
 }

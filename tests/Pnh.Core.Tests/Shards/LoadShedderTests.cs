@@ -56,6 +56,17 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public async Task Wait_WorkWaitsForACoreButNothingIsRefused_LastsOneLook()
+    {
+        _shedder.Observe(LoadShedder.Courtesy * 2);
+        Assert.False(_shedder.IsShedding);
+        var courteous = _shedder.WaitAsync(TimeSpan.FromMinutes(1), CancellationToken.None).AsTask();
+        Assert.False(courteous.IsCompleted);
+        _clock.Advance(TimeSpan.FromMilliseconds(25));
+        await courteous.WaitAsync(TimeSpan.FromSeconds(20));
+    }
+
+    [Fact]
     public void Sheds_WaitIsShortOnce_IsNoOverload()
     {
         for (var i = 0; i < 50; i++)
