@@ -129,7 +129,7 @@ async function campaign(name, count) {
   const posting = (async () => {
     for (let at = 0; at < count; at += 20_000) {
       const answer = await send("POST", "/v1/events", body.slice(at, at + 20_000).join("\n"), "application/x-ndjson");
-      if (answer.status !== 207) {
+      if (answer.status !== 207 || /"refused":[1-9]/.test(answer.text)) {
         throw new Error(`campaign: ${answer.status} ${answer.text.slice(0, 300)}`);
       }
     }

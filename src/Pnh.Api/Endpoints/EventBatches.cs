@@ -129,7 +129,7 @@ internal sealed class EventBatches
         }
 
         // Not reading on makes the sender wait, which a refused line would not.
-        await _hub.Shedder.WaitAsync(OverloadPatience, batch.Context.RequestAborted);
+        await _hub.WaitForRoomAsync(OverloadPatience, batch.Context.RequestAborted);
         batch.Take(await _hub.AcceptManyAsync(batch.Events));
         await batch.Answer.FlushAsync();
     }

@@ -20,30 +20,30 @@ internal sealed class DeliveryLane : IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private readonly IDisposable _registration;
     private readonly DeliveryLane? _quarantine;
-    private readonly BulkWindow? _window;
+    private readonly BulkPace? _pace;
     private bool _closed;
     private int _workers;
     private TaskCompletionSource? _idle;
 
-    // The window bounds the sends under way besides the sender; null = nothing does.
+    // The pace bounds the sends under way besides the sender; null = nothing does.
     internal DeliveryLane(
-        string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkWindow? window = null)
-        : this(channel, channel, @class, sender, owner, metrics, time, window)
+        string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace = null)
+        : this(channel, channel, @class, sender, owner, metrics, time, pace)
     {
         if (sender.Quarantine is { } slow)
         {
-            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time, window);
+            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time, pace);
         }
     }
 
     private DeliveryLane(
-        string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkWindow? window)
+        string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace)
     {
         Channel = channel;
         _sender = sender;
         _owner = owner;
         _time = time;
-        _window = window;
+        _pace = pace;
         _registration = metrics.RegisterQueue(queue, @class, () => Length, () => OldestAgeSeconds);
     }
 
@@ -96,6 +96,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
             delivery.QueuedTimestamp = _time.GetTimestamp();
             _queue.Enqueue(delivery);
+            _pace?.Queued(1);
             if (!HasRoom())
             {
                 return true;
@@ -144,6 +145,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
         lock (_gate)
         {
             _closed = true;
+            _pace?.Taken(_queue.Count);
             _queue.Clear();
             if (_workers == 0)
             {
@@ -207,10 +209,11 @@ internal sealed class DeliveryLane : IAsyncDisposable
     {
         lock (_gate)
         {
-            // The window may have narrowed since the worker began, or widened: each worker starts one more, then.
-            if ((_window is null || _workers <= _window.Width) && _queue.TryDequeue(out delivery))
+            // The width may have narrowed since the worker began, or widened: each worker starts one more, then.
+            if ((_pace is null || _workers <= _pace.Width) && _queue.TryDequeue(out delivery))
             {
-                if (_window is null || _queue.Count == 0 || !HasRoom())
+                _pace?.Taken(1);
+                if (_pace is null || _queue.Count == 0 || !HasRoom())
                 {
                     return true;
                 }
@@ -236,9 +239,9 @@ internal sealed class DeliveryLane : IAsyncDisposable
     // Under the lock.
     private bool HasRoom()
     {
-        if (_window is not null && _workers >= _window.Width)
+        if (_pace is not null && _workers >= _pace.Width)
         {
-            _window.UsedUp();
+            _pace.UsedUp();
             return false;
         }
 

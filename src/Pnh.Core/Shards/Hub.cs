@@ -75,7 +75,17 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public void Observe(TimeSpan pool, TimeSpan loop)
     {
         Shedder.Observe(pool > loop ? pool : loop);
-        _context.Lanes.Window.Observe(pool);
+        _context.Lanes.Pace.Observe(pool);
+    }
+
+    /// <summary>
+    /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when the hub is neither overloaded nor has
+    /// thousands of bulk pushes waiting, or when <paramref name="patience"/> with an overload is over. Synchronous when there is nothing to wait for.
+    /// </summary>
+    public async ValueTask WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)
+    {
+        await Shedder.WaitAsync(patience, cancellationToken).ConfigureAwait(false);
+        await _context.Lanes.Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
@@ -113,14 +123,14 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
     /// <summary>
     /// Takes several events as <see cref="AcceptAsync"/> takes one, with one flush of the journal for all that arrived together. They are
-    /// dispatched in their order, so a user's events keep theirs.
+    /// dispatched in their order, so a user's events keep theirs. None is refused for want of CPU: call it after <see cref="WaitForRoomAsync"/>.
     /// </summary>
     public async ValueTask<AcceptResult[]> AcceptManyAsync(IReadOnlyList<Event> events)
     {
         var entries = new Entry[events.Count];
         for (var i = 0; i < entries.Length; i++)
         {
-            entries[i] = Enter(events[i]);
+            entries[i] = Enter(events[i], isAdmitted: true);
         }
 
         var results = new AcceptResult[entries.Length];

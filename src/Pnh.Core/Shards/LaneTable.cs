@@ -18,10 +18,11 @@ internal sealed class LaneTable : IAsyncDisposable
         _owner = owner;
         _metrics = metrics;
         _time = time;
+        Pace = new BulkPace(time);
     }
 
     /// <summary>Of all bulk lanes.</summary>
-    internal BulkWindow Window { get; } = new();
+    internal BulkPace Pace { get; }
 
     /// <summary>True when no lane has anything to do.</summary>
     internal bool IsIdle => _lanes.Values.All(l => l.Value.IsIdle);
@@ -44,5 +45,5 @@ internal sealed class LaneTable : IAsyncDisposable
     }
 
     private DeliveryLane Open(IPushChannel channel, string account, EventClass @class) =>
-        new(channel.Name, @class, channel.Open(account, @class), _owner, _metrics, _time, @class == EventClass.Bulk ? Window : null);
+        new(channel.Name, @class, channel.Open(account, @class), _owner, _metrics, _time, @class == EventClass.Bulk ? Pace : null);
 }

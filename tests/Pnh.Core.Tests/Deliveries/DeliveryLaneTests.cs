@@ -44,21 +44,21 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     public async Task TryEnqueue_WindowWidensWhileMoreWait_FillsItAndNotMore()
     {
         _channel.MaxInFlight = 4_096;
-        var window = new BulkWindow();
-        await using var lane = new DeliveryLane("fcm", EventClass.Bulk, _channel.Open("demo", EventClass.Bulk), this, _metrics, _clock, window);
+        var pace = new BulkPace(_clock);
+        await using var lane = new DeliveryLane("fcm", EventClass.Bulk, _channel.Open("demo", EventClass.Bulk), this, _metrics, _clock, pace);
         for (var i = 0; i < 2_000; i++)
         {
             Assert.True(lane.TryEnqueue(NewDelivery()));
         }
 
-        var narrow = window.Width;
+        var narrow = pace.Width;
         await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == narrow, "the window to be full");
-        window.Observe(TimeSpan.Zero);
-        Assert.InRange(window.Width, narrow + 1, 2 * narrow);
+        pace.Observe(TimeSpan.Zero);
+        Assert.InRange(pace.Width, narrow + 1, 2 * narrow);
         _open.SetResult();
         await Shards.HubUnderTest.UntilAsync(() => lane.IsIdle, "the lane to be idle");
         Assert.Equal(2_000, Volatile.Read(ref _completed));
-        Assert.InRange(_mostInFlight, narrow, window.Width);
+        Assert.InRange(_mostInFlight, narrow, pace.Width);
     }
 
     [Fact]
