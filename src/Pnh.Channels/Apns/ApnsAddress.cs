@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Text.Json;
+using Pnh.Channels.Http;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
@@ -29,18 +30,8 @@ internal static class ApnsAddress
     public static string Scope(string environment, string topic) =>
         Scopes.GetOrAdd((environment, topic), static key => string.Intern($"{key.Environment}/{key.Topic}"));
 
-    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
-    {
-        try
-        {
-            ReadMembers(section, now, addresses, errors);
-        }
-        catch (InvalidOperationException)
-        {
-            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
-            errors.Add(new FieldError("", "invalid-text", "A name or a string in it is not valid Unicode."));
-        }
-    }
+    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
+        DeviceSection.Read(section, now, addresses, errors, ReadMembers);
 
     private static void ReadMembers(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
     {
@@ -71,7 +62,7 @@ internal static class ApnsAddress
                     topic = ReadText(member, errors, IsTopic, "Must be the app's bundle id, without a suffix such as .voip.");
                     break;
                 default:
-                    errors.Add(new FieldError($"/{Escape(member.Name)}", "unknown-member", "Not a member of apns."));
+                    errors.Add(DeviceSection.Unknown("", member.Name, ApnsChannel.ChannelName));
                     break;
             }
         }
@@ -145,8 +136,4 @@ internal static class ApnsAddress
     }
 
     private static bool IsTopic(string text) => text.Length is > 0 and <= 155 && !text.AsSpan().ContainsAnyExcept(TopicCharacters);
-
-    /// <summary>RFC 6901 section 3.</summary>
-    private static string Escape(string name) =>
-        name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
 }

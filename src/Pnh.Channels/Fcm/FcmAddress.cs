@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
+using Pnh.Channels.Http;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
@@ -26,18 +27,8 @@ internal static class FcmAddress
     public static bool IsValid(ReadOnlySpan<char> value) =>
         value.Length is > 0 and <= MaxCharacters && !value.ContainsAnyExcept(Characters);
 
-    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
-    {
-        try
-        {
-            ReadMembers(section, now, addresses, errors);
-        }
-        catch (InvalidOperationException)
-        {
-            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
-            errors.Add(new FieldError("", "invalid-text", "A name or a string in it is not valid Unicode."));
-        }
-    }
+    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
+        DeviceSection.Read(section, now, addresses, errors, ReadMembers);
 
     private static void ReadMembers(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
     {
@@ -62,8 +53,7 @@ internal static class FcmAddress
             }
             else if (member.Name is not (Token or Fid))
             {
-                var pointer = member.Name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
-                errors.Add(new FieldError($"/{pointer}", "unknown-member", "Not a member of fcm."));
+                errors.Add(DeviceSection.Unknown("", member.Name, FcmChannel.ChannelName));
             }
             else if (member.Value.ValueKind != JsonValueKind.String)
             {

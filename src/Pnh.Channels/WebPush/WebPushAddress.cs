@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Channels.Http;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
@@ -12,18 +13,8 @@ internal static class WebPushAddress
 {
     public const string Subscription = "subscription";
 
-    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
-    {
-        try
-        {
-            ReadMembers(section, now, addresses, errors);
-        }
-        catch (InvalidOperationException)
-        {
-            // Half a surrogate pair in an escape, which shows only when a name or a string is read.
-            errors.Add(new FieldError("", "invalid-text", "A name or a string in it is not valid Unicode."));
-        }
-    }
+    public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
+        DeviceSection.Read(section, now, addresses, errors, ReadMembers);
 
     public static void Write(Utf8JsonWriter section, IEnumerable<PushAddress> addresses)
     {
@@ -89,8 +80,7 @@ internal static class WebPushAddress
         {
             if (!known.Contains(member.Name))
             {
-                var name = member.Name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
-                errors.Add(new FieldError($"{pointer}/{name}", "unknown-member", "Not a member of a push subscription."));
+                errors.Add(DeviceSection.Unknown(pointer, member.Name, "a push subscription"));
             }
         }
     }
