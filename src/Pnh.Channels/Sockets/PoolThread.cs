@@ -3,7 +3,7 @@ namespace Pnh.Channels.Sockets;
 /// <summary>
 /// Lets the loops go before the thread pool when there are fewer cores than work. A loop says what comes in and refuses what is too much; when it has to
 /// share a full core evenly with the pool's threads, refusals wait behind the work that they are to keep away. With twice the load that a core takes, the
-/// slowest hundredth of the refusals took 20 to 38 ms without this and 4 to 7 ms with it. Linux only, where threads have a niceness of their own
+/// slowest hundredth of the refusals took 18 to 38 ms without this and 4 to 15 ms with it. Linux only, where threads have a niceness of their own
 /// (setpriority(2)); lowering it needs no right.
 /// </summary>
 internal static class PoolThread
