@@ -44,8 +44,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _storedKeys = storedKeys;
         _readiness = readiness;
         // What arrives on the direct transport waits for its loop, all else for the pool.
-        _watchdog = new ThreadPoolWatchdog(
-            metrics, time, wait => hub.Observe(wait, loops?.TakeLongestTurn() ?? TimeSpan.Zero), loops is null ? null : PoolThread.GiveWay);
+        _watchdog = new ThreadPoolWatchdog(metrics, time, wait => hub.Observe(wait, loops?.TakeLongestTurn() ?? TimeSpan.Zero));
         _runtime = new RuntimeMetrics(registry);
         _sweep = sweep;
         _options = options;

@@ -37,9 +37,6 @@ internal static unsafe partial class Syscalls
     private const int IpProtoTcp = 6;
     private const int TcpNoDelay = 1;
 
-    // PRIO_PROCESS, which means a thread on Linux.
-    private const int OneThread = 0;
-
     /// <summary>Why the last call of this thread failed.</summary>
     public static int Errno => Marshal.GetLastPInvokeError();
 
@@ -71,12 +68,6 @@ internal static unsafe partial class Syscalls
         linger[1] = 0;
         _ = setsockopt(descriptor, SolSocket, SoLinger, linger, 2 * sizeof(int));
     }
-
-    /// <summary>Of a process's first thread; -20 to 19, 19 gives way to everybody.</summary>
-    public static int NicenessOf(int process) => getpriority(OneThread, process);
-
-    /// <summary>Of the calling thread. Negative = not allowed.</summary>
-    public static int SetNiceness(int niceness) => setpriority(OneThread, 0, niceness);
 
     [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
     public static partial nint Receive(int descriptor, byte* buffer, nuint length, int flags);
@@ -119,12 +110,6 @@ internal static unsafe partial class Syscalls
 
     [LibraryImport("libc", SetLastError = true)]
     private static partial int setsockopt(int descriptor, int level, int option, void* value, int length);
-
-    [LibraryImport("libc")]
-    private static partial int getpriority(int which, int who);
-
-    [LibraryImport("libc", SetLastError = true)]
-    private static partial int setpriority(int which, int who, int priority);
 
     /// <summary>struct iovec.</summary>
     public struct Piece

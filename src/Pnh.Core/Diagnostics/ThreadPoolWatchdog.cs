@@ -18,21 +18,17 @@ public sealed class ThreadPoolWatchdog : IDisposable
     /// Measures into <paramref name="metrics"/>, and tells <paramref name="observe"/> each wait, also one that still goes on; nothing runs
     /// before <see cref="Start"/>.
     /// </summary>
-    /// <param name="metrics">Take each wait that is over.</param>
-    /// <param name="time">The clock.</param>
-    /// <param name="observe">On any thread; null = nobody asks.</param>
-    /// <param name="visit">Called on each thread that runs a probe, so sooner or later on all of the pool's; null = nothing.</param>
-    public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe = null, Action? visit = null)
-        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), observe, visit)
+    public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe = null)
+        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), observe)
     {
     }
 
     /// <summary>With another queue than the pool's, so that a test need not starve the pool it runs on.</summary>
-    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue, Action<TimeSpan>? observe = null, Action? visit = null)
+    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue, Action<TimeSpan>? observe = null)
     {
         ArgumentNullException.ThrowIfNull(metrics);
         ArgumentNullException.ThrowIfNull(time);
-        _probe = new Probe(metrics, time, observe, visit);
+        _probe = new Probe(metrics, time, observe);
         _queue = queue;
     }
 
@@ -78,13 +74,11 @@ public sealed class ThreadPoolWatchdog : IDisposable
         private readonly HubMetrics _metrics;
         private readonly TimeProvider _time;
         private readonly Action<TimeSpan>? _observe;
-        private readonly Action? _visit;
         private long _queuedAt;
         private int _waiting;
 
-        public Probe(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe, Action? visit)
+        public Probe(HubMetrics metrics, TimeProvider time, Action<TimeSpan>? observe)
         {
-            _visit = visit;
             _metrics = metrics;
             _time = time;
             _observe = observe;
@@ -110,7 +104,6 @@ public sealed class ThreadPoolWatchdog : IDisposable
             _metrics.ThreadPoolDelay(wait);
             _observe?.Invoke(wait);
             Volatile.Write(ref _waiting, 0);
-            _visit?.Invoke();
         }
     }
 }

@@ -29,8 +29,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
     // Ten-thousandths; 10,000 = all bulk and transient, 20,000 = all messages too. A tenth of that when an overload begins, and for each window in which
     // nobody was answered in time. From then on each measurement moves the share of the class that is refused in part: up by a 16th of itself for
-    // every target that the wait is over it, back by a 128th when it is under half of it, a 32nd while an eighth of the cores
-    // is idle: at 70 % load a sixth is, at 200 % a tenth. In proportion, because publishers that obey Retry-After
+    // every target that the wait is over it, back by a 128th when it is under half of it, a 32nd while a fifth of the cores is idle. In proportion, because publishers that obey Retry-After
     // are in balance at some hundredths and such that do not at more than a half: fixed steps swung around the one or came late for the other.
     private const int All = 10_000;
     private const int Most = 2 * All;
@@ -86,7 +85,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var isLate = answer != long.MaxValue && answer > AnswerTarget.Ticks;
         var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents;
         _windowEvents = events;
-        (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 8 < elapsed * 7 * Environment.ProcessorCount);
+        (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 5 < elapsed * 4 * Environment.ProcessorCount);
         Move(isOverloaded && (isLate || _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);
         _windowStart = time.GetTimestamp();
         _windowCpu = cpu;
