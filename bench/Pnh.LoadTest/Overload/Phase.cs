@@ -10,6 +10,9 @@ namespace Pnh.LoadTest.Overload;
 /// <param name="Devices">Of a user: so many times an event must arrive.</param>
 internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, int Devices)
 {
+    /// <summary>What the hub took per CPU second just before the phase: its share is of that.</summary>
+    public double Capacity { get; init; }
+
     /// <summary>Accepted events per CPU second of the hub.</summary>
     public double Goodput => Seen.Accepted / Cpu;
 
