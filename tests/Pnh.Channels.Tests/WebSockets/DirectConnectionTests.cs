@@ -22,7 +22,7 @@ public class DirectConnectionTests
         Assert.Equal((9, 0), (ping.Opcode, ping.Payload.Length));
         var close = await ReadPastTextAsync(raw);
         Assert.Equal((8, 4006), (close.Opcode, (close.Payload[0] << 8) | close.Payload[1]));
-        await host.WaitForTotalsAsync(host.Server.CountSessions() with { Active = 0, Handshakes = 1, Lingering = 1 });
+        await host.WaitUntilAsync(static now => now with { Active = 0, Handshakes = 1, Lingering = 1 });
     }
 
     [Fact]

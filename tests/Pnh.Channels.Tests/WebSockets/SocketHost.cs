@@ -82,10 +82,13 @@ internal sealed class SocketHost : IAsyncDisposable
     }
 
     /// <summary>Waits until the sums are these.</summary>
-    public async Task WaitForTotalsAsync(SessionTotals expected)
+    public Task WaitForTotalsAsync(SessionTotals expected) => WaitUntilAsync(_ => expected);
+
+    /// <summary>Waits until the sums are what is made of them: what may be anything is left as it is.</summary>
+    public async Task WaitUntilAsync(Func<SessionTotals, SessionTotals> expected)
     {
         using var patience = new CancellationTokenSource(Patience);
-        while (Server.CountSessions() != expected)
+        while (Server.CountSessions() is var now && now != expected(now))
         {
             await Task.Delay(20, patience.Token);
         }
