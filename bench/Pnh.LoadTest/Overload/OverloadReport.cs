@@ -35,7 +35,7 @@ internal static class OverloadReport
             var refused = string.Join(" / ", Enumerable.Range(0, Mix.Classes.Length).Select(seen.RefusedOf));
             Line(
                 text,
-                $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {(phase.Capacity > 0 ? $"{phase.Capacity:F0} | {100 * phase.Goodput / phase.Capacity:F0} %" : "– | –")} | {phase.MostWaiting} | {Ms(seen.Lateness().P99)} |");
+                $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {OfCapacity(phase)} | {phase.MostWaiting} | {Ms(seen.Lateness().P99)} |");
         }
 
         text.AppendLine();
@@ -56,6 +56,9 @@ internal static class OverloadReport
     internal readonly record struct Facts(Quantiles SyncBefore, Quantiles SyncAfter, int Closed);
 
     private static void Line(StringBuilder text, FormattableString line) => text.AppendLine(line.ToString(CultureInfo.InvariantCulture));
+
+    private static string OfCapacity(Phase phase) =>
+        phase.Capacity > 0 ? FormattableString.Invariant($"{phase.Capacity:F0} | {100 * phase.Goodput / phase.Capacity:F0} %") : "– | –";
 
     private static string Ms(double value) => double.IsNaN(value) ? "–" : value.ToString(value < 10 ? "F1" : "F0", CultureInfo.InvariantCulture);
 

@@ -26,11 +26,8 @@ internal static class DeviceSection
 
     /// <summary>A member that nobody knows, <c>Not a member of <paramref name="what"/>.</c></summary>
     /// <param name="parent">Pointer to what it is a member of; empty = the section.</param>
-    /// <param name="name">As it came; escaped here (RFC 6901 section 3).</param>
+    /// <param name="name">As it came.</param>
     /// <param name="what">For a person.</param>
-    public static FieldError Unknown(string parent, string name, string what)
-    {
-        var pointer = name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
-        return new FieldError($"{parent}/{pointer}", "unknown-member", $"Not a member of {what}.");
-    }
+    public static FieldError Unknown(string parent, string name, string what) =>
+        new($"{parent}/{FieldError.Escape(name)}", "unknown-member", $"Not a member of {what}.");
 }

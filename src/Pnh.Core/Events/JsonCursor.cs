@@ -271,7 +271,7 @@ public ref struct JsonCursor
         _reader.Skip();
     }
 
-    /// <summary>A name as part of a pointer. RFC 6901: ~ and / are escaped. Cut, because a stranger's name may be as long as the body.</summary>
+    /// <summary>A name as part of a pointer, escaped. Cut, because a stranger's name may be as long as the body.</summary>
     internal static string Escape(ReadOnlySpan<byte> name)
     {
         var text = Encoding.UTF8.GetString(name);
@@ -280,6 +280,6 @@ public ref struct JsonCursor
             text = text[..(char.IsHighSurrogate(text[63]) ? 63 : 64)];
         }
 
-        return text.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
+        return FieldError.Escape(text);
     }
 }
