@@ -10,13 +10,11 @@ using Pnh.Core.Shards;
 namespace Pnh.Api.Endpoints;
 
 /// <summary>
-/// Streams of events, of any size with constant memory: what has arrived is journaled together, in order. The answer is NDJSON under 207: a line per refused event and a count per 1,000
+/// Streams of events, of any size with constant memory: what has arrived, up to <see cref="Hub.UploadBatch"/>, shares one flush of the journal and is dispatched in order. The answer is NDJSON under 207: a line per refused event and a count per 1,000
 /// accepted, because most clients do not read while they upload; <c>?receipts=all</c> adds a line per accepted event.
 /// </summary>
 internal sealed class EventBatches
 {
-    // As many events share one flush of the journal and one dispatch turn; 256 x 300 B is little to hold.
-    private const int BatchSize = 256;
     private const int CountEvery = 1_000;
 
     // An upload that stands still for longer is cut by many a proxy.
@@ -95,7 +93,7 @@ internal sealed class EventBatches
                 Add(batch, item.ToArray());
             }
 
-            if (batch.Events.Count == BatchSize)
+            if (batch.Events.Count >= _hub.UploadBatch)
             {
                 await AcceptAsync(batch);
             }

@@ -3,16 +3,20 @@ namespace Pnh.Core.Deliveries;
 /// <summary>
 /// How fast bulk goes, so that a campaign takes the cores that are free and no more. A push passes the thread pool some six times; with 800 of them under
 /// way the pool had 10 ms of work queued, and a call waited for that at each of its own six. So while work waits for a core, each lane's width
-/// narrows; while none does and lanes use it up, it widens. And while thousands wait in the lanes, uploads do: 65,000 that wait are garbage that
-/// lives, and each collection stopped everybody for 12 ms to move it. Thread-safe.
+/// narrows; while none does and lanes use it up, it widens. Answers come in bursts: what follows them is done in <see cref="Turns"/>. And uploads
+/// bring no more than the lanes take: 65,000 that wait are garbage that lives, and each collection stopped everybody for 12 ms to move it. Thread-safe.
 /// </summary>
 internal sealed class BulkPace(TimeProvider time)
 {
-    /// <summary>Average wait for a core that a call may meet at each of its steps.</summary>
-    internal static readonly TimeSpan Target = TimeSpan.FromMilliseconds(1);
+    /// <summary>Average wait for a core that a call may meet at each of its steps: 3 ms in all, of the 10 that a campaign may cost it.</summary>
+    internal static readonly TimeSpan Target = TimeSpan.FromMilliseconds(0.5);
 
-    /// <summary>Deliveries in the queues of all bulk lanes with which an upload goes on: the work of a fifth of a second.</summary>
-    internal const int MostWaiting = 512;
+    /// <summary>Deliveries in the queues of all bulk lanes with which an upload goes on: 10 ms of work, as long as a look takes.</summary>
+    internal const int MostWaiting = 64;
+
+    // An event of an upload keeps a core for 30 us: a whole batch for 8 ms, a small one for 1.
+    internal const int WholeBatch = 256;
+    internal const int SmallBatch = 32;
 
     // 640 pushes a second to a provider that answers after 100 ms, whatever else the cores do.
     private const int Least = 64;
@@ -23,6 +27,12 @@ internal sealed class BulkPace(TimeProvider time)
     private bool _isUsedUp;
     private int _waiting;
     private long _taken;
+
+    /// <summary>Where bulk's steps between two waits are done.</summary>
+    internal BulkTurns Turns { get; } = new(time);
+
+    /// <summary>Most events that an upload shall bring at once: few while bulk waits, since then the lanes are what it waits for.</summary>
+    internal int Batch => Volatile.Read(ref _waiting) > 0 ? SmallBatch : WholeBatch;
 
     /// <summary>Most pushes that each lane may have under way.</summary>
     internal int Width => Volatile.Read(ref _width);

@@ -159,6 +159,11 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
     private async Task WorkAsync()
     {
+        if (_pace is not null)
+        {
+            await _pace.Turns.NextAsync();
+        }
+
         while (TryTake(out var delivery))
         {
             if (delivery.IsSettled)
@@ -182,6 +187,11 @@ internal sealed class DeliveryLane : IAsyncDisposable
                 var result = delivery.Withdrawal is null && delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
                     ? DeliveryResult.Of(DeliveryStatus.Expired)
                     : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
+                if (_pace is not null)
+                {
+                    await _pace.Turns.NextAsync();
+                }
+
                 _owner.Completed(this, delivery, result);
             }
             catch (OperationCanceledException) when (_stopping.IsCancellationRequested)

@@ -88,6 +88,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         await _context.Lanes.Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>Most events that an upload shall bring to <see cref="AcceptManyAsync"/> at once, for now.</summary>
+    public int UploadBatch => _context.Lanes.Pace.Batch;
+
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
 

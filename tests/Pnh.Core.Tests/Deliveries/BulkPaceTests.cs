@@ -50,6 +50,16 @@ public sealed class BulkPaceTests
     }
 
     [Fact]
+    public void Batch_WhileBulkWaits_IsSmall()
+    {
+        Assert.Equal(BulkPace.WholeBatch, _pace.Batch);
+        _pace.Queued(1);
+        Assert.Equal(BulkPace.SmallBatch, _pace.Batch);
+        _pace.Taken(1);
+        Assert.Equal(BulkPace.WholeBatch, _pace.Batch);
+    }
+
+    [Fact]
     public void WaitForRoom_FewWait_IsOverAtOnce()
     {
         _pace.Queued(BulkPace.MostWaiting);
