@@ -29,16 +29,13 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
     // Ten-thousandths; 10,000 = all bulk and transient, 20,000 = all messages too. A tenth of that when an overload begins, and for each window in which
     // nobody was answered in time. From then on each measurement moves the share of the class that is refused in part: up by a 16th of itself for
-    // every target that the wait is over it; back when it is under half of it, by a 128th while a fifth of the cores is idle, a 32nd while two fifths
-    // are, a 1,024th with less, since on cores that are as good as full every few seconds had a queue in which one refusal of 100 waited 20 ms, not 8. In
-    // proportion, because publishers that obey Retry-After are in balance at some hundredths and such that do not at more than a half: fixed steps swung
-    // around the one or came late for the other.
+    // every target that the wait is over it, back by a 128th when it is under half of it, a 32nd while a fifth of the cores is idle. In proportion, because publishers that obey Retry-After
+    // are in balance at some hundredths and such that do not at more than a half: fixed steps swung around the one or came late for the other.
     private const int All = 10_000;
     private const int Most = 2 * All;
     private const int Step = Most / 10;
     private const int LeastUp = 10;
     private const int MostTargets = 2;
-    private const double Spare = 0.2;
 
     // 500 events a second: below that no core is full of them, whatever else it waits for.
     private const int FewEvents = 50;
@@ -52,7 +49,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private long _shortestAnswer = long.MaxValue;
     private TimeSpan _longest;
     private bool _isBusy;
-    private int _back = 1_024;
+    private bool _hasRoom;
 
     /// <summary>How long work waited for a core at the last look.</summary>
     public TimeSpan Wait => new(Volatile.Read(ref _waitTicks));
@@ -88,8 +85,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var isLate = answer != long.MaxValue && answer > AnswerTarget.Ticks;
         var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents;
         _windowEvents = events;
-        var idle = 1 - ((cpu - _windowCpu) / (elapsed * Environment.ProcessorCount));
-        (_isBusy, _back) = (isBusy, idle > 2 * Spare ? 32 : idle > Spare ? 128 : 1_024);
+        (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 5 < elapsed * 4 * Environment.ProcessorCount);
         Move(isOverloaded && (isLate || _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);
         _windowStart = time.GetTimestamp();
         _windowCpu = cpu;
@@ -133,7 +129,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         }
         else if (_level > 0 && wait * 2 < Target)
         {
-            Move(-Math.Max(1, share / _back));
+            Move(-Math.Max(1, _hasRoom ? share / 32 : share / 128));
         }
     }
 
