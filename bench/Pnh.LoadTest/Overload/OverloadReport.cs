@@ -12,7 +12,7 @@ internal static class OverloadReport
         text.AppendLine("# The hub below, at and above its capacity").AppendLine();
         Line(text, $"{options.Title}");
         Line(text, $"{options.Users} users with {options.Devices} session{(options.Devices == 1 ? "" : "s")} each, which acknowledge; {options.Connections} keep-alive connections, 10 % call, 60 % message, 30 % bulk, every event to one random user, {options.Padding} bytes of filling.");
-        Line(text, $"Open loop, Poisson; every latency counts from when the event was due (clock steps of 1 ms). {options.PhaseSeconds:F0} s measured per phase after {options.WarmSeconds:F0} s. Shares are of the capacity: what the hub's one core accepted per CPU second from 64 publishers just before the phase. Sessions closed by the hub: {facts.Closed}.");
+        Line(text, $"Open loop, Poisson; every latency counts from when the event was due (clock steps of 1 ms). {options.PhaseSeconds:F0} s measured per phase after {options.WarmSeconds:F0} s. The peak: what the hub's one core accepted per CPU second from 64 publishers just before the phase. Shares are of the capacity: the most of an open loop of which nothing was refused, in tenths of the peak. Sessions closed by the hub: {facts.Closed}.");
         Line(text, $"One write of 4 kB and its fsync on the hub's disk, without the hub: p50 {Ms(facts.SyncBefore.Median)} ms, p99 {Ms(facts.SyncBefore.P99)} ms before; p50 {Ms(facts.SyncAfter.Median)} ms, p99 {Ms(facts.SyncAfter.P99)} ms after.");
         text.AppendLine();
         text.AppendLine("| phase | offered/s | accepted/s | refused | held back | given up | no answer | call POST to frame p50 / p99 / max, ms | calls taken, not arrived | call 202 p50 / p99, ms | message POST to frame p99, ms | bulk p99, ms |");
@@ -27,7 +27,7 @@ internal static class OverloadReport
         }
 
         text.AppendLine();
-        text.AppendLine("| phase | refused call / message / bulk | refusal p50 / p99 from sending, ms | p99 from due, ms | without Retry-After | hub CPU | generator CPU | accepted per hub CPU second | capacity before it | of that | waited for a connection, most | generator late p99, ms |");
+        text.AppendLine("| phase | refused call / message / bulk | refusal p50 / p99 from sending, ms | p99 from due, ms | without Retry-After | hub CPU | generator CPU | accepted per hub CPU second | peak before it | of that | waited for a connection, most | generator late p99, ms |");
         text.AppendLine("|---|---|---|---|---|---|---|---|---|---|---|---|");
         foreach (var phase in phases)
         {
@@ -35,7 +35,7 @@ internal static class OverloadReport
             var refused = string.Join(" / ", Enumerable.Range(0, Mix.Classes.Length).Select(seen.RefusedOf));
             Line(
                 text,
-                $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {OfCapacity(phase)} | {phase.MostWaiting} | {Ms(seen.Lateness().P99)} |");
+                $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {OfPeak(phase)} | {phase.MostWaiting} | {Ms(seen.Lateness().P99)} |");
         }
 
         text.AppendLine();
@@ -57,8 +57,8 @@ internal static class OverloadReport
 
     private static void Line(StringBuilder text, FormattableString line) => text.AppendLine(line.ToString(CultureInfo.InvariantCulture));
 
-    private static string OfCapacity(Phase phase) =>
-        phase.Capacity > 0 ? FormattableString.Invariant($"{phase.Capacity:F0} | {100 * phase.Goodput / phase.Capacity:F0} %") : "– | –";
+    private static string OfPeak(Phase phase) =>
+        phase.Peak > 0 ? FormattableString.Invariant($"{phase.Peak:F0} | {100 * phase.OfPeak:F0} %") : "– | –";
 
     private static string Ms(double value) => double.IsNaN(value) ? "–" : value.ToString(value < 10 ? "F1" : "F0", CultureInfo.InvariantCulture);
 

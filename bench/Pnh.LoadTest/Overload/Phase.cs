@@ -10,11 +10,17 @@ namespace Pnh.LoadTest.Overload;
 /// <param name="Devices">Of a user: so many times an event must arrive.</param>
 internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, int Devices)
 {
-    /// <summary>What the hub took per CPU second just before the phase: its share is of that.</summary>
-    public double Capacity { get; init; }
+    /// <summary>How the names of the phases begin that look for the capacity.</summary>
+    public const string OpenLoop = "open loop";
+
+    /// <summary>What the hub took per CPU second from 64 publishers just before the phase; 0 = not measured.</summary>
+    public double Peak { get; init; }
 
     /// <summary>Accepted events per CPU second of the hub.</summary>
     public double Goodput => Seen.Accepted / Cpu;
+
+    /// <summary>Accepted per CPU second as a share of <see cref="Peak"/>, which takes the host's speed of that moment out of it; infinite when not measured.</summary>
+    public double OfPeak => Goodput / Peak;
 
     /// <summary>Deliveries of a class that were accepted in the whole phase and never seen by a session.</summary>
     public long Missing(int @class) => (Seen.Taken(@class) * Devices) - Seen.Arrived(@class);

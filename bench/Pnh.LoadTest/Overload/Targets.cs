@@ -8,6 +8,8 @@ internal static class Targets
     /// <summary>A line per promise: what it is, what was measured, whether that is enough.</summary>
     public static IEnumerable<string> Judge(IReadOnlyList<Phase> phases)
     {
+        // The load's own peak: the same events from the same connections at the same random times. What comes in groups costs less.
+        var best = phases.Where(static phase => phase.Name.StartsWith(Phase.OpenLoop, StringComparison.Ordinal)).Select(static phase => phase.OfPeak).DefaultIfEmpty(1).Max();
         foreach (var phase in phases)
         {
             var limit = phase.Name switch { "70 %" => 50, "200 %" => 200, _ => 0 };
@@ -17,7 +19,7 @@ internal static class Targets
                 yield return Line($"calls not arrived at {phase.Name}", phase.Missing(Mix.Call), "at most", 0);
             }
 
-            if (phase.Seen.Refused > 0)
+            if (phase.Seen.Refused > 0 && phase.Name.Contains("00 %", StringComparison.Ordinal))
             {
                 yield return Line($"refusal p99 at {phase.Name}", phase.Seen.RefusalOnWire().P99, "at most", 10);
                 yield return Line($"refusals without Retry-After at {phase.Name}", phase.Seen.WithoutRetryAfter, "at most", 0);
@@ -25,7 +27,7 @@ internal static class Targets
 
             if (phase.Name.StartsWith("300 %", StringComparison.Ordinal))
             {
-                yield return Line($"goodput per CPU second at {phase.Name}, % of the capacity before it", 100 * phase.Goodput / phase.Capacity, "at least", 90);
+                yield return Line($"goodput per CPU second at {phase.Name}, % of the best of an open loop", 100 * phase.OfPeak / best, "at least", 90);
             }
         }
     }
