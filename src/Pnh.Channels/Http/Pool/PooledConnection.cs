@@ -61,8 +61,8 @@ internal sealed class PooledConnection : IConnectionObserver
     /// <summary>True while it takes one request at a time: unproven, or its peer has not said yet how many streams it allows.</summary>
     public bool IsCold => _startsCold ? !IsProven : !HasSettings && !HasAnswered;
 
-    /// <summary>Places to be had.</summary>
-    public int Room => HasEnded || IsDraining ? 0 : Math.Max(0, (IsCold ? Math.Min(1, Limit) : Limit) - InFlight);
+    /// <summary>Places to be had. None before the wire is there: the peer's SETTINGS may be read on another thread before the opening one comes back with it.</summary>
+    public int Room => Wire is null || HasEnded || IsDraining ? 0 : Math.Max(0, (IsCold ? Math.Min(1, Limit) : Limit) - InFlight);
 
     public void Drain(long now) => DrainingSince ??= now;
 

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
 using System.Threading.Channels;
 using Pnh.Channels.Http;
@@ -45,6 +46,22 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         await third;
         Assert.Equal((0, 1), (Count(ConnectionState.Cold), Count(ConnectionState.Warm)));
         Assert.Equal(1, _services.Gauges.InFlight);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Enter_SettingsAreReadBeforeTheConnectionIsThere_PlaceHasAConnection(bool startsCold)
+    {
+        Start(new() { StartsCold = startsCold }, services: TestServices.For(_server.Address, _time, new ConnectionTransports(new Hasty(), static _ => true)));
+        var accept = _server.AcceptAsync();
+        var place = await EnterAsync();
+        Assert.NotNull(place.Connection);
+        var send = SendAsync(place);
+        var peer = await accept;
+        await peer.AnswerAsync(await peer.NextRequestAsync());
+        using var answer = await send;
+        Assert.Equal(200, answer.Status);
     }
 
     [Fact]
@@ -297,7 +314,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         Assert.Equal("connection-closed", (await EnterAsync()).Fault);
     }
 
-    private void Start(Shape shape, Uri? origin = null) => _pool = new ConnectionPool(
+    private void Start(Shape shape, Uri? origin = null, ProviderServices? services = null) => _pool = new ConnectionPool(
         new PoolOptions
         {
             Origin = origin ?? _server.Address,
@@ -308,7 +325,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
             IdleTimeout = TimeSpan.FromMinutes(3),
             StallAfter = shape.StallAfter,
         },
-        _services);
+        services ?? _services);
 
     /// <summary>Sends one request over the pool's first connection and answers it.</summary>
     private async Task<(RawHttp2Peer Peer, ConnectionPlace Place)> WarmAsync(uint maxStreams = 100)
@@ -369,6 +386,20 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         {
             Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
             await Task.Delay(5);
+        }
+    }
+
+    /// <summary>Its reading path is quicker than who opens it.</summary>
+    private sealed class Hasty : IConnectionTransport
+    {
+        private readonly FrameworkTransport _inner = new();
+
+        public string Name => "hasty";
+
+        public IProviderConnection Open(SslStream stream, ConnectionOptions options, IConnectionObserver observer)
+        {
+            observer.StreamLimit(100);
+            return _inner.Open(stream, options, observer);
         }
     }
 
