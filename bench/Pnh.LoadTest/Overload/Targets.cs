@@ -19,7 +19,7 @@ internal static class Targets
                 yield return Line($"calls not arrived at {phase.Name}", phase.Missing(Mix.Call), "at most", 0);
             }
 
-            if (phase.Seen.Refused > 0 && phase.Name.Contains("00 %", StringComparison.Ordinal))
+            if (phase.Seen.Refused > 0)
             {
                 yield return Line($"refusal p99 at {phase.Name}", phase.Seen.RefusalOnWire().P99, "at most", 10);
                 yield return Line($"refusals without Retry-After at {phase.Name}", phase.Seen.WithoutRetryAfter, "at most", 0);

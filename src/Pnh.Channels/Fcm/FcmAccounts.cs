@@ -12,7 +12,7 @@ namespace Pnh.Channels.Fcm;
 /// <param name="SendAddress">Where messages are posted.</param>
 /// <param name="Credential">Shared by every lane of the account.</param>
 /// <param name="Connections">The most that each class may open.</param>
-/// <param name="Pace">Of the whole project: all its lanes share it.</param>
+/// <param name="Pace">Of the whole project: all its lanes share it, and so do other apps' accounts of the same project.</param>
 /// <param name="Devices">Of each device.</param>
 /// <param name="CollapseKeys">Of each device.</param>
 internal sealed record FcmAccount(
@@ -30,6 +30,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, FcmAccount> _byName = new(StringComparer.Ordinal);
     private readonly Dictionary<(string App, string Project), FcmAccount> _byProject = [];
+    private readonly Dictionary<Uri, (FcmPace Pace, int PerMinute, string Account)> _paces = [];
     private readonly List<CredentialFile> _files = [];
 
     public FcmAccounts(IConfiguration pnhSection, ProviderServices services)
@@ -86,16 +87,33 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
             section.Fail("ServiceAccountFile", $"another account of the app has project {serviceAccount.ProjectId} already");
         }
 
+        var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
+        var pace = PaceOf(section, send, perMinute, services.Time);
         if (!section.IsValid)
         {
             serviceAccount.Key.Dispose();
             return;
         }
 
-        var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
         Add(section, bytes, new FcmAccount(
             section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), connections,
-            new FcmPace(perMinute, services.Time), new DevicePace(PerDeviceAndMinute, services.Time), new FcmCollapseKeys(services.Time)), services);
+            pace, new DevicePace(PerDeviceAndMinute, services.Time), new FcmCollapseKeys(services.Time)), services);
+    }
+
+    // Google counts by project, whichever app a message is for: two paces would be twice the quota.
+    private FcmPace PaceOf(AccountSection section, Uri send, int perMinute, TimeProvider time)
+    {
+        if (!_paces.TryGetValue(send, out var known))
+        {
+            known = (new FcmPace(perMinute, time), perMinute, section.Name);
+            _paces.Add(send, known);
+        }
+        else if (known.PerMinute != perMinute)
+        {
+            section.Fail("MessagesPerMinute", $"account {known.Account} has {known.PerMinute} for the same project, which has one quota");
+        }
+
+        return known.Pace;
     }
 
     private void Add(AccountSection section, byte[] bytes, FcmAccount account, ProviderServices services)

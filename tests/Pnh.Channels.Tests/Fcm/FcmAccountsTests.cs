@@ -1,4 +1,6 @@
 using System.Security.Cryptography;
+using Microsoft.Extensions.DependencyInjection;
+using Pnh.Channels.Fcm;
 using Pnh.Channels.Tests.Http;
 using Pnh.TestKit;
 
@@ -49,5 +51,29 @@ public sealed class FcmAccountsTests
 
         Assert.Empty(host.Check());
         Assert.Equal(expected, host.Channel("fcm").FindAccount(app, FcmFixture.Address() with { Scope = project }));
+    }
+
+    [Theory]
+    [InlineData("600", "600", null)]
+    [InlineData(null, "600000", null)]
+    [InlineData("600", "1200", "Pnh:Apps:shop:Fcm:0:MessagesPerMinute: account demo/0 has 600 for the same project, which has one quota")]
+    public async Task Pace_TwoAppsOneProject_OneQuota(string? demo, string shop, string? problem)
+    {
+        using var key = RSA.Create(2048);
+        await using var host = new ChannelHost(
+            new FakeTimeProvider(),
+            new()
+            {
+                ["Apps:demo:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:demo:Fcm:0:MessagesPerMinute"] = demo,
+                ["Apps:shop:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:shop:Fcm:0:MessagesPerMinute"] = shop,
+            },
+            new() { ["account.json"] = FcmFixture.AccountFile(key, "https://oauth2.googleapis.com/token") });
+
+        Assert.Equal(problem is null ? [] : [problem], host.Check());
+        if (problem is null)
+        {
+            var accounts = host.Services.GetRequiredService<FcmAccounts>();
+            Assert.Same(accounts.Get("demo/0").Pace, accounts.Get("shop/0").Pace);
+        }
     }
 }
