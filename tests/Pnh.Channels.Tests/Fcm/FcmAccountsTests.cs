@@ -64,8 +64,10 @@ public sealed class FcmAccountsTests
             new FakeTimeProvider(),
             new()
             {
-                ["Apps:demo:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:demo:Fcm:0:MessagesPerMinute"] = demo,
-                ["Apps:shop:Fcm:0:ServiceAccountFile"] = "account.json", ["Apps:shop:Fcm:0:MessagesPerMinute"] = shop,
+                ["Apps:demo:Fcm:0:ServiceAccountFile"] = "account.json",
+                ["Apps:demo:Fcm:0:MessagesPerMinute"] = demo,
+                ["Apps:shop:Fcm:0:ServiceAccountFile"] = "account.json",
+                ["Apps:shop:Fcm:0:MessagesPerMinute"] = shop,
             },
             new() { ["account.json"] = FcmFixture.AccountFile(key, "https://oauth2.googleapis.com/token") });
 
