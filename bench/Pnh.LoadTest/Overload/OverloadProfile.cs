@@ -50,7 +50,7 @@ internal static class OverloadProfile
         for (var share = 1.0; ; share -= 0.1)
         {
             var peak = run.Saturate("peak", 64).Goodput;
-            var phase = run.Offer(FormattableString.Invariant($"{Phase.OpenLoop}, {share:F1} of the peak"), share * peak, obey: false) with { Peak = peak };
+            var phase = run.Offer(FormattableString.Invariant($"open loop, {share:F1} of the peak"), share * peak, obey: false) with { Peak = peak };
             phases.Add(phase);
             if ((phase.Seen.Refused == 0 && phase.Seen.GivenUp == 0) || share < 0.45)
             {

@@ -10,9 +10,6 @@ namespace Pnh.LoadTest.Overload;
 /// <param name="Devices">Of a user: so many times an event must arrive.</param>
 internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, int Devices)
 {
-    /// <summary>How the names of the phases begin that look for the capacity.</summary>
-    public const string OpenLoop = "open loop";
-
     /// <summary>What the hub took per CPU second from 64 publishers just before the phase; 0 = not measured.</summary>
     public double Peak { get; init; }
 
