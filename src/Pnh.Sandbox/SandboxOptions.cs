@@ -11,7 +11,7 @@ public sealed class SandboxOptions
     /// <summary>Port of the APNs stand-in; 0 takes any free one.</summary>
     public int ApnsPort { get; set; } = 8443;
 
-    /// <summary>Port of FCM v1, of OAuth's <c>/token</c> and of <c>/sandbox/…</c>; 0 takes any free one.</summary>
+    /// <summary>Port of FCM v1, of Web Push, of OAuth's <c>/token</c> and of <c>/sandbox/…</c>; 0 takes any free one.</summary>
     public int FcmPort { get; set; } = 8444;
 
     /// <summary>Address to listen on; null means localhost, both families where the machine has them.</summary>

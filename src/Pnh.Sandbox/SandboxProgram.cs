@@ -46,7 +46,8 @@ public static class SandboxProgram
         string fcm = server.FcmAddress.GetLeftPart(UriPartial.Authority);
         return $$"""
             APNs stand-in   {{apns}}
-            FCM and OAuth   {{fcm}}
+            FCM, OAuth      {{fcm}}
+            Web Push        curl --cacert '{{credentials.CaFile}}' {{fcm}}/sandbox/browsers/NAME
             Phones          curl --cacert '{{credentials.CaFile}}' {{fcm}}/sandbox/phones
             Script          curl --cacert '{{credentials.CaFile}}' -X PUT -d '{"kind":"unregistered"}' {{fcm}}/sandbox/scripts/ADDRESS
 
@@ -60,6 +61,10 @@ public static class SandboxProgram
             export Pnh__Apps__demo__Apns__0__BaseAddress={{apns}}
             export Pnh__Apps__demo__Fcm__0__ServiceAccountFile='{{credentials.ServiceAccountFile}}'
             export Pnh__Apps__demo__Fcm__0__BaseAddress={{fcm}}
+            export Pnh__Apps__demo__WebPush__0__Subject=mailto:ops@example.com
+            export Pnh__Apps__demo__WebPush__0__KeyFile='{{credentials.VapidKeyFile}}'
+            export Pnh__Apps__demo__WebPush__0__AllowedHosts={{server.FcmAddress.Authority}}
+            export Pnh__Apps__demo__WebPush__0__AllowLoopback=true
             """;
     }
 }

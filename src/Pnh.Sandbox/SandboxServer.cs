@@ -5,11 +5,12 @@ using Pnh.Sandbox.Control;
 using Pnh.Sandbox.Fcm;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.OAuth;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox;
 
 /// <summary>
-/// Strict stand-ins for APNs, FCM HTTP v1 and Google's OAuth, on real TLS and HTTP/2, and the phones behind them. Thread-safe.
+/// Strict stand-ins for APNs, FCM HTTP v1, Web Push and Google's OAuth, on real TLS and HTTP/2, and the phones behind them. Thread-safe.
 /// It shares no code with the hub's channels, so that it cannot share their mistakes.
 /// </summary>
 public sealed class SandboxServer : IAsyncDisposable
@@ -20,13 +21,15 @@ public sealed class SandboxServer : IAsyncDisposable
     private readonly StandInHost _google;
     private readonly StandInHost _apple;
     private readonly AccessTokens _tokens;
+    private readonly Browsers _browsers;
 
     private SandboxServer(StandInHost google, StandInHost apple, SandboxCredentials credentials, AccessTokens tokens,
-        SandboxScripts scripts, SandboxPhones phones, SandboxViolations violations)
+        Browsers browsers, SandboxScripts scripts, SandboxPhones phones, SandboxViolations violations)
     {
         _google = google;
         _apple = apple;
         _tokens = tokens;
+        _browsers = browsers;
         Credentials = credentials;
         Scripts = scripts;
         Phones = phones;
@@ -36,7 +39,7 @@ public sealed class SandboxServer : IAsyncDisposable
     /// <summary>The base address of APNs: <c>https://localhost:8443/</c>.</summary>
     public Uri ApnsAddress => _apple.Address;
 
-    /// <summary>The base address of FCM and OAuth: <c>https://localhost:8444/</c>.</summary>
+    /// <summary>The base address of FCM, Web Push and OAuth: <c>https://localhost:8444/</c>.</summary>
     public Uri FcmAddress => _google.Address;
 
     /// <summary>The only CA that a client must trust to reach both addresses.</summary>
@@ -72,11 +75,13 @@ public sealed class SandboxServer : IAsyncDisposable
         SandboxPhones phones = new(options);
         SandboxViolations violations = new();
         AccessTokens tokens = new(options);
+        Browsers browsers = new(credentials.Browsers.Secret, options.FcmPort);
 
         GooglePort googlePort = new(
             new FcmStandIn(options, credentials.ProjectId, tokens, scripts, phones),
             new OAuthStandIn(new AssertionCheck(credentials.Account, options), tokens, options),
-            new ControlEndpoints(scripts, phones, violations),
+            new WebPushStandIn(options, browsers, credentials.Browsers.ApplicationServerKey, scripts, phones, violations),
+            new ControlEndpoints(scripts, phones, violations, browsers),
             violations);
         ApnsStandIn apns = new(options, credentials, scripts, phones, violations);
 
@@ -84,14 +89,23 @@ public sealed class SandboxServer : IAsyncDisposable
         try
         {
             StandInHost apple = await StandInHost.StartAsync(ForApple(options, credentials), apns.HandleAsync, cancellationToken);
+            browsers.MoveTo(google.Address);
             credentials.Account.MoveTo(new Uri(google.Address, OAuthStandIn.Path).AbsoluteUri);
-            return new SandboxServer(google, apple, credentials, tokens, scripts, phones, violations);
+            return new SandboxServer(google, apple, credentials, tokens, browsers, scripts, phones, violations);
         }
         catch
         {
             await google.DisposeAsync();
             throw;
         }
+    }
+
+    /// <summary>The subscription of the browser of this name: the same at every start on this folder, but for the port in its endpoint.</summary>
+    /// <param name="name">1 to 64 letters, digits, <c>-</c>, <c>_</c> or <c>.</c>; its address in <see cref="Phones"/> and <see cref="Scripts"/>.</param>
+    public BrowserSubscription Subscribe(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return Browsers.IsName(name) ? _browsers.Subscribe(name) : throw new ArgumentException(Browsers.NameRule, nameof(name));
     }
 
     /// <summary>Makes every access token that is out unknown: the next send with it gets 401.</summary>

@@ -15,8 +15,11 @@ public enum ViolationKind
     /// <summary>An answer of BadDeviceToken: in number they make APNs disconnect.</summary>
     BadDeviceTokens,
 
-    /// <summary>A payload that is no JSON object, or lacks what its push type needs: Apple drops such pushes silently.</summary>
+    /// <summary>A payload that is no JSON object, or lacks what its push type needs: APNs, or the page's service worker, drops it silently.</summary>
     UselessPayloads,
+
+    /// <summary>A Web Push message that its browser cannot decrypt: accepted, since a push service cannot know, and dropped silently.</summary>
+    UnreadableMessages,
 }
 
 /// <summary>Counters of <see cref="ViolationKind"/>. Thread-safe.</summary>

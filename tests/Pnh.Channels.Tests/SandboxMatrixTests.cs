@@ -8,8 +8,8 @@ using Pnh.Sandbox;
 namespace Pnh.Channels.Tests;
 
 /// <summary>
-/// Every request that PNH makes, against stand-ins that share no code with the channels: Apple's header matrix (push type, topic, priority, size), and FCM's
-/// published message schema with its patterns and limits. What they refuse, the providers refuse.
+/// Every request that PNH makes, against stand-ins that share no code with the channels: Apple's header matrix (push type, topic, priority, size), FCM's
+/// published message schema with its patterns and limits, and the RFCs of Web Push. What they refuse, the providers refuse.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "xunit ends it by DisposeAsync.")]
 public sealed class SandboxMatrixTests : IAsyncLifetime
@@ -34,6 +34,10 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
             ["Apps:demo:Apns:0:BaseAddress"] = _sandbox.ApnsAddress.AbsoluteUri,
             ["Apps:demo:Fcm:0:ServiceAccountFile"] = _sandbox.Credentials.ServiceAccountFile,
             ["Apps:demo:Fcm:0:BaseAddress"] = _sandbox.FcmAddress.AbsoluteUri,
+            ["Apps:demo:WebPush:0:Subject"] = "mailto:ops@example.com",
+            ["Apps:demo:WebPush:0:KeyFile"] = _sandbox.Credentials.VapidKeyFile,
+            ["Apps:demo:WebPush:0:AllowedHosts"] = _sandbox.FcmAddress.Authority,
+            ["Apps:demo:WebPush:0:AllowLoopback"] = "true",
         });
         Assert.Empty(_host.Check());
         _host.Trust(_sandbox.ApnsAddress, _sandbox.CaCertificate);
@@ -101,6 +105,26 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
 
         Assert.InRange(sent, 200, 10_000);
         Assert.Equal(0, _sandbox.Violations.Total);
+    }
+
+    [Fact]
+    public async Task WebPush_EveryEvent_AcceptedAndReadByTheBrowser()
+    {
+        var browser = _sandbox.Subscribe("ada-laptop");
+        var address = new PushAddress("webpush", "subscription", $"{browser.Endpoint.AbsoluteUri} {browser.P256dh} {browser.Auth}", "", default);
+        var channel = _host.Channel("webpush");
+        await using var sender = channel.Open(channel.FindAccount("demo", address)!, EventClass.Message);
+        var sent = 0;
+        foreach (var accepted in Events())
+        {
+            await AssertAcceptedAsync(sender, accepted, address);
+            sent++;
+        }
+
+        await AssertClearsAsync(sender, address);
+        Assert.InRange(sent, 100, 10_000);
+        Assert.Equal(0, _sandbox.Violations.Total);
+        Assert.Equal(sent + Classes.Length, _sandbox.Phones.Find("ada-laptop")!.Received);
     }
 
     [Fact]

@@ -65,6 +65,8 @@ public sealed class SandboxStartTests : IDisposable
         string printed = output.ToString();
         string account = Path.Combine(_folder, "service-account.json");
         Assert.Contains($"Pnh__Apps__demo__Fcm__0__ServiceAccountFile='{account}'", printed, StringComparison.Ordinal);
+        Assert.Contains($"Pnh__Apps__demo__WebPush__0__KeyFile='{Path.Combine(_folder, "vapid.pem")}'", printed, StringComparison.Ordinal);
+        Assert.Contains("Pnh__Apps__demo__WebPush__0__AllowedHosts=localhost:", printed, StringComparison.Ordinal);
         Assert.Contains("SSL_CERT_FILE='" + Path.Combine(_folder, "ca.pem"), printed, StringComparison.Ordinal);
         Assert.Contains("Pnh__Apps__demo__Apns__0__TeamId=", printed, StringComparison.Ordinal);
         Assert.DoesNotContain("PRIVATE KEY", printed, StringComparison.Ordinal);

@@ -85,14 +85,14 @@ public sealed class SandboxUnderTest : IAsyncDisposable
     internal string ProviderToken(TimeSpan age = default) => _providerTokens.GetOrAdd(Now - age,
         issuedAt => Jwt.Es256(ApnsKey, Server.Credentials.KeyId, Server.Credentials.TeamId, issuedAt));
 
-    internal async Task<Answer> SendAsync(HttpRequestMessage request, HttpMessageInvoker? caller = null)
+    internal async Task<Answer> SendAsync(HttpRequestMessage request, HttpMessageInvoker? caller = null, Version? version = null)
     {
         using CancellationTokenSource timeout = new(Patience);
 
         // APNs holds things against a connection, so each push gets its own; Google does not.
         bool google = request.RequestUri!.Port == Server.FcmAddress.Port;
         using HttpMessageInvoker? own = caller is null && !google ? NewCaller() : null;
-        request.Version = HttpVersion.Version20;
+        request.Version = version ?? HttpVersion.Version20;
         request.VersionPolicy = HttpVersionPolicy.RequestVersionExact;
         using (request)
         {

@@ -63,7 +63,7 @@ internal sealed record ConsoleSession(string App, string User, string Device, st
 
 /// <summary>One fake phone. The push address stays on the server.</summary>
 /// <param name="Name">Unique among the phones: <c>ada/iphone</c>.</param>
-/// <param name="Platform">Ios or Android.</param>
+/// <param name="Platform">Ios, Android or Web.</param>
 /// <param name="Received">Pushes since the start, shown or not.</param>
 /// <param name="LockScreen">Newest first; the page shows what fits.</param>
 internal sealed record ConsolePhone(string Name, Platform Platform, long Received, IReadOnlyList<LockScreenItem> LockScreen);

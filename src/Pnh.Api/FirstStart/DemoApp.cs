@@ -41,11 +41,11 @@ internal static class DemoApp
         section[$"{Section}:Keys:0:Scopes"] = "send register read admin";
         if (sandbox is not null)
         {
-            var credentials = sandbox.Credentials;
             AddApns(section, 0, "production", sandbox);
             AddApns(section, 1, "sandbox", sandbox);
-            section[$"{Section}:Fcm:0:ServiceAccountFile"] = credentials.ServiceAccountFile;
+            section[$"{Section}:Fcm:0:ServiceAccountFile"] = sandbox.Credentials.ServiceAccountFile;
             section[$"{Section}:Fcm:0:BaseAddress"] = sandbox.FcmAddress.ToString();
+            AddWebPush(section, sandbox);
         }
 
         return section;
@@ -68,6 +68,16 @@ internal static class DemoApp
         section[$"{account}:Topic"] = Topic;
         section[$"{account}:Environment"] = environment;
         section[$"{account}:BaseAddress"] = sandbox.ApnsAddress.ToString();
+    }
+
+    // For the browsers of GET /sandbox/browsers/{name}: whoever wants one registers it.
+    private static void AddWebPush(Dictionary<string, string?> section, SandboxServer sandbox)
+    {
+        var account = $"{Section}:WebPush:0";
+        section[$"{account}:Subject"] = "mailto:ops@example.com";
+        section[$"{account}:KeyFile"] = sandbox.Credentials.VapidKeyFile;
+        section[$"{account}:AllowedHosts"] = sandbox.FcmAddress.Authority;
+        section[$"{account}:AllowLoopback"] = "true";
     }
 
     private static string Key(byte[] secret) => $"pnh_{Name}_{Base64Url.EncodeToString(secret)}";

@@ -4,11 +4,12 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.Scripts;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox.Control;
 
 /// <summary>
-/// The sandbox's own addresses under <c>/sandbox/</c> on the FCM port: scripts, names, phones, violations. No credential and
+/// The sandbox's own addresses under <c>/sandbox/</c> on the FCM port: scripts, names, phones, browsers, violations. No credential and
 /// no header of a push leaves here.
 /// </summary>
 internal sealed class ControlEndpoints
@@ -16,6 +17,7 @@ internal sealed class ControlEndpoints
     public const string Prefix = "/sandbox/";
     private const string ScriptsPath = "/sandbox/scripts";
     private const string PhonesPath = "/sandbox/phones";
+    private const string BrowsersPath = "/sandbox/browsers";
     private const string ViolationsPath = "/sandbox/violations";
     private const int BodyBytesRead = 16 * 1024;
 
@@ -24,12 +26,14 @@ internal sealed class ControlEndpoints
     private readonly SandboxScripts _scripts;
     private readonly SandboxPhones _phones;
     private readonly SandboxViolations _violations;
+    private readonly Browsers _browsers;
 
-    public ControlEndpoints(SandboxScripts scripts, SandboxPhones phones, SandboxViolations violations)
+    public ControlEndpoints(SandboxScripts scripts, SandboxPhones phones, SandboxViolations violations, Browsers browsers)
     {
         _scripts = scripts;
         _phones = phones;
         _violations = violations;
+        _browsers = browsers;
     }
 
     public Task HandleAsync(HttpContext context)
@@ -37,6 +41,7 @@ internal sealed class ControlEndpoints
         string path = context.Request.Path.Value!;
         string? script = AddressIn(path, ScriptsPath);
         string? phone = AddressIn(path, PhonesPath);
+        string? browser = AddressIn(path, BrowsersPath);
         return (context.Request.Method, path) switch
         {
             ("GET", ScriptsPath) => WriteAsync(context, WriteScripts),
@@ -44,8 +49,9 @@ internal sealed class ControlEndpoints
             ("DELETE", _) when script is not null => StatusAsync(context, _scripts.Remove(script) ? 204 : 404),
             ("GET", PhonesPath) => WriteAsync(context, WritePhones),
             ("PUT", _) when phone is not null => NameAsync(context, phone),
+            ("GET", _) when browser is not null => SubscribeAsync(context, browser),
             ("GET", ViolationsPath) => WriteAsync(context, WriteViolations),
-            _ => StatusAsync(context, script is null && phone is null && path is not (ScriptsPath or PhonesPath or ViolationsPath) ? 404 : 405),
+            _ => StatusAsync(context, (script ?? phone ?? browser) is null && path is not (ScriptsPath or PhonesPath or ViolationsPath) ? 404 : 405),
         };
     }
 
@@ -82,6 +88,18 @@ internal sealed class ControlEndpoints
         await context.Response.WriteAsync("the body must be {\"name\":\"…\"}\n", context.RequestAborted);
     }
 
+    private Task SubscribeAsync(HttpContext context, string name)
+    {
+        if (Browsers.IsName(name))
+        {
+            context.Response.ContentType = "application/json";
+            return context.Response.WriteAsync(_browsers.Subscribe(name).ToJson(), context.RequestAborted);
+        }
+
+        context.Response.StatusCode = StatusCodes.Status400BadRequest;
+        return context.Response.WriteAsync(Browsers.NameRule + "\n", context.RequestAborted);
+    }
+
     private static string? NameIn(ReadOnlyMemory<byte> body) =>
         StrictJson.Parse(body, out _) is { ValueKind: JsonValueKind.Object } json && json.TryGetProperty("name", out JsonElement name)
             && name.ValueKind == JsonValueKind.String ? name.GetString() : null;
@@ -105,7 +123,7 @@ internal sealed class ControlEndpoints
         {
             json.WriteStartObject();
             json.WriteString("address", phone.Address);
-            json.WriteString("platform", phone.Platform == PhonePlatform.Ios ? "ios" : "android");
+            json.WriteString("platform", phone.Platform.ToString().ToLowerInvariant());
             json.WriteString("name", phone.Name);
             json.WriteNumber("received", phone.Received);
             json.WriteStartArray("lockScreen");

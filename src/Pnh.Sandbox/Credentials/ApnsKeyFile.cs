@@ -27,17 +27,16 @@ internal static class ApnsKeyFile
         string keyPath = PathOf(folder, keyId);
         string pem = PrivateFile.Read(keyPath)
             ?? throw new SandboxException($"{keyPath} is missing. Delete {accountPath} too: the next start makes a new pair.");
-        return new ApnsKey(teamId, keyId, ReadKey(keyPath, pem));
+        return new ApnsKey(teamId, keyId, P256KeyFile.Parse(keyPath, pem));
     }
 
     private static ApnsKey Create(string folder, string accountPath)
     {
         string teamId = RandomNumberGenerator.GetString(IdCharacters, IdLength);
         string keyId = RandomNumberGenerator.GetString(IdCharacters, IdLength);
-        using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        PrivateFile.Write(PathOf(folder, keyId), key.ExportPkcs8PrivateKeyPem() + "\n");
+        ECDsa key = P256KeyFile.Create(PathOf(folder, keyId));
         PrivateFile.Write(accountPath, $"{{\"team_id\":\"{teamId}\",\"key_id\":\"{keyId}\"}}\n");
-        return new ApnsKey(teamId, keyId, PublicHalf(key));
+        return new ApnsKey(teamId, keyId, key);
     }
 
     private static (string TeamId, string KeyId) ReadAccount(string path, string text)
@@ -54,22 +53,6 @@ internal static class ApnsKeyFile
             throw PrivateFile.Damaged(path, e);
         }
     }
-
-    private static ECDsa ReadKey(string path, string pem)
-    {
-        try
-        {
-            using ECDsa key = ECDsa.Create();
-            key.ImportFromPem(pem);
-            return key.KeySize == 256 ? PublicHalf(key) : throw new CryptographicException("A key on P-256 expected.");
-        }
-        catch (Exception e) when (e is CryptographicException or ArgumentException)
-        {
-            throw PrivateFile.Damaged(path, e);
-        }
-    }
-
-    private static ECDsa PublicHalf(ECDsa key) => ECDsa.Create(key.ExportParameters(includePrivateParameters: false));
 
     private static bool IsId(string id) => id.Length == IdLength && id.All(IdCharacters.Contains);
 }

@@ -42,7 +42,8 @@ internal sealed class CompactJws
             ? seconds
             : null;
 
-    private static byte[]? Decode(string part)
+    /// <summary>The bytes; null for an empty text, and for what is not the one way to write them.</summary>
+    public static byte[]? Decode(string part)
     {
         // The decoder alone would forgive padding, white space and non-zero bits after the last byte.
         if (part.Length == 0 || !Base64Url.IsValid(part))

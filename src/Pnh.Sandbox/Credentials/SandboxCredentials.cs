@@ -17,11 +17,13 @@ public sealed class SandboxCredentials
     private readonly ConcurrentDictionary<string, ApnsKey> _apnsKeys = new(StringComparer.Ordinal);
     private readonly ApnsKey _apnsKey;
 
-    private SandboxCredentials(string folder, ServerCertificate certificate, ApnsKey apnsKey, ServiceAccount account)
+    private SandboxCredentials(string folder, ServerCertificate certificate, ApnsKey apnsKey, ServiceAccount account,
+        BrowserKeys browsers)
     {
         Folder = folder;
         Certificate = certificate;
         Account = account;
+        Browsers = browsers;
         _apnsKey = apnsKey;
         _apnsKeys[apnsKey.KeyId] = apnsKey;
     }
@@ -47,12 +49,17 @@ public sealed class SandboxCredentials
     /// <summary>Project of the service account.</summary>
     public string ProjectId => Account.ProjectId;
 
+    /// <summary>PKCS#8 PEM: the VAPID key that every browser's subscription is bound to.</summary>
+    public string VapidKeyFile => Path.Combine(Folder, BrowserKeys.VapidFileName);
+
     /// <summary>The CA alone, without its private key, which nobody has.</summary>
     public X509Certificate2 CaCertificate => Certificate.Ca;
 
     internal ServerCertificate Certificate { get; }
 
     internal ServiceAccount Account { get; }
+
+    internal BrowserKeys Browsers { get; }
 
     /// <summary>
     /// Makes another provider key known until the process ends: a second team, a key of one environment
@@ -71,7 +78,7 @@ public sealed class SandboxCredentials
         folder = Path.GetFullPath(folder);
         PrivateFile.CreateFolder(folder);
         return new SandboxCredentials(folder, ServerCertificate.LoadOrCreate(folder), ApnsKeyFile.LoadOrCreate(folder),
-            ServiceAccount.LoadOrCreate(folder));
+            ServiceAccount.LoadOrCreate(folder), BrowserKeys.LoadOrCreate(folder));
     }
 
     internal ApnsKey? FindApnsKey(string keyId) => _apnsKeys.GetValueOrDefault(keyId);

@@ -3,10 +3,11 @@ using Microsoft.AspNetCore.Http.Features;
 using Pnh.Sandbox.Control;
 using Pnh.Sandbox.Fcm;
 using Pnh.Sandbox.OAuth;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox.Hosting;
 
-/// <summary>What stands on the FCM port: FCM v1, OAuth's <c>/token</c>, and the sandbox's own addresses.</summary>
+/// <summary>What stands on the FCM port: FCM v1, Web Push as Chrome has it, OAuth's <c>/token</c>, and the sandbox's own addresses.</summary>
 internal sealed class GooglePort
 {
     private const string NotFoundPage =
@@ -17,13 +18,16 @@ internal sealed class GooglePort
 
     private readonly FcmStandIn _fcm;
     private readonly OAuthStandIn _oauth;
+    private readonly WebPushStandIn _webPush;
     private readonly ControlEndpoints _control;
     private readonly SandboxViolations _violations;
 
-    public GooglePort(FcmStandIn fcm, OAuthStandIn oauth, ControlEndpoints control, SandboxViolations violations)
+    public GooglePort(FcmStandIn fcm, OAuthStandIn oauth, WebPushStandIn webPush, ControlEndpoints control,
+        SandboxViolations violations)
     {
         _fcm = fcm;
         _oauth = oauth;
+        _webPush = webPush;
         _control = control;
         _violations = violations;
     }
@@ -35,13 +39,16 @@ internal sealed class GooglePort
         return path switch
         {
             OAuthStandIn.Path when post => _oauth.HandleAsync(context),
-            _ when post && FcmStandIn.ProjectOf(path) is { } project => SendAsync(context, project),
+            _ when post && FcmStandIn.ProjectOf(path) is { } project =>
+                SendAsync(context, (connection, leave) => _fcm.HandleAsync(context, project, connection, leave)),
+            _ when path.StartsWith(WebPushStandIn.Prefix, StringComparison.Ordinal) =>
+                SendAsync(context, (connection, leave) => _webPush.HandleAsync(context, connection, leave)),
             _ when path.StartsWith(ControlEndpoints.Prefix, StringComparison.Ordinal) => _control.HandleAsync(context),
             _ => NotFoundAsync(context),
         };
     }
 
-    private async Task SendAsync(HttpContext context, string project)
+    private async Task SendAsync(HttpContext context, Func<ProviderConnection, Action, Task> send)
     {
         ProviderConnection connection = context.Features.GetRequiredFeature<ProviderConnection>();
         bool http2 = HttpProtocol.IsHttp2(context.Request.Protocol);
@@ -55,7 +62,7 @@ internal sealed class GooglePort
 
         try
         {
-            await _fcm.HandleAsync(context, project, connection, Leave);
+            await send(connection, Leave);
         }
         finally
         {

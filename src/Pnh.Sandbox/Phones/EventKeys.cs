@@ -15,13 +15,17 @@ internal static class EventKeys
     public static Clearing? Cleared(JsonElement payload) =>
         (Find(payload, Withdraw) ?? Find(payload, PlainWithdraw)) is { } id ? new Clearing(id, Find(payload, Reason)) : null;
 
+    /// <summary>The hub's own key alone, and not in <c>data</c>: in a browser that is the publisher's.</summary>
+    public static Clearing? ClearedAtTop(JsonElement payload) =>
+        Text(payload, Withdraw) is { } id ? new Clearing(id, Text(payload, Reason)) : null;
+
+    public static string? Text(JsonElement json, string key) =>
+        json.ValueKind == JsonValueKind.Object && json.TryGetProperty(key, out JsonElement value) && value.ValueKind == JsonValueKind.String
+            ? value.GetString()
+            : null;
+
     private static string? Find(JsonElement payload, string key) =>
         Text(payload, key) ?? (payload.ValueKind == JsonValueKind.Object && payload.TryGetProperty("data", out JsonElement data)
             ? Text(data, key)
             : null);
-
-    private static string? Text(JsonElement json, string key) =>
-        json.ValueKind == JsonValueKind.Object && json.TryGetProperty(key, out JsonElement value) && value.ValueKind == JsonValueKind.String
-            ? value.GetString()
-            : null;
 }

@@ -8,17 +8,20 @@ public enum PhonePlatform
 
     /// <summary>Addressed by an FCM registration token or Firebase installation id.</summary>
     Android,
+
+    /// <summary>A browser, by the name in its Web Push endpoint.</summary>
+    Browser,
 }
 
 /// <summary>A notification on a lock screen.</summary>
 /// <param name="Title">Empty when the push had none.</param>
 /// <param name="Body">Empty when the push had none.</param>
 /// <param name="At">When it arrived.</param>
-/// <param name="PushType">The <c>apns-push-type</c>; <c>notification</c> for FCM.</param>
-/// <param name="Priority">APNs: <c>10</c>, <c>5</c>, <c>1</c>; FCM: <c>HIGH</c>, <c>NORMAL</c>.</param>
-/// <param name="CollapseId">The <c>apns-collapse-id</c>, the Android tag or else collapse key; null for none.</param>
-/// <param name="EventId">The value under <c>pnh-id</c> in payload or data; null for none.</param>
-/// <param name="Payload">The JSON: APNs payload, or FCM's <c>data</c>.</param>
+/// <param name="PushType">The <c>apns-push-type</c>; <c>notification</c> for FCM, <c>webpush</c>.</param>
+/// <param name="Priority">APNs: <c>10</c>, <c>5</c>, <c>1</c>; FCM: <c>HIGH</c>, <c>NORMAL</c>; the <c>Urgency</c> of Web Push.</param>
+/// <param name="CollapseId">The <c>apns-collapse-id</c>, the Android tag or else collapse key, the browser's <c>tag</c>; null for none.</param>
+/// <param name="EventId">The value under <c>pnh-id</c> in payload or data, <c>id</c> in a browser; null for none.</param>
+/// <param name="Payload">The JSON: APNs payload, FCM's <c>data</c>, or what the browser decrypted.</param>
 public sealed record ShownNotification(
     string Title, string Body, DateTimeOffset At, string PushType, string Priority, string? CollapseId, string? EventId, string Payload);
 
@@ -39,7 +42,7 @@ public sealed record ReceivedPush(DateTimeOffset At, IReadOnlyList<KeyValuePair<
 }
 
 /// <summary>A fake phone at one moment: a snapshot that does not change.</summary>
-/// <param name="Address">APNs token in lower case, FCM token or FID.</param>
+/// <param name="Address">APNs token in lower case, FCM token or FID, browser's name.</param>
 /// <param name="Platform">Whose phone.</param>
 /// <param name="Name">What <see cref="SandboxPhones.Name"/> called it; null for no name.</param>
 /// <param name="Received">Pushes accepted for it since the start, shown or not.</param>

@@ -8,7 +8,7 @@ internal sealed class PhoneState
     private readonly List<ClearedNotification> _cleared = [];
     private readonly List<ReceivedPush> _requests = [];
     private readonly string _address;
-    private readonly PhonePlatform _platform;
+    private PhonePlatform _platform;
     private volatile string? _name;
     private long _received;
 
@@ -42,6 +42,9 @@ internal sealed class PhoneState
         lock (_lock)
         {
             _received++;
+
+            // A name was given on a guess; the push knows.
+            _platform = push.Platform;
             Prepend(_requests, push.Request, requestsKept);
             if (push.Shown is { } notification)
             {

@@ -30,14 +30,14 @@ public sealed class SandboxPhones
         _phones.TryGetValue(address, out PhoneState? phone) || _phones.TryGetValue(AsToken(address), out phone) ? phone.Snapshot() : null;
 
     /// <summary>Gives an address a name, such as "Ada's iPhone"; addresses of one name are one phone's, so that a push to one clears what the other shows. The phone appears at once if it was unknown.</summary>
-    /// <param name="address">APNs token, FCM token or FID.</param>
+    /// <param name="address">APNs token, FCM token or FID, browser's name.</param>
     /// <param name="name">Shown in place of the address.</param>
-    /// <param name="platform">Whose phone; null guesses: only hexadecimal digits is an iPhone.</param>
+    /// <param name="platform">Whose phone; null guesses until its first push: only hexadecimal digits is an iPhone.</param>
     public void Name(string address, string name, PhonePlatform? platform = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(address);
         PhonePlatform guess = platform ?? (IsHex(address) ? PhonePlatform.Ios : PhonePlatform.Android);
-        string key = guess == PhonePlatform.Ios ? AsToken(address) : address;
+        string key = guess == PhonePlatform.Ios && !_phones.ContainsKey(address) ? AsToken(address) : address;
         if (GetOrAdd(key, guess) is { } phone)
         {
             phone.Rename(name);

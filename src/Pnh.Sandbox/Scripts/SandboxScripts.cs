@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 
 namespace Pnh.Sandbox;
 
-/// <summary>The scripts in force, by address: APNs token (any case), FCM token or FID, <c>topic:name</c>; <c>*</c> is every other address. Thread-safe.</summary>
+/// <summary>The scripts in force, by address: APNs token (any case), FCM token or FID, browser's name, <c>topic:name</c>; <c>*</c> is every other address. Thread-safe.</summary>
 public sealed class SandboxScripts
 {
     /// <summary>The address of the script for everybody without one.</summary>

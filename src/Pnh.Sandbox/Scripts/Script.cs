@@ -3,19 +3,19 @@ namespace Pnh.Sandbox;
 /// <summary>What a provider does with a push to a scripted address, after the request itself was found correct.</summary>
 public enum ScriptKind
 {
-    /// <summary>The app is gone: APNs 410 Unregistered with a timestamp, FCM 404 UNREGISTERED.</summary>
+    /// <summary>The app is gone: APNs 410 Unregistered with a timestamp, FCM 404 UNREGISTERED, Web Push 410.</summary>
     Unregistered,
 
-    /// <summary>No address of this provider: APNs 400 BadDeviceToken, FCM 400 INVALID_ARGUMENT on its field.</summary>
+    /// <summary>No address of this provider: APNs 400 BadDeviceToken, FCM 400 INVALID_ARGUMENT on its field, Web Push 404.</summary>
     Bad,
 
-    /// <summary>Too many for this device: APNs 429 TooManyRequests, FCM 429 QUOTA_EXCEEDED with Retry-After.</summary>
+    /// <summary>Too many for this device: APNs 429 TooManyRequests, FCM 429 QUOTA_EXCEEDED with Retry-After, Web Push 429 with it.</summary>
     Throttled,
 
     /// <summary>Accepted, after <see cref="Script.Delay"/>.</summary>
     Slow,
 
-    /// <summary>APNs 503 ServiceUnavailable, FCM 503 UNAVAILABLE, with Retry-After when one is given.</summary>
+    /// <summary>APNs 503 ServiceUnavailable, FCM 503 UNAVAILABLE, Web Push 503, with Retry-After when one is given.</summary>
     Unavailable,
 
     /// <summary>An HTML page, from something in front of the provider: <see cref="Script.Status"/> (0 = 502), of <see cref="Script.Size"/> bytes.</summary>
@@ -33,7 +33,7 @@ public enum ScriptKind
     /// <summary>Accepted and answered, together with SETTINGS that grant <see cref="Script.Streams"/> streams.</summary>
     Grant,
 
-    /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, or an FCM error code.</summary>
+    /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, an FCM error code, or a word in Apple's shape from Web Push.</summary>
     Answer,
 }
 
@@ -46,7 +46,7 @@ public sealed record Script(ScriptKind Kind)
     /// <summary>Waited before anything else happens, for every kind.</summary>
     public TimeSpan Delay { get; init; }
 
-    /// <summary>The Retry-After of FCM's 429 and 503; null sends none.</summary>
+    /// <summary>The Retry-After of 429 and 503 from FCM and Web Push; null sends none.</summary>
     public TimeSpan? RetryAfter { get; init; }
 
     /// <summary>APNs' time of the 410; null means the moment the script was set.</summary>

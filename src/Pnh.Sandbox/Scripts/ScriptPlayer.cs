@@ -5,7 +5,7 @@ using Pnh.Sandbox.Hosting;
 
 namespace Pnh.Sandbox.Scripts;
 
-/// <summary>The part of a script that both providers play alike: what happens below HTTP's status codes.</summary>
+/// <summary>The part of a script that all providers play alike: what happens below HTTP's status codes.</summary>
 internal static class ScriptPlayer
 {
     private const string BrokenPage =

@@ -1,13 +1,13 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
-using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Tests.Http;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Channels.Tests.WebPush;
 
@@ -18,8 +18,8 @@ internal sealed record Pushed(string Path, string Protocol, string Ttl, string U
 internal sealed record Answer(int Status, string Body = "", string? RetryAfter = null, string? Location = null);
 
 /// <summary>
-/// A push service on a free loopback port, strict by the letter of RFC 8030, 8188, 8291 and 8292: a request with one header too many, too few or out of form is
-/// answered 400 and remembered as a fault. It holds the browser's private key too, so it reads what arrived.
+/// The sandbox's checks and browser on a free loopback port, for what the sandbox is not: under other names, in one protocol only, with answers of the test's own.
+/// Besides, every header must be as the channel writes it. What is wrong is answered 400 and remembered as a fault.
 /// </summary>
 internal sealed class PushServiceStandIn : IAsyncDisposable
 {
@@ -39,7 +39,7 @@ internal sealed class PushServiceStandIn : IAsyncDisposable
         _script = script;
     }
 
-    public Browser Browser { get; } = new();
+    public Browser Browser { get; } = Browsers.Create();
 
     public int Port { get; private set; }
 
@@ -65,11 +65,7 @@ internal sealed class PushServiceStandIn : IAsyncDisposable
         return standIn;
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _app.DisposeAsync();
-        Browser.Dispose();
-    }
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
 
     private async Task AnswerAsync(HttpContext context)
     {
@@ -106,27 +102,17 @@ internal sealed class PushServiceStandIn : IAsyncDisposable
         Assert.Equal("POST", request.Method);
         Assert.Equal("", request.QueryString.Value);
         Assert.Empty(request.Headers.Keys.Select(name => name.ToLowerInvariant()).Except(Names));
-        Assert.Equal("aes128gcm", One(request, "content-encoding", required: true));
-        Assert.Equal("application/octet-stream", One(request, "content-type", required: true));
-        Assert.InRange(body.Length, 103, 4096);
-        var ttl = One(request, "ttl", required: true)!;
+        Assert.Null(MessageCheck.Check(request.Headers, body.Length)?.Text);
+        Assert.Equal("application/octet-stream", Assert.Single(request.Headers.ContentType));
+        var ttl = request.Headers["ttl"].ToString();
         Assert.Matches("^(0|[1-9][0-9]{0,6})$", ttl);
-        var urgency = One(request, "urgency", required: true)!;
-        Assert.Matches("^(very-low|low|normal|high)$", urgency);
-        var topic = One(request, "topic", required: false);
-        Assert.True(topic is null || Regex.IsMatch(topic, "^[A-Za-z0-9_-]{1,32}$"), topic);
+        var urgency = Assert.Single(request.Headers["urgency"])!;
 
-        var authorization = One(request, "authorization", required: true)!;
+        var authorization = Assert.Single(request.Headers.Authorization)!;
         var claims = Vapid.Verify(authorization, _time.GetUtcNow());
         Assert.Equal($"https://{request.Host.Value}", claims.Audience);
         Assert.Equal("mailto:ops@example.com", claims.Subject);
-        return new Pushed(request.Path.Value!, request.Protocol, ttl, urgency, topic, authorization, Browser.Read(body), body.Length);
-    }
-
-    private static string? One(HttpRequest request, string name, bool required)
-    {
-        var values = request.Headers[name];
-        Assert.InRange(values.Count, required ? 1 : 0, 1);
-        return values.Count == 0 ? null : values[0];
+        return new Pushed(
+            request.Path.Value!, request.Protocol, ttl, urgency, request.Headers["topic"], authorization, Browser.ReadText(body), body.Length);
     }
 }

@@ -1,7 +1,6 @@
 using System.Security.Cryptography;
-using System.Text;
-using System.Text.Json;
 using Pnh.Channels.WebPush;
+using Pnh.Sandbox.WebPush;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebPush;
@@ -35,7 +34,7 @@ public sealed class VapidCredentialTests : IDisposable
     [Fact]
     public void Verify_ExampleOfRfc8292_Accepted()
     {
-        // So that the tests' own verifier is known to understand the form.
+        // So that the sandbox's verifier is known to understand the form.
         var claims = Vapid.Verify(
             "vapid t=eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0."
             + "i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA, k=BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs",
@@ -92,24 +91,14 @@ public sealed class VapidCredentialTests : IDisposable
     private VapidCredential Create(TimeProvider time) => new(ECDsa.Create(_key.ExportParameters(true)), "mailto:push@example.com", time);
 }
 
-/// <summary>A push service's check of the credential.</summary>
+/// <summary>The sandbox's check of the credential, and the exact form that ours has.</summary>
 internal static class Vapid
 {
-    public static (string Audience, string Subject, string Key) Verify(string authorization, DateTimeOffset now)
+    public static VapidToken Verify(string authorization, DateTimeOffset now)
     {
-        var match = System.Text.RegularExpressions.Regex.Match(authorization, @"^vapid t=([\w-]+)\.([\w-]+)\.([\w-]+), k=([\w-]+)$");
-        Assert.True(match.Success, authorization);
-        var point = Browser.Bytes(match.Groups[4].Value);
-        Assert.Equal((65, 4), (point.Length, point[0]));
-        using var key = ECDsa.Create(new ECParameters { Curve = ECCurve.NamedCurves.nistP256, Q = new ECPoint { X = point[1..33], Y = point[33..] } });
-        var unsigned = Encoding.ASCII.GetBytes($"{match.Groups[1].Value}.{match.Groups[2].Value}");
-        Assert.True(key.VerifyData(unsigned, Browser.Bytes(match.Groups[3].Value), HashAlgorithmName.SHA256, DSASignatureFormat.IeeeP1363FixedFieldConcatenation));
-
-        using var header = JsonDocument.Parse(Browser.Bytes(match.Groups[1].Value));
-        Assert.Equal("ES256", header.RootElement.GetProperty("alg").GetString());
-        using var claims = JsonDocument.Parse(Browser.Bytes(match.Groups[2].Value));
-        var expires = DateTimeOffset.FromUnixTimeSeconds(claims.RootElement.GetProperty("exp").GetInt64());
-        Assert.InRange(expires, now, now.AddHours(24));
-        return (claims.RootElement.GetProperty("aud").GetString()!, claims.RootElement.GetProperty("sub").GetString()!, match.Groups[4].Value);
+        Assert.Matches(@"^vapid t=([\w-]+)\.([\w-]+)\.([\w-]+), k=([\w-]+)$", authorization);
+        var token = VapidToken.Read(authorization, now, out var error);
+        Assert.True(token is not null, error);
+        return token;
     }
 }

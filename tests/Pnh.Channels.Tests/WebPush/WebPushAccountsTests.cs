@@ -27,7 +27,7 @@ public sealed class WebPushAccountsTests
     public async Task FindAccount_Endpoint_RouteOfItsPushServiceOrNone(string? hosts, string endpoint, string? route)
     {
         await using var host = Host(WebPushFixture.Settings(hosts));
-        using var browser = new Browser();
+        var browser = Browsers.Create();
 
         Assert.Empty(host.Check());
         Assert.Equal(route, host.Channel("webpush").FindAccount("demo", browser.Subscribe(endpoint)));

@@ -1,7 +1,7 @@
 using System.Buffers.Text;
-using System.Security.Cryptography;
 using System.Text;
 using Pnh.Channels.WebPush;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Channels.Tests.WebPush;
 
@@ -21,9 +21,9 @@ public sealed class WebPushEncryptionTests
     [Fact]
     public void Encrypt_KeysAndSaltOfRfc8291_ItsBodyByteForByte()
     {
-        using var pair = Browser.Pair(SenderScalar, SenderPoint);
+        using var pair = Browsers.Pair(SenderScalar, SenderPoint);
 
-        var body = WebPushEncryption.Encrypt(Encoding.ASCII.GetBytes(Watermelon), Subscription(BrowserPoint, BrowserSecret), pair, Browser.Bytes(Salt));
+        var body = WebPushEncryption.Encrypt(Encoding.ASCII.GetBytes(Watermelon), Subscription(BrowserPoint, BrowserSecret), pair, Browsers.Bytes(Salt));
 
         Assert.Equal(Body, Base64Url.EncodeToString(body));
     }
@@ -31,15 +31,16 @@ public sealed class WebPushEncryptionTests
     [Fact]
     public void Browser_BodyOfRfc8291_ReadsIt()
     {
-        using var browser = new Browser(Browser.Pair(BrowserScalar, BrowserPoint), Browser.Bytes(BrowserSecret));
+        var browser = new Browser(Browsers.Bytes(BrowserScalar), Browsers.Bytes(BrowserSecret));
 
-        Assert.Equal(Watermelon, browser.Read(Browser.Bytes(Body)));
+        Assert.Equal((BrowserPoint, BrowserSecret), (browser.P256dh, browser.Auth));
+        Assert.Equal(Watermelon, browser.ReadText(Browsers.Bytes(Body)));
     }
 
     [Fact]
     public void Encode_KeyAndSaltOfRfc8188Section31_ItsBodyByteForByte()
     {
-        var body = WebPushEncryption.Encode("I am the walrus"u8, Browser.Bytes("yqdlZ-tYemfogSmv7Ws5PQ"), Browser.Bytes("I1BsxtFttlv3u_Oo94xnmw"), []);
+        var body = WebPushEncryption.Encode("I am the walrus"u8, Browsers.Bytes("yqdlZ-tYemfogSmv7Ws5PQ"), Browsers.Bytes("I1BsxtFttlv3u_Oo94xnmw"), []);
 
         Assert.Equal("I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg", Base64Url.EncodeToString(body));
     }
@@ -47,10 +48,10 @@ public sealed class WebPushEncryptionTests
     [Fact]
     public void Browser_TwoRecordsAndPaddingOfRfc8188Section32_ReadsThem()
     {
-        var body = Browser.Bytes("uNCkWiNYzKTnBN9ji3-qWAAAABkCYTHOG8chz_gnvgOqdGYovxyjuqRyJFjEDyoF1Fvkj6hQPdPHI51OEUKEpgz3SsLWIqS_uA");
+        var body = Browsers.Bytes("uNCkWiNYzKTnBN9ji3-qWAAAABkCYTHOG8chz_gnvgOqdGYovxyjuqRyJFjEDyoF1Fvkj6hQPdPHI51OEUKEpgz3SsLWIqS_uA");
 
-        Assert.Equal("a1", Encoding.ASCII.GetString(Browser.KeyId(body)));
-        Assert.Equal("I am the walrus", Encoding.ASCII.GetString(Browser.Decode(body, Browser.Bytes("BO3ZVPxUlnLORbVGMpbT1Q"))));
+        Assert.Equal("a1", Encoding.ASCII.GetString(EncryptedContent.KeyId(body)!));
+        Assert.Equal("I am the walrus", Encoding.ASCII.GetString(EncryptedContent.Decode(body, Browsers.Bytes("BO3ZVPxUlnLORbVGMpbT1Q"), out _)!));
     }
 
     [Theory]
@@ -59,36 +60,38 @@ public sealed class WebPushEncryptionTests
     [InlineData(3993)]
     public void Encrypt_AnyLength_BrowserReadsItAndTheBodyHasNoRoomToSpare(int length)
     {
-        using var browser = new Browser();
+        var browser = Browsers.Create();
         var plain = new string('x', length);
 
         var body = WebPushEncryption.Encrypt(Encoding.ASCII.GetBytes(plain), Subscription(browser.P256dh, browser.Auth));
 
-        Assert.Equal(plain, browser.Read(body));
+        Assert.Equal(plain, browser.ReadText(body));
         Assert.Equal(length + 103, body.Length);
     }
 
     [Fact]
     public void Encrypt_SameTextTwice_NewPairAndSalt()
     {
-        using var browser = new Browser();
+        var browser = Browsers.Create();
         var to = Subscription(browser.P256dh, browser.Auth);
 
         var one = WebPushEncryption.Encrypt("x"u8, to);
         var two = WebPushEncryption.Encrypt("x"u8, to);
 
         Assert.NotEqual(one[..16], two[..16]);
-        Assert.NotEqual(Browser.KeyId(one), Browser.KeyId(two));
+        Assert.NotEqual(EncryptedContent.KeyId(one), EncryptedContent.KeyId(two));
     }
 
     [Fact]
     public void Encrypt_ForSomebodyElse_CannotBeRead()
     {
-        using var browser = new Browser();
-        using var other = new Browser();
+        var browser = Browsers.Create();
+        var other = Browsers.Create();
         var body = WebPushEncryption.Encrypt("x"u8, Subscription(browser.P256dh, browser.Auth));
 
-        Assert.ThrowsAny<CryptographicException>(() => other.Read(body));
+        Assert.Equal("x", browser.ReadText(body));
+        Assert.Null(other.Read(body, out var error));
+        Assert.Equal("Record 0 cannot be opened, or its delimiter is wrong.", error);
     }
 
     private static PushSubscription Subscription(string p256dh, string auth) =>

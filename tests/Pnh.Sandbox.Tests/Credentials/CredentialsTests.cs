@@ -31,7 +31,7 @@ public sealed partial class CredentialsTests : IDisposable
         Assert.DoesNotContain("PRIVATE", await File.ReadAllTextAsync(made.CaFile), StringComparison.Ordinal);
         Assert.False(made.CaCertificate.HasPrivateKey);
         string[] files = Directory.GetFiles(_folder);
-        Assert.Equal(5, files.Length);
+        Assert.Equal(7, files.Length);
         Assert.All(files, file => Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file)));
     }
 
@@ -79,6 +79,9 @@ public sealed partial class CredentialsTests : IDisposable
     [InlineData("AuthKey_*.p8", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")]
     [InlineData("service-account.json", "{\"type\":\"service_account\"}")]
     [InlineData("service-account.json", "null")]
+    [InlineData("vapid.pem", "rubbish")]
+    [InlineData("browsers.secret", "")]
+    [InlineData("browsers.secret", "AAAA")]
     public async Task Damaged_File_OneLineThatNamesIt(string pattern, string content)
     {
         await using (await StartAsync())

@@ -4,6 +4,7 @@ import { byId, clock, make, number, setText, span } from '/console/dom.js';
 // What fits on a screen; the rest is a number.
 const shownCards = 3;
 
+const systems = { ios: 'iPhone', android: 'Android', web: 'Browser' };
 const drawn = new Map();
 
 function draw(phone) {
@@ -59,7 +60,7 @@ export function showPhones(phones, now) {
     const date = new Date(now);
     setText(parts.clock, clock(date));
     setText(parts.date, date.toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long' }));
-    setText(parts.about, `${phone.platform === 'ios' ? 'iPhone' : 'Android'}, ${number(phone.received)} ${phone.received === 1 ? 'push' : 'pushes'}`);
+    setText(parts.about, `${systems[phone.platform]}, ${number(phone.received)} ${phone.received === 1 ? 'push' : 'pushes'}`);
     fillCards(parts, phone.lockScreen, now);
   }
 }

@@ -1,0 +1,118 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Hosting;
+using Pnh.Sandbox.Scripts;
+
+namespace Pnh.Sandbox.WebPush;
+
+/// <summary>Chrome's push service: <c>POST /fcm/send/{name}:{mac}</c>. The order of its checks is the order of the README.</summary>
+internal sealed class WebPushStandIn
+{
+    public const string Prefix = "/fcm/send/";
+    private const int BodyBytesRead = 64 * 1024;
+
+    private readonly TimeProvider _time;
+    private readonly Browsers _browsers;
+    private readonly byte[] _applicationServerKey;
+    private readonly SandboxScripts _scripts;
+    private readonly SandboxPhones _phones;
+    private readonly SandboxViolations _violations;
+
+    public WebPushStandIn(SandboxOptions options, Browsers browsers, byte[] applicationServerKey, SandboxScripts scripts, SandboxPhones phones,
+        SandboxViolations violations)
+    {
+        _time = options.TimeProvider;
+        _browsers = browsers;
+        _applicationServerKey = applicationServerKey;
+        _scripts = scripts;
+        _phones = phones;
+        _violations = violations;
+    }
+
+    public async Task HandleAsync(HttpContext context, ProviderConnection connection, Action leave)
+    {
+        (WebPushReply reply, Script? script) = await DecideAsync(context.Request);
+        leave();
+        if (ScriptPlayer.TakesOver(script))
+        {
+            await ScriptPlayer.PlayAsync(script!, context);
+            return;
+        }
+
+        ScriptPlayer.Accompany(script, context, connection, script?.Reason ?? "session_timed_out");
+        await reply.WriteAsync(context);
+    }
+
+    private async Task<(WebPushReply Reply, Script? Script)> DecideAsync(HttpRequest request)
+    {
+        if (!HttpMethods.IsPost(request.Method))
+        {
+            return (WebPushReply.OnlyPost, null);
+        }
+
+        if (request.QueryString.HasValue || _browsers.NameOf(request.Path.Value![Prefix.Length..]) is not { } name)
+        {
+            return (WebPushReply.NoSubscription, null);
+        }
+
+        if (Authorize(request) is { } refusal)
+        {
+            return (refusal, null);
+        }
+
+        ReadOnlyMemory<byte> body = await request.ReadBodyAsync(BodyBytesRead);
+        return MessageCheck.Check(request.Headers, body.Length) is { } wrong ? (wrong, null) : await SendAsync(request, name, body);
+    }
+
+    // RFC 8292 section 4.2: a subscription is bound to the key it was made with.
+    private WebPushReply? Authorize(HttpRequest request)
+    {
+        if (request.Headers.Authorization is not [{ Length: > 0 } authorization])
+        {
+            return WebPushReply.NoCredential;
+        }
+
+        if (VapidToken.Read(authorization, _time.GetUtcNow(), out string error) is not { } token)
+        {
+            return WebPushReply.BadCredential(error);
+        }
+
+        string origin = $"https://{request.Host.Value}";
+        return token.Audience != origin ? WebPushReply.BadCredential($"aud must be {origin}.")
+            : token.Key.AsSpan().SequenceEqual(_applicationServerKey) ? null
+            : WebPushReply.OtherKey;
+    }
+
+    private async Task<(WebPushReply Reply, Script? Script)> SendAsync(HttpRequest request, string name, ReadOnlyMemory<byte> body)
+    {
+        byte[]? plain = _browsers.Get(name).Read(body.Span, out _);
+        Script? script = _scripts.Take(name);
+        if (script is { Delay.Ticks: > 0 })
+        {
+            await Task.Delay(script.Delay, _time, request.HttpContext.RequestAborted);
+        }
+
+        if (plain is null)
+        {
+            // The push service cannot know: it has no key. The browser drops it.
+            _violations.Add(ViolationKind.UnreadableMessages);
+        }
+        else if (ScriptPlayer.Delivers(script))
+        {
+            Arrive(request.AsReceived(_time.GetUtcNow(), body), name, plain);
+        }
+
+        return (WebPushReply.Of(script) ?? WebPushReply.Accepted(new Uri(_browsers.Origin, $"/m/{Guid.NewGuid():N}").AbsoluteUri), script);
+    }
+
+    private void Arrive(ReceivedPush request, string name, byte[] plain)
+    {
+        JsonElement? payload = StrictJson.Parse(plain, out _) is { ValueKind: JsonValueKind.Object } json ? json : null;
+        if (payload is null)
+        {
+            _violations.Add(ViolationKind.UselessPayloads);
+        }
+
+        _phones.Arrive(WebPushScreen.Read(name, payload, request));
+    }
+}
