@@ -3,7 +3,7 @@ using Pnh.LoadTest.Measure;
 
 namespace Pnh.LoadTest.Profiles;
 
-/// <summary>Calls to single users while a transient broadcast takes 70 % of the server's core: what a call waits for.</summary>
+/// <summary>Calls to single users while a transient broadcast takes 70 % of the server's core: what a call waits for. The figures are the calls'.</summary>
 internal static class MixedProfile
 {
     private const double Share = 0.7;
@@ -26,28 +26,19 @@ internal static class MixedProfile
             share = (trial.ServerCpu ?? trial.Seconds) / trial.Seconds;
         }
 
-        var result = run.MeasureWarm(new Both(BroadcastProfile.Rounds(run, rate, "transient"), OneProfile.Load(run, users, CallsPerSecond)), run.Options.Seconds);
+        using var calls = new CallsAside(CallsPerSecond, run.Options.Seconds);
+        var broadcast = run.MeasureWarm(BroadcastProfile.Rounds(run, rate, "transient"), CallsAside.Needs(run.Options.Seconds));
+        var called = calls.Read();
+        var result = broadcast with { Class = called.Class, Latency = called.Latency, Answer = called.Answer, Lateness = called.Lateness, Wrong = Sum(broadcast.Wrong!, called.Wrong!), Dropped = broadcast.Dropped + called.Dropped };
         result.Extra["rounds/s"] = rate;
         result.Extra["share of a core, %"] = 100 * (result.ServerCpu ?? 0) / result.Seconds;
         result.Extra["broadcast p99, ms"] = run.Arrivals.ToTopics.At(0.99);
-        result.Extra["calls"] = run.Arrivals.ToUsers.Count;
+        result.Extra["calls"] = called.Events;
+        result.Extra["calls ahead in the scheduler"] = calls.IsAhead ? 1 : 0;
         return result;
     }
 
-    private sealed class Both(ILoad one, ILoad other) : ILoad
-    {
-        public bool IsQuiet => one.IsQuiet && other.IsQuiet;
-
-        public void Start()
-        {
-            one.Start();
-            other.Start();
-        }
-
-        public void Stop()
-        {
-            one.Stop();
-            other.Stop();
-        }
-    }
+    private static Wrong Sum(Wrong one, Wrong other) => new(
+        one.Expected + other.Expected, one.Lost + other.Lost, one.Duplicate + other.Duplicate, one.Reordered + other.Reordered, one.Late + other.Late,
+        one.Misrouted + other.Misrouted);
 }

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Threads;
 
 namespace Pnh.Channels.Sockets;
 
@@ -143,6 +144,7 @@ internal sealed unsafe partial class SocketLoop : IDisposable
 
     private void Run()
     {
+        _ = ShortSlice.Take();
         fixed (byte* records = _records)
         {
             while (!_stopping)

@@ -29,7 +29,7 @@ internal sealed class BulkPace(TimeProvider time)
     private long _taken;
 
     /// <summary>Where bulk's steps between two waits are done.</summary>
-    internal BulkTurns Turns { get; } = new(time);
+    internal Turns Turns { get; } = new(time);
 
     /// <summary>Most events that an upload shall bring at once: few while bulk waits, since then the lanes are what it waits for.</summary>
     internal int Batch => Volatile.Read(ref _waiting) > 0 ? SmallBatch : WholeBatch;

@@ -48,7 +48,7 @@ public sealed partial class Hub
         {
             if (from > 0)
             {
-                await Task.Yield();
+                await _turns.NextAsync();
             }
 
             DispatchJoined(accepted, progress, joined.AsSpan(from, Math.Min(YieldEvery, joined.Length - from)), members);

@@ -33,6 +33,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly List<IDisposable> _registrations = [];
+    private readonly Turns _turns;
     private readonly CancellationTokenSource _stopping = new();
     private bool _disposed;
     private Task _ticking = Task.CompletedTask;
@@ -50,6 +51,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _devices = devices;
         _time = time;
         _log = log;
+        _turns = new Turns(time);
         _context = new ShardContext { Planner = planner, Journal = journal, Metrics = metrics, Time = time, MailboxItems = options.MailboxItems, Load = Load };
         _context.Lanes = new LaneTable(this, metrics, time);
         for (var i = 0; i < ShardCount; i++)

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Pnh.Core.Threads;
 
 namespace Pnh.Core.Journal.Segments;
 
@@ -116,6 +117,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
 
     private void Run()
     {
+        _ = ShortSlice.Take();
         while (Queue.Take(ref _works, ref _notes))
         {
             Turn(isIdle: _works.Count == 0 && _notes.Count == 0);

@@ -3,11 +3,12 @@ using System.Runtime.CompilerServices;
 namespace Pnh.Core.Deliveries;
 
 /// <summary>
-/// The steps of bulk pushes between two waits, done one after another by as many threads of the pool as there are cores, each for <see cref="Slice"/> and
-/// then behind whatever else waits. A provider that is sent 64 pushes at once answers them at once: as 64 items of the pool they kept a call waiting for
-/// 6 ms at each of its steps, and had the framework hold more buffers of 32 kB than its pool keeps, half of all garbage. Thread-safe.
+/// Long work in steps, done one after another by as many threads of the pool as there are cores, each for <see cref="Slice"/> and then behind whatever else
+/// waits: the answers to bulk pushes, the fan-out to many. A provider that is sent 64 pushes at once answers them at once: as 64 items of the pool they kept a
+/// call waiting for 6 ms at each of its steps, and had the framework hold more buffers of 32 kB than its pool keeps, half of all garbage. Five broadcasts under
+/// way kept a call waiting for five of their steps. Thread-safe.
 /// </summary>
-internal sealed class BulkTurns : IThreadPoolWorkItem
+internal sealed class Turns : IThreadPoolWorkItem
 {
     /// <summary>Three or four pushes' steps: long beside the 5 us that a turn costs, short beside what a call may wait.</summary>
     internal static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(0.25);
@@ -19,13 +20,13 @@ internal sealed class BulkTurns : IThreadPoolWorkItem
     private readonly Action<IThreadPoolWorkItem> _queue;
     private int _running;
 
-    internal BulkTurns(TimeProvider time)
+    internal Turns(TimeProvider time)
         : this(time, Environment.ProcessorCount, static turns => ThreadPool.UnsafeQueueUserWorkItem(turns, preferLocal: false))
     {
     }
 
     /// <summary>With another queue than the pool's, so that a test sees each turn.</summary>
-    internal BulkTurns(TimeProvider time, int most, Action<IThreadPoolWorkItem> queue)
+    internal Turns(TimeProvider time, int most, Action<IThreadPoolWorkItem> queue)
     {
         _time = time;
         _most = most;
@@ -74,7 +75,7 @@ internal sealed class BulkTurns : IThreadPoolWorkItem
     }
 
     /// <summary>Its own awaiter: what follows is the step.</summary>
-    internal readonly struct Turn(BulkTurns turns) : ICriticalNotifyCompletion
+    internal readonly struct Turn(Turns turns) : ICriticalNotifyCompletion
     {
         public bool IsCompleted => false;
 

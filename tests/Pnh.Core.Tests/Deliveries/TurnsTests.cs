@@ -3,14 +3,14 @@ using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Deliveries;
 
-public sealed class BulkTurnsTests
+public sealed class TurnsTests
 {
     private readonly FakeTimeProvider _clock = new();
     private readonly Queue<IThreadPoolWorkItem> _pool = new();
     private readonly List<int> _done = [];
-    private readonly BulkTurns _turns;
+    private readonly Turns _turns;
 
-    public BulkTurnsTests() => _turns = new BulkTurns(_clock, most: 2, _pool.Enqueue);
+    public TurnsTests() => _turns = new Turns(_clock, most: 2, _pool.Enqueue);
 
     [Fact]
     public void Next_BeforeItsTurn_DoesNotGoOn()
@@ -40,7 +40,7 @@ public sealed class BulkTurnsTests
     [Fact]
     public void Execute_SliceIsOver_GoesBehindWhatWaits()
     {
-        Start(10, BulkTurns.Slice / 2);
+        Start(10, Turns.Slice / 2);
         RunOne();
         Assert.Equal([0, 1], _done);
         Assert.Equal(2, _pool.Count);
@@ -52,7 +52,7 @@ public sealed class BulkTurnsTests
     [Fact]
     public void Execute_NothingIsLeft_EndsAndBeginsAnewWithTheNext()
     {
-        Start(3, BulkTurns.Slice);
+        Start(3, Turns.Slice);
         while (_pool.Count > 0)
         {
             RunOne();
@@ -69,7 +69,7 @@ public sealed class BulkTurnsTests
     public async Task Next_OnThePoolFromManyThreads_EveryStepGoesOnOnce()
     {
         const int steps = 20_000;
-        var turns = new BulkTurns(TimeProvider.System);
+        var turns = new Turns(TimeProvider.System);
         var count = 0;
         var all = Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
         {
