@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.IO.Enumeration;
 
 namespace Pnh.Core.Diagnostics;
 
@@ -9,8 +8,6 @@ namespace Pnh.Core.Diagnostics;
 /// </summary>
 internal static class ProcessMetrics
 {
-    private const string OpenFilesFolder = "/proc/self/fd";
-
     public static void AddTo(MetricRegistry registry)
     {
         registry.CounterCallbacks("process_cpu_seconds_total", "User and system CPU time spent, in seconds.")
@@ -18,9 +15,9 @@ internal static class ProcessMetrics
         registry.Gauges("process_resident_memory_bytes", "Resident memory size in bytes.").Add(static () => Environment.WorkingSet);
         var start = ReadStart();
         registry.Gauges("process_start_time_seconds", "Start time of the process since the Unix epoch, in seconds.").Add(() => start);
-        if (Directory.Exists(OpenFilesFolder))
+        if (OpenFiles.CanCount)
         {
-            registry.Gauges("process_open_fds", "Open file descriptors; sockets are most of them.").Add(CountOpenFiles);
+            registry.Gauges("process_open_fds", "Open file descriptors; sockets are most of them.").Add(OpenFiles.Count);
         }
     }
 
@@ -28,17 +25,5 @@ internal static class ProcessMetrics
     {
         using var process = Process.GetCurrentProcess();
         return (process.StartTime.ToUniversalTime() - DateTime.UnixEpoch).TotalSeconds;
-    }
-
-    /// <summary>Counts without a string per entry (a hub holds a descriptor per socket); the count's own descriptor is taken off.</summary>
-    private static double CountOpenFiles()
-    {
-        var files = 0;
-        foreach (var _ in new FileSystemEnumerable<bool>(OpenFilesFolder, static (ref FileSystemEntry _) => true))
-        {
-            files++;
-        }
-
-        return Math.Max(0, files - 1);
     }
 }

@@ -1,0 +1,54 @@
+using System.IO.Enumeration;
+using System.Runtime.InteropServices;
+
+namespace Pnh.Core.Diagnostics;
+
+/// <summary>
+/// How many descriptors the process has open. Linux only. Since 6.2 the kernel says so as the size of the folder; to list it costs 10 us for each socket, so that a
+/// scrape of a hub with 18,000 sessions took 175 ms of a core and all who waited for a pool thread waited for it.
+/// </summary>
+internal static unsafe partial class OpenFiles
+{
+    private const string Folder = "/proc/self/fd";
+    private const int CurrentFolder = -100;
+    private const uint SizeWanted = 0x200;
+
+    // struct statx, see statx(2).
+    private const int BufferBytes = 256;
+    private const int SizeAt = 40;
+
+    /// <summary>Whether they can be counted here.</summary>
+    public static bool CanCount => Directory.Exists(Folder);
+
+    public static double Count() => ReadSize() is > 0 and var size ? size : List();
+
+    /// <summary>The folder's size; 0 = before Linux 6.2.</summary>
+    internal static long ReadSize()
+    {
+        var buffer = stackalloc byte[BufferBytes];
+        try
+        {
+            return Statx(CurrentFolder, Folder, 0, SizeWanted, buffer) == 0 ? *(long*)(buffer + SizeAt) : 0;
+        }
+        catch (EntryPointNotFoundException)
+        {
+            return 0; // a C library from before 2018
+        }
+    }
+
+    /// <summary>Counts them without a string per entry; the list's own descriptor is taken off.</summary>
+    internal static long List()
+    {
+        var files = 0;
+        foreach (var _ in new FileSystemEnumerable<bool>(Folder, static (ref FileSystemEntry _) => true))
+        {
+            files++;
+        }
+
+        return Math.Max(0, files - 1);
+    }
+
+    [LibraryImport("libc", EntryPoint = "statx", StringMarshalling = StringMarshalling.Utf8)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Statx(int folder, string path, int flags, uint mask, byte* buffer);
+}
