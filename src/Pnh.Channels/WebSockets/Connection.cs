@@ -20,6 +20,7 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
     private volatile Queue<byte[]>? _controls;
     private volatile SessionClose? _closing;
     private volatile bool _finished;
+    private volatile bool _forgotten;
     private int _writing;
 
     /// <summary>What a writer does next.</summary>
@@ -40,6 +41,13 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
 
     /// <summary>The session that it carries; null before hello, and when the session went on to another connection.</summary>
     public Session? Session => _session is { } session && session.IsCarriedBy(this) ? session : null;
+
+    /// <summary>True once the server does not know it any more: nothing is overdue then.</summary>
+    internal bool IsForgotten
+    {
+        get => _forgotten;
+        set => _forgotten = value;
+    }
 
     /// <summary>True once the close was decided.</summary>
     protected bool IsClosing => _closing is not null;

@@ -20,7 +20,6 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     private readonly ITimer _sweep;
     private readonly CancellationToken _stopping;
     private int _connected;
-    private int _sweeping;
     private volatile bool _draining;
 
     /// <summary>Starts the sweep. Throws <see cref="ArgumentException"/> with everything that is wrong with the options.</summary>
@@ -146,6 +145,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     {
         if (_connections.TryRemove(connection, out _))
         {
+            connection.IsForgotten = true;
             Interlocked.Decrement(ref _connected);
         }
     }
@@ -169,34 +169,6 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     {
         _parts.Sessions.Stop();
         _parts.EndOverdue();
-    }
-
-    private void Sweep()
-    {
-        if (Interlocked.Exchange(ref _sweeping, 1) == 1)
-        {
-            return; // the last one still runs
-        }
-
-        try
-        {
-            var now = _parts.Clock.GetTimestamp();
-            var utcNow = _parts.Clock.GetUtcNow();
-            foreach (var (connection, _) in _connections)
-            {
-                connection.Sweep(now, utcNow, _draining);
-            }
-
-            _parts.EndOverdue();
-        }
-        catch (Exception bug)
-        {
-            Log.SweepFailed(_parts.Log, bug); // a timer's exception would end the process
-        }
-        finally
-        {
-            Volatile.Write(ref _sweeping, 0);
-        }
     }
 
     private static partial class Log
