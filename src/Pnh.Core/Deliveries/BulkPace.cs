@@ -50,9 +50,13 @@ internal sealed class BulkPace(TimeProvider time)
         Interlocked.Add(ref _taken, count);
     }
 
-    /// <summary>Takes a measurement of how long work waits for a core. For one caller, some 100 times a second: then a width of 64 is 1,000 within a second.</summary>
-    internal void Observe(TimeSpan wait)
+    /// <summary>
+    /// Takes a measurement of how long work waits for a core. For one caller, some 100 times a second while it answers that bulk is under way: then a width of 64 is
+    /// 1,000 within a second.
+    /// </summary>
+    internal bool Observe(TimeSpan wait)
     {
+        var isUnderWay = Volatile.Read(ref _isUsedUp) || Volatile.Read(ref _waiting) > 0;
         var width = _width;
         _average += (wait.Ticks - _average) / 8;
         if (_average > Target.Ticks)
@@ -66,6 +70,7 @@ internal sealed class BulkPace(TimeProvider time)
 
         Volatile.Write(ref _isUsedUp, false);
         Volatile.Write(ref _width, Math.Clamp(width, Least, Most));
+        return isUnderWay;
     }
 
     /// <summary>

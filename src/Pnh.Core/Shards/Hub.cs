@@ -71,13 +71,17 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Says which classes are refused while the cores are too busy.</summary>
     public LoadShedder Shedder { get; }
 
-    /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
+    /// <summary>
+    /// Takes a measurement. For one caller, some 20 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
+    /// each time.
+    /// </summary>
     /// <param name="pool">How long work waited for a thread of the pool.</param>
     /// <param name="loop">How long the busiest socket loop let the others wait; zero when there is none.</param>
-    public void Observe(TimeSpan pool, TimeSpan loop)
+    public bool Observe(TimeSpan pool, TimeSpan loop)
     {
-        Shedder.Observe(pool > loop ? pool : loop);
-        _context.Lanes.Pace.Observe(pool);
+        var wait = pool > loop ? pool : loop;
+        Shedder.Observe(wait);
+        return _context.Lanes.Pace.Observe(pool) || Shedder.IsShedding || wait > LoadShedder.Courtesy;
     }
 
     /// <summary>

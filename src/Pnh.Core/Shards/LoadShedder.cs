@@ -69,7 +69,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     public ValueTask WaitAsync(TimeSpan patience, CancellationToken cancellationToken) =>
         IsShedding || Wait > Courtesy ? WaitForCalmAsync(patience, cancellationToken) : ValueTask.CompletedTask;
 
-    /// <summary>Takes a measurement. For one caller, some 100 times a second; a wait that still goes on is told each time.</summary>
+    /// <summary>Takes a measurement. For one caller, some 100 times a second while it sheds or the wait is over <see cref="Courtesy"/>; a wait that still goes on is told each time.</summary>
     public void Observe(TimeSpan wait)
     {
         Volatile.Write(ref _waitTicks, wait.Ticks);

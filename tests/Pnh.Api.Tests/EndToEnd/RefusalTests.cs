@@ -126,10 +126,10 @@ public sealed class RefusalTests
         Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
     }
 
-    // What the shedder calls overload, for one of its windows: late answers while this process keeps half of the cores busy.
+    // What the shedder calls overload, for one of its windows: late answers while this process keeps half of the cores busy, or most of a single one.
     private static void Overload(LoadShedder shedder, FakeTimeProvider time)
     {
-        var busy = Environment.CpuUsage.TotalTime + (Window * Environment.ProcessorCount / 2);
+        var busy = Environment.CpuUsage.TotalTime + (Window * Math.Max(Environment.ProcessorCount / 2.0, 0.75));
         while (Environment.CpuUsage.TotalTime < busy)
         {
             Parallel.For(0, 1_000_000, static i => _ = Math.Sqrt(i));

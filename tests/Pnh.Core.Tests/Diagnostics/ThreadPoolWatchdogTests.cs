@@ -49,11 +49,36 @@ public sealed class ThreadPoolWatchdogTests
     }
 
     [Fact]
+    public async Task Start_TheNextLookIsWanted_LooksMoreOften()
+    {
+        var wanted = await LooksAsync(isWanted: true);
+        var calm = await LooksAsync(isWanted: false);
+
+        // 60 and 12 on a machine that does nothing else.
+        Assert.True(wanted > calm * 3 / 2, $"{wanted} and {calm} looks");
+    }
+
+    [Fact]
     public void Start_Twice_Throws()
     {
         using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System);
         watchdog.Start();
         Assert.Throws<InvalidOperationException>(watchdog.Start);
+    }
+
+    // How often it looks in a while, on a pool that serves at once.
+    private static async Task<int> LooksAsync(bool isWanted)
+    {
+        var looks = 0;
+        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
+        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, static probe => probe.Execute(), _ =>
+        {
+            Interlocked.Increment(ref looks);
+            return isWanted;
+        });
+        watchdog.Start();
+        await Task.Delay(600);
+        return Volatile.Read(ref looks);
     }
 }

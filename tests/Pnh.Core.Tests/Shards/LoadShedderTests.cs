@@ -132,7 +132,7 @@ public sealed class LoadShedderTests
         Pass(windows: 20, Long);
         Pass(windows: 10, TimeSpan.Zero);
         Assert.InRange(Refused(EventClass.Message), 20, 80);
-        Pass(windows: 10, TimeSpan.Zero, cpuShare: 0.7);
+        Pass(windows: 10, TimeSpan.Zero, cpuShare: 0.78);
         Assert.InRange(Refused(EventClass.Message), 0, 20);
         Assert.Equal(100, Refused(EventClass.Bulk));
     }
