@@ -113,12 +113,7 @@ internal sealed class ApnsStandIn
             return (ApnsReply.Refused(reason), null);
         }
 
-        Script? script = _scripts.Take(push!.DeviceToken);
-        if (script is { Delay.Ticks: > 0 })
-        {
-            await Task.Delay(script.Delay, _options.TimeProvider, request.HttpContext.RequestAborted);
-        }
-
+        Script? script = await _scripts.TakeAsync(push!.DeviceToken, request.HttpContext.RequestAborted);
         if (ScriptPlayer.Delivers(script))
         {
             _phones.Arrive(ApnsScreen.Read(push, payload, request.AsReceived(_options.TimeProvider.GetUtcNow(), body)));
@@ -129,12 +124,7 @@ internal sealed class ApnsStandIn
 
     private Task AnswerAsync(HttpContext context, ApnsConnection connection, ApnsReply reply, Script? script)
     {
-        if (ScriptPlayer.TakesOver(script))
-        {
-            return ScriptPlayer.PlayAsync(script!, context);
-        }
-
-        if (reply.Reason == ApnsReason.BadDeviceToken)
+        if (reply.Reason == ApnsReason.BadDeviceToken && !ScriptPlayer.TakesOver(script))
         {
             _violations.Add(ViolationKind.BadDeviceTokens);
             if (connection.CountBadDeviceToken() == _options.BadDeviceTokensBeforeGoAway)
@@ -143,9 +133,8 @@ internal sealed class ApnsStandIn
             }
         }
 
-        ScriptPlayer.Accompany(script, context, connection, $"{{\"reason\":\"{script?.Reason ?? "Shutdown"}\"}}");
-
-        return reply.WriteAsync(context, _options.ApnsEnvironment);
+        return ScriptPlayer.AnswerAsync(script, context, connection, $"{{\"reason\":\"{script?.Reason ?? "Shutdown"}\"}}",
+            answered => reply.WriteAsync(answered, _options.ApnsEnvironment));
     }
 
     // Whole bytes; no other length is promised by Apple.

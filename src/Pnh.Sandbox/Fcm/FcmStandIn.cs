@@ -42,15 +42,7 @@ internal sealed class FcmStandIn
     {
         (FcmReply reply, Script? script) = await DecideAsync(context.Request, project);
         leave();
-        if (ScriptPlayer.TakesOver(script))
-        {
-            await ScriptPlayer.PlayAsync(script!, context);
-            return;
-        }
-
-        ScriptPlayer.Accompany(script, context, connection, script?.Reason ?? "session_timed_out");
-
-        await reply.WriteAsync(context);
+        await ScriptPlayer.AnswerAsync(script, context, connection, script?.Reason ?? ScriptPlayer.GoogleGoAway, reply.WriteAsync);
     }
 
     private async Task<(FcmReply Reply, Script? Script)> DecideAsync(HttpRequest request, string project)
@@ -94,12 +86,8 @@ internal sealed class FcmStandIn
             return (FcmReply.Accepted(_project, "fake_message_id"), null);
         }
 
-        Script? script = _scripts.Take(message.ToOnePhone ? message.Target : $"{message.Targets[0]}:{message.Target}");
-        if (script is { Delay.Ticks: > 0 })
-        {
-            await Task.Delay(script.Delay, _options.TimeProvider, request.HttpContext.RequestAborted);
-        }
-
+        string address = message.ToOnePhone ? message.Target : $"{message.Targets[0]}:{message.Target}";
+        Script? script = await _scripts.TakeAsync(address, request.HttpContext.RequestAborted);
         DateTimeOffset now = _options.TimeProvider.GetUtcNow();
         if (ScriptPlayer.Delivers(script) && message.ToOnePhone)
         {

@@ -30,8 +30,17 @@ public sealed class SandboxScripts
     /// <summary>Makes the address healthy; false when it was.</summary>
     public bool Remove(string address) => _entries.TryRemove(address, out _);
 
-    /// <summary>The script for this push, counted; null for a healthy address.</summary>
-    internal Script? Take(string address) => _entries.IsEmpty ? null : TakeOne(address) ?? TakeOne(Everyone);
+    /// <summary>The script for this push, counted, when its <see cref="Script.Delay"/> is over; null for a healthy address.</summary>
+    internal async ValueTask<Script?> TakeAsync(string address, CancellationToken cancellationToken)
+    {
+        Script? script = _entries.IsEmpty ? null : TakeOne(address) ?? TakeOne(Everyone);
+        if (script is { Delay.Ticks: > 0 })
+        {
+            await Task.Delay(script.Delay, _time, cancellationToken);
+        }
+
+        return script;
+    }
 
     private Script? TakeOne(string address)
     {

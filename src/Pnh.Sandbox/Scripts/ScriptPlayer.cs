@@ -8,6 +8,9 @@ namespace Pnh.Sandbox.Scripts;
 /// <summary>The part of a script that all providers play alike: what happens below HTTP's status codes.</summary>
 internal static class ScriptPlayer
 {
+    /// <summary>The debug data of Google's GOAWAY.</summary>
+    public const string GoogleGoAway = "session_timed_out";
+
     private const string BrokenPage =
         "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
 
@@ -18,7 +21,24 @@ internal static class ScriptPlayer
     public static bool Delivers(Script? script) =>
         script is null || script.Kind is ScriptKind.Slow or ScriptKind.GoAway or ScriptKind.Grant || (TakesOver(script) && script.Delivered);
 
-    public static Task PlayAsync(Script script, HttpContext context)
+    /// <summary>Ends a request: as the script has it, else by the provider's own answer.</summary>
+    /// <param name="script">Null for a healthy address.</param>
+    /// <param name="context">The request.</param>
+    /// <param name="connection">Its connection.</param>
+    /// <param name="debugData">Of a scripted GOAWAY.</param>
+    /// <param name="write">Writes the provider's own answer.</param>
+    public static Task AnswerAsync(Script? script, HttpContext context, ProviderConnection connection, string debugData, Func<HttpContext, Task> write)
+    {
+        if (TakesOver(script))
+        {
+            return PlayAsync(script!, context);
+        }
+
+        Accompany(script, context, connection, debugData);
+        return write(context);
+    }
+
+    private static Task PlayAsync(Script script, HttpContext context)
     {
         switch (script.Kind)
         {
@@ -35,8 +55,8 @@ internal static class ScriptPlayer
         }
     }
 
-    /// <summary>What the script puts beside the answer: GOAWAY with this debug data, or SETTINGS.</summary>
-    public static void Accompany(Script? script, HttpContext context, ProviderConnection connection, string debugData)
+    // What the script puts beside the answer: GOAWAY with this debug data, or SETTINGS.
+    private static void Accompany(Script? script, HttpContext context, ProviderConnection connection, string debugData)
     {
         if (script?.Kind == ScriptKind.GoAway)
         {

@@ -33,14 +33,7 @@ internal sealed class WebPushStandIn
     {
         (WebPushReply reply, Script? script) = await DecideAsync(context.Request);
         leave();
-        if (ScriptPlayer.TakesOver(script))
-        {
-            await ScriptPlayer.PlayAsync(script!, context);
-            return;
-        }
-
-        ScriptPlayer.Accompany(script, context, connection, script?.Reason ?? "session_timed_out");
-        await reply.WriteAsync(context);
+        await ScriptPlayer.AnswerAsync(script, context, connection, script?.Reason ?? ScriptPlayer.GoogleGoAway, reply.WriteAsync);
     }
 
     private async Task<(WebPushReply Reply, Script? Script)> DecideAsync(HttpRequest request)
@@ -86,12 +79,7 @@ internal sealed class WebPushStandIn
     private async Task<(WebPushReply Reply, Script? Script)> SendAsync(HttpRequest request, string name, ReadOnlyMemory<byte> body)
     {
         byte[]? plain = _browsers.Get(name).Read(body.Span, out _);
-        Script? script = _scripts.Take(name);
-        if (script is { Delay.Ticks: > 0 })
-        {
-            await Task.Delay(script.Delay, _time, request.HttpContext.RequestAborted);
-        }
-
+        Script? script = await _scripts.TakeAsync(name, request.HttpContext.RequestAborted);
         if (plain is null)
         {
             // The push service cannot know: it has no key. The browser drops it.
