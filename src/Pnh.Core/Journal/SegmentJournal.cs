@@ -122,8 +122,13 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
-        new(Task.Run(() => _reader.Find(_index, app, id, _options.Retention, _time.GetUtcNow().UtcTicks), cancellationToken));
+    public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        StoredEvent? found = null;
+        var now = _time.GetUtcNow().UtcTicks;
+        var isKnown = await Task.Run(() => _reader.TryFind(_index, app, id, _options.Retention, now, out found), cancellationToken).ConfigureAwait(false);
+        return isKnown ? found : (await ReadAsync(app, id, cancellationToken).ConfigureAwait(false))?.Event;
+    }
 
     /// <inheritdoc/>
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
@@ -132,11 +137,12 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <inheritdoc/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        var open = await Task.Run(_index.Open, cancellationToken).ConfigureAwait(false);
+        var open = await AskAsync(static index => index.Open()).ConfigureAwait(false);
         for (var from = 0; from < open.Count; from += RecoveryBatch)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             var batch = open.GetRange(from, Math.Min(RecoveryBatch, open.Count - from));
-            foreach (var unfinished in await Task.Run(() => Read(batch), cancellationToken).ConfigureAwait(false))
+            foreach (var unfinished in await Task.Run(() => ReadAsync(batch), cancellationToken).ConfigureAwait(false))
             {
                 yield return unfinished;
             }
@@ -188,13 +194,20 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return work.Task;
     }
 
-    private List<UnfinishedEvent> Read(List<IndexEntry> batch)
+    private Task<T> AskAsync<T>(Func<EventIndex, T> ask)
+    {
+        var work = new IndexWork<T>(ask);
+        _writer.Queue.Add(work);
+        return work.Task;
+    }
+
+    private async Task<List<UnfinishedEvent>> ReadAsync(List<IndexEntry> batch)
     {
         var found = new List<UnfinishedEvent>(batch.Count);
         var now = _time.GetUtcNow();
         foreach (var entry in batch)
         {
-            if (ReadOpen(entry) is { } history && history.Event.ExpiresAt > now)
+            if (await ReadOpenAsync(entry).ConfigureAwait(false) is { } history && history.Event.ExpiresAt > now)
             {
                 found.Add(UnfinishedFold.Fold(history));
             }
@@ -204,7 +217,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     }
 
     // Where it stood when the list was made, or where it was carried to since: the writer's thread removes old segments meanwhile.
-    private EventHistory? ReadOpen(IndexEntry entry)
+    private async ValueTask<EventHistory?> ReadOpenAsync(IndexEntry entry)
     {
         while (true)
         {
@@ -213,8 +226,9 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
                 return history;
             }
 
-            var gone = entry.Root;
-            if (!_index.TryFindOnly(entry.Hash, out entry) || entry.Root == gone || entry.IsFinished)
+            var gone = entry;
+            entry = await AskAsync(index => index.TryFindOnly(gone.Hash, out var now) ? now : default).ConfigureAwait(false);
+            if (entry.IsEmpty || entry.Root == gone.Root || entry.IsFinished)
             {
                 return null;
             }

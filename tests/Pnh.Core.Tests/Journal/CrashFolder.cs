@@ -38,6 +38,9 @@ internal sealed class CrashFolder : IJournalFolder
     /// <summary>When set, thrown by syncs of files.</summary>
     public IOException? SyncFault { get; set; }
 
+    /// <summary>Called before a file is synced, with how many bytes wait for it; may block, as a slow disk does.</summary>
+    public Action<int>? BeforeSync { get; set; }
+
     public Dictionary<string, byte[]> Aside { get; } = [];
 
     public IEnumerable<string> Names => List().Order();
@@ -205,6 +208,7 @@ internal sealed class CrashFolder : IJournalFolder
 
         public void Sync()
         {
+            _folder.BeforeSync?.Invoke(_unsynced.Sum(write => write.Bytes.Length));
             lock (_folder._gate)
             {
                 _folder.Operate(_folder.SyncFault);

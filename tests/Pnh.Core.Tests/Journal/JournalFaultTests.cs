@@ -106,6 +106,36 @@ public sealed class JournalFaultTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task FindAndRecover_EventIsBeingCarried_ComesFromItsNewPlace()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("long", 20_000, hours: 72);
+        using var carrying = new SemaphoreSlim(0);
+        using var goOn = new SemaphoreSlim(0);
+        disk.Folder.BeforeSync = unsynced =>
+        {
+            if (unsynced > 20_000)
+            {
+                carrying.Release();
+                goOn.Wait();
+            }
+        };
+
+        // Its only segment is past the retention, and the next turn carries what is open in it.
+        disk.Now += TimeSpan.FromHours(25);
+        await disk.Journal.ReadAsync("app", "barrier", default);
+        await carrying.WaitAsync();
+        var found = disk.Journal.FindAsync("app", "long", default).AsTask();
+        var open = disk.OpenAsync();
+        await Task.WhenAny(Task.WhenAll(found, open), Task.Delay(200)); // whoever does not wait for the disk has its answer by now
+        goOn.Release();
+
+        Assert.Equal("long", (await found)?.Id);
+        Assert.Equal(["long"], await open);
+        Assert.DoesNotContain("00000001.log", disk.Folder.Names);
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Retention_PastIt_RemovesSegmentsAndCarriesWhatIsOpen()
     {
         await using var disk = new JournalOnDisk();

@@ -23,23 +23,27 @@ internal sealed class HistoryReader
     public EventHistory? Read(long root, long head) =>
         Event(root) is { } stored && Milestones(root, head) is { } milestones ? new EventHistory(stored, milestones) : null;
 
-    /// <summary>The event with this key on stable storage; null = none, or past the retention.</summary>
+    /// <summary>
+    /// The event with this key on stable storage; null = none, or past the retention. False = the index is ahead of the disk: what it knows of this
+    /// event is being written right now, its acceptance or a move, and only who asks behind the writer gets an answer.
+    /// </summary>
     /// <param name="index">Where to look.</param>
     /// <param name="app">Whose.</param>
     /// <param name="id">Which.</param>
     /// <param name="retention">How long ids are recognised.</param>
     /// <param name="now">UTC ticks.</param>
-    public StoredEvent? Find(EventIndex index, string app, string id, TimeSpan retention, long now)
+    /// <param name="found">The event.</param>
+    public bool TryFind(EventIndex index, string app, string id, TimeSpan retention, long now, out StoredEvent? found)
     {
+        found = null;
         using var reader = new RecordReader(_segments);
         var hash = index.Hash.Of(app, id);
         for (var nth = 0; index.TryFind(hash, nth, out var entry); nth++)
         {
             var result = reader.TryRead(entry.Root, out var record);
-            if (result == ReadResult.Damaged && !IsSynced(entry.Root))
+            if (result == ReadResult.Gone || (result == ReadResult.Damaged && !IsSynced(entry.Root)))
             {
-                // On its way: not accepted yet.
-                continue;
+                return false;
             }
 
             if (result == ReadResult.Damaged)
@@ -47,22 +51,15 @@ internal sealed class HistoryReader
                 throw DiskFault.Unreadable(entry.Root);
             }
 
-            if (result == ReadResult.Gone)
-            {
-                // Carried on just now, or forgotten: the index tells.
-                if (index.TryFind(hash, nth, out var again) && again.Root != entry.Root)
-                {
-                    nth--;
-                }
-            }
-            else if (Payload.IsEvent(record, app, id, out _))
+            if (Payload.IsEvent(record, app, id, out _))
             {
                 var (acceptedAt, expiresAt) = Payload.Times(record);
-                return Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, retention, now) ? null : Payload.Event(record);
+                found = Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, retention, now) ? null : Payload.Event(record);
+                return true;
             }
         }
 
-        return null;
+        return true;
     }
 
     private bool IsSynced(long position) =>

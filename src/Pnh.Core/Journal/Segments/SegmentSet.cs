@@ -28,14 +28,7 @@ internal sealed class SegmentSet
     /// <summary>Null = removed, or never was.</summary>
     public Segment? Find(int number)
     {
-        var at = At(number);
-        return at < _all.Length && _all[at].Number == number ? _all[at] : null;
-    }
-
-    /// <summary>Index of the first segment with this number or a greater one.</summary>
-    public int At(int number)
-    {
-        var all = _all;
+        var all = _all; // once: the oldest may be removed at any moment
         var (low, high) = (0, all.Length);
         while (low < high)
         {
@@ -43,7 +36,7 @@ internal sealed class SegmentSet
             (low, high) = all[middle].Number < number ? (middle + 1, high) : (low, middle);
         }
 
-        return low;
+        return low < all.Length && all[low].Number == number ? all[low] : null;
     }
 
     public void Add(Segment segment) => _all = [.. _all, segment];
