@@ -37,7 +37,7 @@ public interface IEventJournal
     /// <summary>The event and everything noted of it before this call, in order; null = no such event, or past the retention.</summary>
     ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken);
 
-    /// <summary>The event alone; null = no such event, or past the retention. Cheaper than <see cref="ReadAsync"/>: does not wait for the writer.</summary>
+    /// <summary>The event alone; null = no such event, or past the retention. Cheaper than <see cref="ReadAsync"/>: waits for the writer only while it moves the event.</summary>
     ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken);
 
     /// <summary>
