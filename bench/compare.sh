@@ -84,11 +84,18 @@ load() {
 # Each side of a pair has a fresh server; a label is what was done, a colon, and the side.
 failed=0
 runs=${PNH_RUNS:-$scratch/runs.jsonl}
-sides() { for side in pnh nchan c ${signalr:+signalr}; do echo "$side"; done; }
-common=(--seconds "$seconds" --warm "$warm")
+# SignalR, which no bar refers to, in the first pair only; what is C has nothing to compile again.
+sides() { for side in pnh nchan c $([ "$pair" -gt 1 ] || echo "${signalr:+signalr}"); do echo "$side"; done; }
+times() {
+  case $1 in
+    pnh | signalr) common=(--seconds "$seconds" --warm "$warm") ;;
+    *) common=(--seconds "$seconds" --warm $((warm < 5 ? warm : 5))) ;;
+  esac
+}
 
 run_broadcast() {
   for side in $(sides); do
+    times "$side"
     begin "$side"
     load "broadcast:$side" broadcast "${common[@]}"
     [ "$side" != pnh ] || load broadcast-acked:pnh broadcast --class message "${common[@]}"
@@ -98,6 +105,7 @@ run_broadcast() {
 
 run_one() {
   for side in $(sides); do
+    times "$side"
     begin "$side"
     load "one:$side" one "${common[@]}"
     if [ "$side" = pnh ]; then
@@ -124,6 +132,7 @@ run_stop() {
 
 run_groups() {
   for side in $(sides); do
+    times "$side"
     begin "$side"
     load "groups:$side" groups "${common[@]}" ${quick:+--sessions 6000 --rate 1500}
     [ "$side" != nchan ] || load groups-one:nchan one "${common[@]}"
@@ -132,6 +141,7 @@ run_groups() {
 }
 
 run_mixed() {
+  times pnh
   begin pnh
   load mixed:pnh mixed "${common[@]}"
   stop "$process"
@@ -141,6 +151,7 @@ run_chat() {
   begin pnh
   load chat:pnh chat --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
   [ -n "$quick" ] || load chat-10000:pnh chat --sessions 10000 --seconds 300
+  load chat-broadcast-transient:pnh broadcast --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   stop "$process"
 }
@@ -148,7 +159,7 @@ run_chat() {
 for pair in $(seq "$pairs"); do
   for group in "${groups[@]}"; do
     # What is only PNH's own needs no pairs.
-    [ "$pair" -gt 1 ] && [[ $group = mixed || $group = chat ]] && continue
+    if [ "$pair" -gt 1 ] && [[ $group = mixed || $group = chat ]]; then continue; fi
     echo "= pair $pair of $pairs, $group" >&2
     "run_$group"
   done

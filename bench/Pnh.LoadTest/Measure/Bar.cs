@@ -41,8 +41,10 @@ internal sealed record Bar(
         new("chat room: average latency, ms", "chat:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
         new("chat room, 10,000 users in 100 rooms: lost, duplicate, reordered", "chat-10000:pnh", null, "wrong", Errors, Nothing, false, double.NaN, 0),
         new("the same: average latency, ms", "chat-10000:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, double.NaN, 5),
-        new("2 x 1,000 every 3 s: lost, duplicate, reordered", "chat-broadcast:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
-        new("2 x 1,000 every 3 s: average latency, ms", "chat-broadcast:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
+        new("2 x 1,000 every 3 s, transient: lost, duplicate, reordered", "chat-broadcast-transient:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
+        new("2 x 1,000 every 3 s, transient: average latency, ms", "chat-broadcast-transient:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
+        new("the same as `message`, every session acks: lost, duplicate, reordered", "chat-broadcast:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
+        new("the same as `message`: average latency, ms", "chat-broadcast:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
     ];
 
     private static Bar Of(string work, string label, string reference, Func<BenchResult, double?> figure, Func<BenchResult, double?> ofPeer, double first, double aim, double? aimOfC = null) =>

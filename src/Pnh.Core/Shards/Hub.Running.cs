@@ -13,7 +13,7 @@ public sealed partial class Hub
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await RecoverAsync(cancellationToken).ConfigureAwait(false);
-        _ticking = TickAsync();
+        _ticking = _context.Ticker.RunAsync(Advance, _stopping.Token);
     }
 
     /// <summary>The first half of it: a test lets time pass by itself.</summary>
@@ -65,6 +65,7 @@ public sealed partial class Hub
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
         await _context.Lanes.DisposeAsync().ConfigureAwait(false);
+        _context.Ticker.Dispose();
         _registrations.ForEach(r => r.Dispose());
         _stopping.Dispose();
     }
@@ -118,21 +119,25 @@ public sealed partial class Hub
         }
     }
 
-    /// <summary>Does what is due now in all shards.</summary>
-    internal void Advance()
+    /// <summary>Does what is due now in all shards; true = a timer is still set.</summary>
+    internal bool Advance()
     {
+        var isSet = false;
         foreach (var shard in _shards)
         {
             try
             {
-                shard.Advance();
+                isSet |= shard.Advance();
             }
             catch (Exception bug)
             {
                 // Without the tick no timer of any shard would fire again, and nobody would see why.
                 Log.TickBroke(_log, bug);
+                isSet = true;
             }
         }
+
+        return isSet;
     }
 
     // Every publisher is told; the log is told every 5 s, because a full disk may be the one that the log is on.
@@ -142,22 +147,6 @@ public sealed partial class Hub
         if ((last == 0 || _time.GetElapsedTime(last) > StoreFaultEvery) && Interlocked.CompareExchange(ref _storeFaultAt, _time.GetTimestamp(), last) == last)
         {
             Log.StoreUnavailable(_log, fault);
-        }
-    }
-
-    private async Task TickAsync()
-    {
-        using var timer = new PeriodicTimer(TimingWheel.Tick, _time);
-        try
-        {
-            while (await timer.WaitForNextTickAsync(_stopping.Token).ConfigureAwait(false))
-            {
-                Advance();
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            // The hub stops.
         }
     }
 }

@@ -25,7 +25,7 @@ internal sealed partial class Shard
     internal Shard(ShardContext hub)
     {
         _hub = hub;
-        _wheel = new TimingWheel(hub.Time);
+        _wheel = new TimingWheel(hub.Time, hub.Ticker.Wake);
     }
 
     /// <summary>How many timers are set.</summary>
@@ -110,8 +110,8 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Does what is due on the wheel.</summary>
-    internal void Advance()
+    /// <summary>Does what is due on the wheel; true = a timer is still set.</summary>
+    internal bool Advance()
     {
         using (Enter())
         {
@@ -128,6 +128,8 @@ internal sealed partial class Shard
                     SendPush((Delivery)entry);
                 }
             }
+
+            return _wheel.Count > 0;
         }
     }
 

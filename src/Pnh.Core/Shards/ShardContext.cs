@@ -21,6 +21,8 @@ internal sealed class ShardContext
     /// <summary>Most items of one mailbox.</summary>
     internal required int MailboxItems { get; init; }
 
+    internal required WheelTicker Ticker { get; init; }
+
     internal LaneTable Lanes { get; set; } = null!;
 
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>

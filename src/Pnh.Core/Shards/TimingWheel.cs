@@ -27,12 +27,16 @@ internal sealed class TimingWheel
     private const int Levels = 5;
     private readonly Slot[] _slots = new Slot[Levels * SlotsPerLevel];
     private readonly TimeProvider _time;
+    private readonly Action? _firstSet;
     private readonly long _start;
     private long _now;
 
-    internal TimingWheel(TimeProvider time)
+    /// <param name="time">Its clock.</param>
+    /// <param name="firstSet">Called when an entry is the only one; null = nobody wants to know.</param>
+    internal TimingWheel(TimeProvider time, Action? firstSet = null)
     {
         _time = time;
+        _firstSet = firstSet;
         _start = time.GetTimestamp();
         for (var i = 0; i < _slots.Length; i++)
         {
@@ -51,7 +55,10 @@ internal sealed class TimingWheel
         var ticks = (Math.Max(0, delay.Ticks) + Tick.Ticks - 1) / Tick.Ticks;
         entry.DueTick = Math.Max(CurrentTick(), _now) + ticks + 1;
         Insert(entry);
-        Count++;
+        if (++Count == 1)
+        {
+            _firstSet?.Invoke();
+        }
     }
 
     /// <summary>Takes the entry off; nothing happens when it does not wait.</summary>
