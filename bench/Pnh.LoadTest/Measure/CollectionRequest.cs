@@ -16,8 +16,10 @@ internal static class CollectionRequest
     /// <summary>False = not a .NET process of this user.</summary>
     public static bool Send(int process)
     {
-        var name = string.Create(CultureInfo.InvariantCulture, $"dotnet-diagnostic-{process}-*-socket");
-        if (Directory.EnumerateFiles(Path.GetTempPath(), name).FirstOrDefault() is not { } path)
+        // With the start's time in its name: a killed process leaves its socket, and another one gets its id.
+        var name = string.Create(CultureInfo.InvariantCulture, $"dotnet-diagnostic-{process}-{ServerProcess.StartTicks(process)}-socket");
+        var path = Path.Combine(Path.GetTempPath(), name);
+        if (!File.Exists(path))
         {
             return false;
         }

@@ -42,7 +42,10 @@ internal sealed partial class ServerProcess
         }
     }
 
-    // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 14 and 15 = times.
+    /// <summary>When the process was started: clock ticks since the machine was.</summary>
+    public static long StartTicks(int process) => Number(Fields(process)[19]);
+
+    // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 14 and 15 = times, 22 = start.
     private static string[] Fields(int process)
     {
         var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));

@@ -54,7 +54,13 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _turns = new Turns(time);
         _context = new ShardContext
         {
-            Planner = planner, Journal = journal, Metrics = metrics, Time = time, MailboxItems = options.MailboxItems, Ticker = new WheelTicker(time), Load = Load,
+            Planner = planner,
+            Journal = journal,
+            Metrics = metrics,
+            Time = time,
+            MailboxItems = options.MailboxItems,
+            Ticker = new WheelTicker(time),
+            Load = Load,
         };
         _context.Lanes = new LaneTable(this, metrics, time);
         for (var i = 0; i < ShardCount; i++)
