@@ -43,8 +43,8 @@ internal sealed record Bar(
         new("the same: average latency, ms", "chat-10000:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, double.NaN, 5),
         new("2 x 1,000 every 3 s, transient: lost, duplicate, reordered", "chat-broadcast-transient:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
         new("2 x 1,000 every 3 s, transient: average latency, ms", "chat-broadcast-transient:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
-        new("the same as `message`, every session acks: lost, duplicate, reordered", "chat-broadcast:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
-        new("the same as `message`: average latency, ms", "chat-broadcast:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
+        new("2 x 1,000 every 3 s as `message`, every session acks: lost, duplicate, reordered", "chat-broadcast:pnh", null, "wrong", Errors, Nothing, false, 0, 0),
+        new("2 x 1,000 every 3 s as `message`: average latency, ms", "chat-broadcast:pnh", null, "ms", static run => run.Latency?.Mean, Nothing, false, 5, 5),
     ];
 
     private static Bar Of(string work, string label, string reference, Func<BenchResult, double?> figure, Func<BenchResult, double?> ofPeer, double first, double aim, double? aimOfC = null) =>

@@ -39,8 +39,11 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
         Close,
     }
 
-    /// <summary>The session that it carries; null before hello, and when the session went on to another connection.</summary>
-    public Session? Session => _session is { } session && session.IsCarriedBy(this) ? session : null;
+    /// <summary>
+    /// The session that is its own, from before the welcome leaves, so that whoever was welcomed is listed; null before hello, and when the session went on
+    /// to another connection.
+    /// </summary>
+    public Session? Session => _conversation.Opened is { } session && session.IsCarriedBy(this) ? session : null;
 
     /// <summary>True once the server does not know it any more: nothing is overdue then.</summary>
     internal bool IsForgotten
