@@ -40,8 +40,10 @@ internal sealed class HistoryReader
         var hash = index.Hash.Of(app, id);
         for (var nth = 0; index.TryFind(hash, nth, out var entry); nth++)
         {
+            // Asked before it is read: what becomes synced in between would look damaged.
+            var isSynced = IsSynced(entry.Root);
             var result = reader.TryRead(entry.Root, out var record);
-            if (result == ReadResult.Gone || (result == ReadResult.Damaged && !IsSynced(entry.Root)))
+            if (!isSynced || result == ReadResult.Gone)
             {
                 return false;
             }
