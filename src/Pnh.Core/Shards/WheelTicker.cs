@@ -15,8 +15,15 @@ internal sealed class WheelTicker(TimeProvider time) : IDisposable
     private PeriodicTimer? _timer;
     private bool _isCalm;
 
-    /// <summary>After <see cref="RunAsync"/> has ended, or was never called.</summary>
-    public void Dispose() => _timer?.Dispose();
+    /// <summary>After <see cref="RunAsync"/> has ended, or was never called; who sets a timer later wakes nobody.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            Volatile.Write(ref _isCalm, false);
+            _timer?.Dispose();
+        }
+    }
 
     /// <summary>A wheel that had no timer has one. By whoever holds that wheel's lock.</summary>
     internal void Wake()

@@ -42,6 +42,23 @@ public sealed class WheelTickerTests : IDisposable
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Wake_CalmAndDisposed_DoesNothing()
+    {
+        using var stop = new CancellationTokenSource();
+        var running = _ticker.RunAsync(Advance, stop.Token);
+        for (var pass = 0; pass < 50; pass++)
+        {
+            Assert.True(await PassesAsync(TimingWheel.Tick));
+        }
+
+        Assert.True(await _passed.WaitAsync(TimeSpan.FromSeconds(20)));
+        await stop.CancelAsync();
+        await running;
+        _ticker.Dispose();
+        _ticker.Wake();
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Run_TimerSetWhileItCalmsDown_IsSeenByTheSecondLook()
     {
         using var stop = new CancellationTokenSource();
