@@ -32,7 +32,10 @@ internal abstract partial class Connection
     /// <summary>The server's.</summary>
     protected ServerParts Parts { get; }
 
-    /// <summary>Deals with what is overdue; called by the server's one timer for every connection.</summary>
+    /// <summary>How long nothing can become overdue but by what <see cref="LookSoon"/> is called for; zero = unknown.</summary>
+    protected virtual TimeSpan CalmAt(long now) => TimeSpan.Zero;
+
+    /// <summary>Deals with what is overdue; called by the server's one timer, for each connection whose time has come.</summary>
     public void Sweep(long now, DateTimeOffset utcNow, bool isDraining)
     {
         var options = Parts.Options;
@@ -70,6 +73,33 @@ internal abstract partial class Connection
         else
         {
             KeepAlive(now);
+            LookLater(now, utcNow);
+        }
+    }
+
+    /// <summary>After something began that may become overdue.</summary>
+    protected void LookSoon()
+    {
+        if (Place >= 0)
+        {
+            Parts.Connections.LookAt(Place, ConnectionTable.Soon);
+        }
+    }
+
+    private void LookLater(long now, DateTimeOffset utcNow)
+    {
+        var until = Volatile.Read(ref _untilTicks);
+        var calm = Math.Min(CalmAt(now).Ticks, until - utcNow.UtcTicks);
+        if (calm <= 0 || !_conversation.HasHello)
+        {
+            return;
+        }
+
+        Parts.Connections.LookAt(Place, now + (long)(calm * (Parts.Clock.TimestampFrequency / (double)TimeSpan.TicksPerSecond)));
+        Interlocked.MemoryBarrier(); // what began before this is seen below; what begins after it writes its own time
+        if (IsClosing || Volatile.Read(ref _writeSince) != 0 || Volatile.Read(ref _untilTicks) != until)
+        {
+            LookSoon();
         }
     }
 

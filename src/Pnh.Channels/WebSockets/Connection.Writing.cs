@@ -83,7 +83,11 @@ internal abstract partial class Connection
     }
 
     /// <summary>A write may be stuck from now on: the sweep looks after it.</summary>
-    protected void NoteWriting() => Volatile.Write(ref _writeSince, Parts.Clock.GetTimestamp());
+    protected void NoteWriting()
+    {
+        Volatile.Write(ref _writeSince, Parts.Clock.GetTimestamp());
+        LookSoon();
+    }
 
     /// <summary>Nothing is stuck.</summary>
     protected void NoteFree() => Volatile.Write(ref _writeSince, 0);

@@ -20,7 +20,6 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
     private volatile Queue<byte[]>? _controls;
     private volatile SessionClose? _closing;
     private volatile bool _finished;
-    private volatile bool _forgotten;
     private int _writing;
 
     /// <summary>What a writer does next.</summary>
@@ -45,12 +44,8 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
     /// </summary>
     public Session? Session => _conversation.Opened is { } session && session.IsCarriedBy(this) ? session : null;
 
-    /// <summary>True once the server does not know it any more: nothing is overdue then.</summary>
-    internal bool IsForgotten
-    {
-        get => _forgotten;
-        set => _forgotten = value;
-    }
+    /// <summary>Where it is in the server's table; -1 = it has not been there yet. Written by the table.</summary>
+    internal int Place { get; set; } = -1;
 
     /// <summary>True once the close was decided.</summary>
     protected bool IsClosing => _closing is not null;
@@ -68,6 +63,7 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
     public void Carry(Session session, DateTimeOffset until)
     {
         Volatile.Write(ref _untilTicks, until.UtcTicks);
+        LookSoon();
         _session = session;
         if (IsClosing)
         {
@@ -159,6 +155,7 @@ internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkI
 
             _closingSince = Parts.Clock.GetTimestamp();
             _closing = reason;
+            LookSoon();
             return true;
         }
     }

@@ -6,6 +6,7 @@ namespace Pnh.Channels.WebSockets;
 /// <summary>Ping, pong and close.</summary>
 internal sealed partial class DirectConnection
 {
+    private static readonly TimeSpan LongestCalm = TimeSpan.FromMinutes(1);
     private static readonly byte[] Ping = FrameHeader.Enclose(Opcode.Ping, default);
 
     private byte[]? _pong;
@@ -24,6 +25,19 @@ internal sealed partial class DirectConnection
     }
 
     protected override bool HasOwnWork => Volatile.Read(ref _pong) is not null;
+
+    /// <summary>Until the ping, but at most a quarter of the time between two: so much later it comes when something arrived meanwhile.</summary>
+    protected override TimeSpan CalmAt(long now)
+    {
+        var interval = Parts.Options.KeepAliveInterval;
+        if (_pingedAt != 0 || interval <= TimeSpan.Zero)
+        {
+            return _pingedAt != 0 ? TimeSpan.Zero : LongestCalm;
+        }
+
+        var left = interval - Parts.Clock.GetElapsedTime(_heardAt, now);
+        return new TimeSpan(Math.Min(left.Ticks, Math.Min(interval.Ticks / 4, LongestCalm.Ticks)));
+    }
 
     /// <summary>
     /// A quiet connection is asked once in <see cref="WebSocketServerOptions.KeepAliveInterval"/>. What arrives only leaves a mark, which the sweep

@@ -14,6 +14,9 @@ internal sealed record ServerParts(
     ISessionEvents Events, IClientAuthenticator Authenticator, TimeProvider Clock, WebSocketServerOptions Options, FrameWritten? Written,
     ILogger Log)
 {
+    /// <summary>What is connected.</summary>
+    public ConnectionTable Connections { get; } = new();
+
     /// <summary>The sessions that can be resumed.</summary>
     public SessionTable Sessions { get; } = new(Options, Clock);
 

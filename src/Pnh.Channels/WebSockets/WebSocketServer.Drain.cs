@@ -18,7 +18,7 @@ public sealed partial class WebSocketServer
     {
         _draining = true;
         EndLingering();
-        var waiting = _connections.Keys.ToArray();
+        var waiting = _connections.All().ToArray();
         Log.Draining(_parts.Log, waiting.Length, window);
         try
         {
@@ -31,7 +31,7 @@ public sealed partial class WebSocketServer
         }
 
         var left = 0;
-        foreach (var (connection, _) in _connections)
+        foreach (var connection in _connections.All())
         {
             left++;
             connection.Close(SessionClose.Drain);
@@ -64,7 +64,7 @@ public sealed partial class WebSocketServer
     private async Task WaitForAllAsync(CancellationToken cancellationToken)
     {
         var started = _parts.Clock.GetTimestamp();
-        while (!_connections.IsEmpty && _parts.Clock.GetElapsedTime(started) < _parts.Options.CloseTimeout)
+        while (_connections.Count > 0 && _parts.Clock.GetElapsedTime(started) < _parts.Options.CloseTimeout)
         {
             await Task.Delay(DrainStep, _parts.Clock, cancellationToken);
         }

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Net.WebSockets;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
@@ -16,10 +15,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     public const string Protocol = "pnh.v1";
 
     private readonly ServerParts _parts;
-    private readonly ConcurrentDictionary<Connection, byte> _connections = new();
+    private readonly ConnectionTable _connections;
     private readonly ITimer _sweep;
     private readonly CancellationToken _stopping;
-    private int _connected;
     private volatile bool _draining;
 
     /// <summary>Starts the sweep. Throws <see cref="ArgumentException"/> with everything that is wrong with the options.</summary>
@@ -45,6 +43,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
 
         _stopping = stopping;
         _parts = new ServerParts(events, authenticator, clock, options, written, logger);
+        _connections = _parts.Connections;
         _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
     }
 
@@ -92,7 +91,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     public IReadOnlyList<SessionSnapshot> Snapshot(int limit, string? app = null, string? user = null)
     {
         var found = new List<SessionSnapshot>();
-        foreach (var (connection, _) in _connections)
+        foreach (var connection in _connections.All())
         {
             if (found.Count >= limit)
             {
@@ -114,7 +113,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     public SessionTotals CountSessions()
     {
         var totals = default(SessionTotals);
-        foreach (var (connection, _) in _connections)
+        foreach (var connection in _connections.All())
         {
             totals = connection.Session is { } session
                 ? session.AddTo(totals)
@@ -133,7 +132,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         _draining = true;
         await _sweep.DisposeAsync();
         EndLingering();
-        foreach (var (connection, _) in _connections)
+        foreach (var connection in _connections.All())
         {
             connection.Close(SessionClose.Drain);
             connection.Abort();
@@ -141,19 +140,11 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     }
 
     /// <summary>The connection is gone.</summary>
-    internal void Forget(Connection connection)
-    {
-        if (_connections.TryRemove(connection, out _))
-        {
-            connection.IsForgotten = true;
-            Interlocked.Decrement(ref _connected);
-        }
-    }
+    internal void Forget(Connection connection) => _connections.Remove(connection);
 
     private void Admit(Connection connection)
     {
-        _connections[connection] = 0;
-        var connected = Interlocked.Increment(ref _connected);
+        var connected = _connections.Add(connection);
         if (_draining)
         {
             connection.Close(SessionClose.Drain);
