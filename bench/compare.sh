@@ -154,6 +154,11 @@ run_chat() {
   load chat-broadcast-transient:pnh broadcast --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   stop "$process"
+
+  # What plain sends to as many cost here, before anything of a hub.
+  begin c
+  load chat-broadcast-transient:c broadcast --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 120)"
+  stop "$process"
 }
 
 for pair in $(seq "$pairs"); do
