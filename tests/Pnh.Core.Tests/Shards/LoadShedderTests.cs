@@ -119,10 +119,29 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public void Sheds_WaitBetweenTheTargets_HoldsBulkButRefusesMoreMessages()
+    {
+        var between = (LoadShedder.HeavyTarget + LoadShedder.Target) / 2;
+        Pass(windows: 2, Long);
+        var bulk = Refused(EventClass.Bulk);
+        Assert.InRange(bulk, 1, 99);
+        Pass(windows: 10, between);
+        Assert.InRange(Refused(EventClass.Bulk), bulk - 25, bulk + 25);
+        Assert.Equal(0, Refused(EventClass.Message));
+        while (Refused(EventClass.Message) == 0)
+        {
+            Pass(windows: 1, Long);
+        }
+
+        Pass(windows: 50, between);
+        Assert.Equal(100, Refused(EventClass.Message));
+    }
+
+    [Fact]
     public void Sheds_CoresJustBusy_FallsSlowly()
     {
         Pass(windows: 20, Long);
-        Pass(windows: 10, LoadShedder.Target);
+        Pass(windows: 10, LoadShedder.HeavyTarget);
         Assert.True(Refused(EventClass.Message) > 50);
     }
 
