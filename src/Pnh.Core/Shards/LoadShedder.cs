@@ -47,8 +47,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     // all transient events were refused at 50 % of it.
     private static readonly double BusyCores = Math.Max(Environment.ProcessorCount / 2.0, 0.75);
 
-    // 500 events a second: below that no core is full of them, whatever else it waits for.
-    private const int FewEvents = 50;
+    // A second: below that no core is full of them, whatever else it waits for. A window may be longer than it should be, when whoever measures waits too.
+    private const int FewEvents = 500;
     private int _level;
     private readonly StripedCells _events = new(1);
     private long _windowEvents;
@@ -93,7 +93,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var events = _events.Read(0);
         var answer = Interlocked.Exchange(ref _shortestAnswer, long.MaxValue);
         var isLate = answer != long.MaxValue && answer > AnswerTarget.Ticks;
-        var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents;
+        var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents * elapsed.TotalSeconds;
         _windowEvents = events;
         (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 5 < elapsed * 4 * Environment.ProcessorCount);
         Move(isOverloaded && (isLate || _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);

@@ -94,6 +94,17 @@ internal sealed class SocketHost : IAsyncDisposable
         }
     }
 
+    /// <summary>Waits until the hub has heard of the end of all sessions but so many: a session is gone from the sums before the hub is told. One told twice is a fault.</summary>
+    public async Task WaitUntilReportedAsync(int alive)
+    {
+        using var patience = new CancellationTokenSource(Patience);
+        await FlushAsync();
+        while (Hub.OpenedCount - Hub.ClosedCount != alive)
+        {
+            await Task.Delay(20, patience.Token);
+        }
+    }
+
     public void Stop() => _stopping.Cancel();
 
     public async ValueTask DisposeAsync()

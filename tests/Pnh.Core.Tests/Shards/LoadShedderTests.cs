@@ -92,6 +92,24 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public void Sheds_FewEventsInALongWindow_IsNoOverload()
+    {
+        for (var look = 0; look < 3; look++)
+        {
+            for (var e = 0; e < 100; e++)
+            {
+                _shedder.Count();
+            }
+
+            _clock.Advance(LoadShedder.Window * 10);
+            _cpu += LoadShedder.Window * 10 * Environment.ProcessorCount;
+            _shedder.Observe(Long);
+        }
+
+        Assert.False(_shedder.IsShedding);
+    }
+
+    [Fact]
     public void Sheds_NoAnswerInTime_IsOverloadThoughTheCoresAreIdleAtTimes()
     {
         Pass(windows: 10, TimeSpan.FromMilliseconds(3), answer: LoadShedder.AnswerTarget * 2);
