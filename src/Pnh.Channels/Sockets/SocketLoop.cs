@@ -145,12 +145,15 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     private void Run()
     {
         _ = ShortSlice.Take();
+        var batch = new BatchWhileBusy(_clock.TimestampFrequency);
         fixed (byte* records = _records)
         {
             while (!_stopping)
             {
-                var ready = Syscalls.Wait(Epoll, records, BatchSize, _posted.IsEmpty ? Patience() : 0);
+                var isPosted = !_posted.IsEmpty;
+                var ready = Syscalls.Wait(Epoll, records, BatchSize, isPosted ? 0 : Patience(batch.IsOn));
                 Volatile.Write(ref _turnBegan, _clock.GetTimestamp());
+                batch.Found(Math.Max(ready, 0) + (isPosted ? 1 : 0), _turnBegan);
                 for (var i = 0; i < ready; i++)
                 {
                     Serve(records + (i * EpollRecord.Size));
@@ -170,17 +173,18 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     }
 
     // Milliseconds; -1 = until something comes.
-    private int Patience()
+    private int Patience(bool isBusy)
     {
+        var calm = (int)BatchWhileBusy.Calm.TotalMilliseconds;
         foreach (var listener in _listeners)
         {
             if (listener.Pause >= 0)
             {
-                return listener.Pause;
+                return isBusy ? Math.Min(calm, listener.Pause) : listener.Pause;
             }
         }
 
-        return -1;
+        return isBusy ? calm : -1;
     }
 
     private void EndTurn()
