@@ -7,7 +7,7 @@ namespace Pnh.Core.Shards;
 /// Refuses the less urgent classes while the hub has more work than cores: <c>transient</c> and <c>bulk</c> first, then <c>message</c>; a
 /// <c>call</c> never. Overload is a wait for a core that stands over <see cref="Target"/> for a whole window, or that no event of a whole window was
 /// answered within <see cref="AnswerTarget"/>, while the process itself uses the cores and events come in: a busy neighbour, a start or a slow disk
-/// does not look like it. From then on the share that is refused follows each measurement, the quicker the further it is off, so that the wait settles
+/// does not look like it. From then on the share that is refused follows each measurement, how far the wait is off and where it goes, so that it settles
 /// around the target, which is nearer once messages are refused too. Thread-safe, does not wait.
 /// </summary>
 public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
@@ -34,14 +34,19 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
     // Ten-thousandths; 10,000 = all bulk and transient, 20,000 = all messages too. A tenth of that when an overload begins, and for each window in which
-    // nobody was answered in time. From then on each measurement moves the share of the class that is refused in part: up by a 16th of itself for
-    // every target that the wait is over it, back by a 128th when it is under half of it, a 32nd while a fifth of the cores is idle. In proportion, because publishers that obey Retry-After
-    // are in balance at some hundredths and such that do not at more than a half: fixed steps swung around the one or came late for the other.
+    // nobody was answered in time though cores were free. From then on each measurement moves the share of the class that is refused in part, in proportion to
+    // that share within bounds: by a 16th for every target that the wait is over or under it, by a half for every target that it grew or shrank since the last
+    // one (RFC 8033, section 4.2, has the same two terms). The second is what keeps it still: what publishers that obey Retry-After leave out shows for seconds,
+    // and by the first alone all of them were silent when a queue of 20 ms was gone, and the hub half idle for a second.
     private const int All = 10_000;
     private const int Most = 2 * All;
     private const int Step = Most / 10;
-    private const int LeastUp = 10;
-    private const int MostTargets = 2;
+    private const int LeastWeight = All / 50;
+    private const int MostWeight = All / 5;
+    private const double OfDistance = 1.0 / 16;
+    private const double OfChange = 1.0 / 2;
+    private const int MostDistance = 4;
+    private const int MostChange = 2;
 
     // Half of the cores, since each loop serves two; a single core is full only when it is nearly full: on one that its host took away for 15 ms again and again
     // all transient events were refused at 50 % of it.
@@ -58,8 +63,10 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private TimeSpan _shortest = TimeSpan.MaxValue;
     private long _shortestAnswer = long.MaxValue;
     private TimeSpan _longest;
+    private TimeSpan _before;
     private bool _isBusy;
     private bool _hasRoom;
+    private bool _isUnseen;
 
     /// <summary>How long work waited for a core at the last look.</summary>
     public TimeSpan Wait => new(Volatile.Read(ref _waitTicks));
@@ -96,7 +103,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         var isOverloaded = (_shortest > Target || isLate) && isBusy && events - _windowEvents >= FewEvents * elapsed.TotalSeconds;
         _windowEvents = events;
         (_isBusy, _hasRoom) = (isBusy, (cpu - _windowCpu) * 5 < elapsed * 4 * Environment.ProcessorCount);
-        Move(isOverloaded && (isLate || _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);
+        _isUnseen = isOverloaded && _shortest <= Target;
+        Move(_isUnseen || (isOverloaded && _level == 0) ? Step : _longest * 4 < Target && !isLate && !isBusy ? -Step : 0);
         _windowStart = time.GetTimestamp();
         _windowCpu = cpu;
         _shortest = TimeSpan.MaxValue;
@@ -132,14 +140,13 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private void Follow(TimeSpan wait)
     {
         var (share, target) = _level > All ? (_level - All, HeavyTarget) : (_level, Target);
-        if (_level > 0 && wait > target && _isBusy)
+        var distance = Math.Clamp((wait - target) / target, -1, MostDistance);
+        var change = Math.Clamp((wait - _before) / target, -MostChange, MostChange);
+        _before = wait;
+        var step = Math.Clamp(share, LeastWeight, MostWeight) * ((distance * OfDistance) + (change * OfChange));
+        if (_level > 0 && (step > 0 ? _isBusy : !_isUnseen))
         {
-            var targets = Math.Min(MostTargets, (double)(wait - target).Ticks / target.Ticks);
-            Move((int)(targets * Math.Max(LeastUp, share / 16)));
-        }
-        else if (_level > 0 && wait * 2 < target)
-        {
-            Move(-Math.Max(1, _hasRoom ? share / 32 : share / 128));
+            Move((int)step - (step < 0 && _hasRoom ? share / 32 : 0));
         }
     }
 

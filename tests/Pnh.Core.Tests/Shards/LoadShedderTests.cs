@@ -137,22 +137,52 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
-    public void Sheds_WaitBetweenTheTargets_HoldsBulkButRefusesMoreMessages()
+    public void Sheds_WaitBetweenTheTargets_TakesBulkAgainButRefusesMoreMessages()
     {
         var between = (LoadShedder.HeavyTarget + LoadShedder.Target) / 2;
         Pass(windows: 2, Long);
-        var bulk = Refused(EventClass.Bulk);
-        Assert.InRange(bulk, 1, 99);
+        var bulk = Refused(EventClass.Bulk, of: 10_000);
+        Assert.InRange(bulk, 100, 9_900);
         Pass(windows: 10, between);
-        Assert.InRange(Refused(EventClass.Bulk), bulk - 25, bulk + 25);
-        Assert.Equal(0, Refused(EventClass.Message));
+        Assert.InRange(Refused(EventClass.Bulk, of: 10_000), 0, bulk / 2);
         while (Refused(EventClass.Message) == 0)
         {
             Pass(windows: 1, Long);
         }
 
-        Pass(windows: 50, between);
-        Assert.Equal(100, Refused(EventClass.Message));
+        Pass(windows: 1, between);
+        var messages = Refused(EventClass.Message, of: 10_000);
+        Pass(windows: 20, between);
+        Assert.InRange(Refused(EventClass.Message, of: 10_000), messages + 500, 10_000);
+    }
+
+    [Fact]
+    public void Sheds_WaitShrinksButIsStillTooLong_RefusesNoMore()
+    {
+        Pass(windows: 2, Long * 2);
+        var before = Refused(EventClass.Bulk, of: 10_000);
+        for (var wait = Long * 2; wait > LoadShedder.Target; wait -= LoadShedder.Target)
+        {
+            _shedder.Observe(wait);
+        }
+
+        Assert.InRange(Refused(EventClass.Bulk, of: 10_000), 0, before);
+    }
+
+    [Fact]
+    public void Sheds_WaitIsAroundTheTarget_RefusesAsMuchAsBefore()
+    {
+        Pass(windows: 2, Long);
+        Pass(windows: 1, LoadShedder.Target);
+        var before = Refused(EventClass.Bulk, of: 10_000);
+        Assert.InRange(before, 500, 9_500);
+        for (var i = 0; i < 20; i++)
+        {
+            Pass(windows: 1, LoadShedder.Target * 1.2);
+            Pass(windows: 1, LoadShedder.Target * 0.8);
+        }
+
+        Assert.InRange(Refused(EventClass.Bulk, of: 10_000), before * 3 / 4, before * 4 / 3);
     }
 
     [Fact]
@@ -164,14 +194,14 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
-    public void Sheds_NoWaitWhileCoresAreBusy_FallsInProportion()
+    public void Sheds_NoWaitWhileCoresAreBusy_FallsAtOnceThenSlower()
     {
         Pass(windows: 20, Long);
-        Pass(windows: 10, TimeSpan.Zero);
-        Assert.InRange(Refused(EventClass.Message), 20, 80);
-        Pass(windows: 10, TimeSpan.Zero, cpuShare: 0.78);
-        Assert.InRange(Refused(EventClass.Message), 0, 20);
-        Assert.Equal(100, Refused(EventClass.Bulk));
+        Pass(windows: 2, TimeSpan.Zero);
+        Assert.InRange(Refused(EventClass.Message, of: 10_000), 2_000, 8_000);
+        Pass(windows: 6, TimeSpan.Zero, cpuShare: 0.78);
+        Assert.InRange(Refused(EventClass.Message, of: 10_000), 0, 100);
+        Assert.InRange(Refused(EventClass.Bulk, of: 10_000), 5_000, 10_000);
     }
 
     [Fact]
