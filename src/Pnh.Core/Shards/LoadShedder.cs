@@ -7,8 +7,8 @@ namespace Pnh.Core.Shards;
 /// Refuses the less urgent classes while the hub has more work than cores: <c>transient</c> and <c>bulk</c> first, then <c>message</c>; a
 /// <c>call</c> never. Overload is a wait for a core that stands over <see cref="Target"/> for a whole window, or that no event of a whole window was
 /// answered within <see cref="AnswerTarget"/>, while the process itself uses the cores and events come in: a busy neighbour, a start or a slow disk
-/// does not look like it. From then on the share that is refused follows each measurement, how far the wait is off and where it goes, so that it settles
-/// around the target, which is nearer once messages are refused too. Thread-safe, does not wait.
+/// does not look like it. From then on the share that is refused follows each measurement, how far the wait is off <see cref="Settled"/> and where
+/// it goes. Thread-safe, does not wait.
 /// </summary>
 public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 {
@@ -16,10 +16,10 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     internal static readonly TimeSpan Target = TimeSpan.FromMilliseconds(5);
 
     /// <summary>
-    /// The wait to settle around once messages are refused too. Refusals then take a good part of the loop that reads, and what stands in front of it waits for
-    /// its turn twice: at twice the load p99 of a refusal was 11 and 27 ms around 5 ms, 3, 13 and 6 ms around this, and as much was accepted.
+    /// Where the wait shall settle. Nearer than <see cref="Target"/>, since it swings around it: around 5 ms p99 of a refusal was 7 to 31 ms at two and three times
+    /// the load, around this 5 to 17, around 1 ms not less, and a tenth less was accepted from publishers that obey.
     /// </summary>
-    internal static readonly TimeSpan HeavyTarget = TimeSpan.FromMilliseconds(2);
+    internal static readonly TimeSpan Settled = TimeSpan.FromMilliseconds(2);
 
     /// <summary>
     /// Longest shortest answer that is not overload. Publishers that all wait for the journal's next group leave the cores idle for an instant in
@@ -35,7 +35,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 
     // Ten-thousandths; 10,000 = all bulk and transient, 20,000 = all messages too. A tenth of that when an overload begins, and for each window in which
     // nobody was answered in time though cores were free. From then on each measurement moves the share of the class that is refused in part, in proportion to
-    // that share within bounds: by a 16th for every target that the wait is over or under it, by a half for every target that it grew or shrank since the last
+    // that share within bounds: by a 16th for every 2 ms that the wait is over or under where it shall settle, by a half for every 2 ms that it grew or shrank since the last
     // one (RFC 8033, section 4.2, has the same two terms). The second is what keeps it still: what publishers that obey Retry-After leave out shows for seconds,
     // and by the first alone all of them were silent when a queue of 20 ms was gone, and the hub half idle for a second.
     private const int All = 10_000;
@@ -45,8 +45,8 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private const int MostWeight = All / 5;
     private const double OfDistance = 1.0 / 16;
     private const double OfChange = 1.0 / 2;
-    private const int MostDistance = 4;
-    private const int MostChange = 2;
+    private const int MostDistance = 8;
+    private const int MostChange = 4;
 
     // Half of the cores, since each loop serves two; a single core is full only when it is nearly full: on one that its host took away for 15 ms again and again
     // all transient events were refused at 50 % of it.
@@ -139,9 +139,9 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     // Only what is overloaded already: a single wait means nothing.
     private void Follow(TimeSpan wait)
     {
-        var (share, target) = _level > All ? (_level - All, HeavyTarget) : (_level, Target);
-        var distance = Math.Clamp((wait - target) / target, -1, MostDistance);
-        var change = Math.Clamp((wait - _before) / target, -MostChange, MostChange);
+        var share = _level > All ? _level - All : _level;
+        var distance = Math.Clamp((wait - Settled) / Settled, -1, MostDistance);
+        var change = Math.Clamp((wait - _before) / Settled, -MostChange, MostChange);
         _before = wait;
         var step = Math.Clamp(share, LeastWeight, MostWeight) * ((distance * OfDistance) + (change * OfChange));
         if (_level > 0 && (step > 0 ? _isBusy : !_isUnseen))
