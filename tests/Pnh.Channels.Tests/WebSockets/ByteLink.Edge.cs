@@ -10,6 +10,7 @@ internal sealed partial class ByteLink
     private readonly ConcurrentDictionary<string, SessionOpened> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<byte[]>> _calls = new();
     private readonly Dictionary<string, long> _refusing = []; // session -> number of the refusal that the hub has not heard of; the edge's pump only
+    private readonly Lock _telling = new();
     private long _lastRefusal;
     private long _lastCall;
 
@@ -69,7 +70,17 @@ internal sealed partial class ByteLink
             return;
         }
 
+        // What was refused until the client acks is on its way before that ack, as it is under the shard's lock in one process: the hub goes on with the ack.
         var accepted = ReadEvent(reader);
+        lock (_telling)
+        {
+            Give(call, session, accepted);
+        }
+    }
+
+    private void Give(Call call, SessionOpened session, Event accepted)
+    {
+        var id = session.Key.Session;
         if (_refusing.ContainsKey(id))
         {
             Refuse(session.Key, accepted.Id, 0); // sent before the hub heard that an older one was refused
@@ -140,7 +151,13 @@ internal sealed partial class ByteLink
 
         public void StateChanged(SessionKey session, SessionState state) => Tell(Call.StateChanged, session, w => w.Write((byte)state));
 
-        public void Acked(SessionKey session, string eventId) => Tell(Call.Acked, session, w => w.Write(eventId));
+        public void Acked(SessionKey session, string eventId)
+        {
+            lock (link._telling)
+            {
+                Tell(Call.Acked, session, w => w.Write(eventId));
+            }
+        }
 
         public void Refused(SessionKey session, string eventId) => link.Refuse(session, eventId, 0);
 
