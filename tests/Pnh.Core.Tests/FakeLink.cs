@@ -11,6 +11,9 @@ internal sealed class FakeLink : ISessionLink
     private readonly List<Withdrawal> _withdrawn = [];
     private SessionClose? _closed;
 
+    /// <summary>Told of each prefetch and each send, in their order; null = nobody wants it.</summary>
+    public Action<string>? Told { get; set; }
+
     /// <summary>How many frames it takes before it refuses.</summary>
     public int Room { get; set; } = int.MaxValue;
 
@@ -60,6 +63,7 @@ internal sealed class FakeLink : ISessionLink
             }
 
             _frames.Add(accepted);
+            Told?.Invoke("send");
             return true;
         }
     }
@@ -74,6 +78,8 @@ internal sealed class FakeLink : ISessionLink
             return _closed is null;
         }
     }
+
+    public void Prefetch(int step) => Told?.Invoke($"fetch {step}");
 
     public void Close(string session, SessionClose reason)
     {

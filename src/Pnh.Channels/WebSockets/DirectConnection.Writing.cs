@@ -14,6 +14,9 @@ internal sealed partial class DirectConnection
     private KeptBytes? _kept;
 
     /// <inheritdoc/>
+    public void Prefetch() => Core.Threads.Prefetch.Object(_socket, lines: 2);
+
+    /// <inheritdoc/>
     public override bool TryWrite(in Outgoing next)
     {
         if (!TryTakeRoleForFrame())

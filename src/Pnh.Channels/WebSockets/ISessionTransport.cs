@@ -18,6 +18,11 @@ internal interface ISessionTransport
     /// </summary>
     bool TryWrite(in Outgoing next);
 
+    /// <summary>A <see cref="TryWrite"/> is about to follow: asks for the memory that it will touch.</summary>
+    void Prefetch()
+    {
+    }
+
     /// <summary>The session has something to write.</summary>
     void Wake();
 

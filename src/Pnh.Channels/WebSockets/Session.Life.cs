@@ -26,7 +26,7 @@ internal sealed partial class Session
     public void Attach(ISessionTransport transport)
     {
         SessionClose? end;
-        lock (_gate)
+        lock (this)
         {
             end = _end;
             if (_transport is null && end is null && !_isDetached)
@@ -49,7 +49,7 @@ internal sealed partial class Session
     /// <summary>The connection goes: the session lingers or ends by the reason, unless it belongs to another one already. Then the hub hears of it.</summary>
     public void Leave(ISessionTransport transport, SessionClose reason)
     {
-        lock (_gate)
+        lock (this)
         {
             // None yet: it goes before it had the session, which nobody can resume then.
             if (_end is null && (_transport is null ? !_isDetached : ReferenceEquals(_transport, transport)))
@@ -67,7 +67,7 @@ internal sealed partial class Session
     {
         ISessionTransport? transport;
         bool wasDetached;
-        lock (_gate)
+        lock (this)
         {
             if (_end is not null)
             {
@@ -89,7 +89,7 @@ internal sealed partial class Session
     /// <summary>Nobody came back: ends it if it still has no connection, and tells the hub. Not for senders.</summary>
     public void EndLingering()
     {
-        lock (_gate)
+        lock (this)
         {
             if (_end is null && _isDetached)
             {
@@ -168,7 +168,7 @@ internal sealed partial class Session
     private bool TryClaim(ISessionTransport transport, ConnectionPeer peer, long seq)
     {
         ISessionTransport? older;
-        lock (_gate)
+        lock (this)
         {
             if (_end is not null || _backlog.IsFuture(seq))
             {
@@ -189,7 +189,7 @@ internal sealed partial class Session
     // Before the hub hears of it: what it sends from inside the call is taken.
     private long PrepareRepeat(SessionState state)
     {
-        lock (_gate)
+        lock (this)
         {
             _isDetached = false;
             _state = state;
@@ -201,7 +201,7 @@ internal sealed partial class Session
     // The connection goes on without the session.
     private void Abandon(SessionClose reason)
     {
-        lock (_gate)
+        lock (this)
         {
             _transport = null;
             if (_end is null)

@@ -52,7 +52,7 @@ internal sealed partial class Session
 
     private bool TryTakeTurn(out Told news)
     {
-        lock (_gate)
+        lock (this)
         {
             news = _end is not null ? Told.Gone : _isDetached ? Told.Offline : _told;
             if (_hasTurn || news <= _told)
@@ -70,7 +70,7 @@ internal sealed partial class Session
         while (true)
         {
             Task given;
-            lock (_gate)
+            lock (this)
             {
                 if (!_hasTurn)
                 {
@@ -89,7 +89,7 @@ internal sealed partial class Session
     private void GiveTurn()
     {
         TaskCompletionSource? given;
-        lock (_gate)
+        lock (this)
         {
             _hasTurn = false;
             given = _turnGiven;

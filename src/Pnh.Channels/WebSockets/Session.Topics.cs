@@ -33,7 +33,7 @@ internal sealed partial class Session
         }
 
         var added = new List<string>(topics.Count);
-        lock (_gate)
+        lock (this)
         {
             foreach (var topic in topics)
             {
@@ -67,7 +67,7 @@ internal sealed partial class Session
     public void LeaveTopics(IReadOnlyList<string> topics)
     {
         var left = new List<string>(topics.Count);
-        lock (_gate)
+        lock (this)
         {
             foreach (var topic in topics)
             {
@@ -88,7 +88,7 @@ internal sealed partial class Session
     private void LeaveForbidden(ClientIdentity identity)
     {
         List<string>? forbidden = null;
-        lock (_gate)
+        lock (this)
         {
             foreach (var topic in _topics ?? [])
             {

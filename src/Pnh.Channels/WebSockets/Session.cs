@@ -7,11 +7,10 @@ namespace Pnh.Channels.WebSockets;
 /// <summary>
 /// A device's logical stream, which outlives its connection. Knows no transport: a connection attaches itself and pulls frames when it can
 /// write, which is when they get their seq. Thread-safe; nothing waits. A sender (a shard, holding its own lock) is never called back into
-/// the hub. This part is what the hub and the connection do with frames.
+/// the hub. Its own lock, as the socket is: each object more is another miss of the cache for each frame. This part is what the hub and the connection do with frames.
 /// </summary>
 internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
 {
-    private readonly Lock _gate = new();
     private readonly DateTimeOffset _since;
     private readonly ServerParts _parts;
 
@@ -47,7 +46,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     {
         get
         {
-            lock (_gate)
+            lock (this)
             {
                 return _end is null && _backlog.Waiting > 0;
             }
@@ -71,7 +70,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
             return false;
         }
 
-        lock (_gate)
+        lock (this)
         {
             if (_end is not null)
             {
@@ -103,10 +102,23 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         }
     }
 
+    /// <inheritdoc/>
+    public void Prefetch(int step)
+    {
+        if (step == 0)
+        {
+            Core.Threads.Prefetch.Object(_transport, lines: 4);
+        }
+        else
+        {
+            _transport?.Prefetch();
+        }
+    }
+
     /// <summary>The next frame to write; false = nothing, or another connection writes now. Called by the connection's one writer.</summary>
     public bool TryTake(ISessionTransport writer, DateTimeOffset now, out Outgoing next)
     {
-        lock (_gate)
+        lock (this)
         {
             if (_end is null && ReferenceEquals(writer, _transport))
             {
@@ -133,7 +145,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         do
         {
             Frame? frame;
-            lock (_gate)
+            lock (this)
             {
                 if (_backlog.IsFuture(seq))
                 {
@@ -163,7 +175,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// <summary>How it is now.</summary>
     public SessionSnapshot Snapshot()
     {
-        lock (_gate)
+        lock (this)
         {
             return new SessionSnapshot(Key, _state, _since, _peer, _backlog.Sent, _backlog.Waiting, _backlog.Unacked);
         }
@@ -172,7 +184,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// <summary>Adds itself to the sums, without allocating.</summary>
     public SessionTotals AddTo(in SessionTotals totals)
     {
-        lock (_gate)
+        lock (this)
         {
             var isActive = _state == SessionState.Active;
             return totals with
@@ -189,7 +201,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     {
         ISessionTransport? transport;
         Queued queued;
-        lock (_gate)
+        lock (this)
         {
             if (_end is not null || _isDetached)
             {

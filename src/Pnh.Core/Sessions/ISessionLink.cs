@@ -24,6 +24,17 @@ public interface ISessionLink
 
     /// <summary>Closes the session's connection with a code of <see cref="SessionClose"/>; nothing happens when it is gone.</summary>
     void Close(string session, SessionClose reason);
+
+    /// <summary>
+    /// A send is about to follow, after some to others: asks for the memory that it will touch. In <see cref="PrefetchSteps"/> steps from 0 on, since what one
+    /// fetches says where the next has to look; in between, others are asked the same. Changes nothing; does nothing where there is nothing to fetch.
+    /// </summary>
+    void Prefetch(int step)
+    {
+    }
+
+    /// <summary>How many steps there are.</summary>
+    const int PrefetchSteps = 2;
 }
 
 /// <summary>The other way: what sessions tell the hub. Implemented by the hub; thread-safe; never waits.</summary>

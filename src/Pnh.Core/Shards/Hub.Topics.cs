@@ -26,6 +26,7 @@ public sealed partial class Hub
             return;
         }
 
+        Subscriber.Prefetch(joined);
         members = members is { Users.Count: > 0 } ? members : null;
         if (progress is null)
         {

@@ -31,6 +31,36 @@ internal sealed class Subscriber(SessionKey key, UserState user, Shard shard)
 
     /// <summary>True once it was taken off all topics: it joins none any more. Under its own lock.</summary>
     internal bool IsGone { get; set; }
+
+    /// <summary>
+    /// Before a block of sends: what they will touch lies all over the memory, and is fetched for all of them together instead of waited for one after the other.
+    /// Of a broadcast to 2,000 sessions that was a seventh of all CPU.
+    /// </summary>
+    internal static void Prefetch(ReadOnlySpan<Subscriber> block)
+    {
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber, lines: 1);
+        }
+
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber.Session, lines: 2);
+        }
+
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber.Session?.Link, lines: 4);
+        }
+
+        for (var step = 0; step < ISessionLink.PrefetchSteps; step++)
+        {
+            foreach (var subscriber in block)
+            {
+                subscriber.Session?.Link.Prefetch(step);
+            }
+        }
+    }
 }
 
 /// <summary>A subscriber's place in a topic. <see cref="Index"/> is the topic's, under its lock.</summary>

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 
@@ -20,6 +21,23 @@ public sealed class HubTopicTests
         await hub.AckAsync(key, id);
         Assert.Equal("acked", hub.Journal.EndOf(id, "tab"));
         hub.AssertAllEnded(id);
+    }
+
+    [Theory]
+    [InlineData("message")]
+    [InlineData("transient")]
+    public async Task Joined_Several_AreFetchedTogetherStepByStepBeforeTheFirstSend(string @class)
+    {
+        await using var hub = new HubUnderTest();
+        var told = new ConcurrentQueue<string>();
+        foreach (var user in (string[])["ada", "eve"])
+        {
+            var (_, key) = await hub.OpenAsync("tab", user: user, link: new FakeLink { Told = what => told.Enqueue($"{user} {what}") });
+            hub.Hub.Joined(key, ["room"]);
+        }
+
+        await hub.SendAsync($"\"class\":\"{@class}\"", Room);
+        Assert.Equal(["ada fetch 0", "eve fetch 0", "ada fetch 1", "eve fetch 1", "ada send", "eve send"], told);
     }
 
     [Fact]
