@@ -13,8 +13,8 @@ internal static class EarlyRefusal
     // One of them, by chance: those who were refused together do not come back together. With two the hub was idle and full in turn.
     private static readonly string[] RetryAfterSeconds = ["1", "2", "3", "4"];
 
-    /// <summary>True when the event shall be refused now; <paramref name="class"/> is the guess.</summary>
-    internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, out EventClass @class)
+    /// <summary>True when the event shall be refused now; <paramref name="sender"/> is a number of the connection, <paramref name="class"/> the guess.</summary>
+    internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, int sender, out EventClass @class)
     {
         @class = EventClass.Message;
         if (!shedder.IsShedding)
@@ -23,7 +23,7 @@ internal static class EarlyRefusal
         }
 
         @class = Guess(body);
-        if (!shedder.Sheds(@class))
+        if (!shedder.Sheds(@class, sender))
         {
             return false;
         }

@@ -50,7 +50,7 @@ internal sealed class EventEndpoints
         {
             await _batches.TakeArrayAsync(context);
         }
-        else if (_intake.Sheds(Caller.Of(context).App, body))
+        else if (_intake.Sheds(Caller.Of(context).App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal)))
         {
             await EarlyRefusal.WriteAsync(context);
         }

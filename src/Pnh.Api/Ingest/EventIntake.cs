@@ -27,10 +27,13 @@ internal sealed class EventIntake
         _time = time;
     }
 
-    /// <summary>True when the event shall be refused unread, which is counted; the answer is <see cref="StaticProblem.TooManyRequests"/>.</summary>
-    public bool Sheds(string app, ReadOnlySpan<byte> body)
+    /// <summary>
+    /// True when the event shall be refused unread, which is counted; the answer is <see cref="StaticProblem.TooManyRequests"/>. <paramref name="sender"/> is a
+    /// number of the connection.
+    /// </summary>
+    public bool Sheds(string app, ReadOnlySpan<byte> body, int sender)
     {
-        if (!EarlyRefusal.Sheds(_hub.Shedder, body, out var @class))
+        if (!EarlyRefusal.Sheds(_hub.Shedder, body, sender, out var @class))
         {
             return false;
         }

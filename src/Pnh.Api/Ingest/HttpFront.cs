@@ -20,6 +20,7 @@ internal sealed partial class HttpFront : ILoopClient
     private readonly FrontTable _fronts;
     private readonly DirectListener _listener;
     private readonly bool _isDirect;
+    private readonly int _number = Random.Shared.Next();
     private LoopSocket? _socket;
     private KnownSender _sender;
     private Event? _event;
@@ -133,7 +134,7 @@ internal sealed partial class HttpFront : ILoopClient
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
-        if (_parts.Intake.Sheds(app, body))
+        if (_parts.Intake.Sheds(app, body, _number))
         {
             Answer(socket, HttpAnswer.Of(StaticProblem.TooManyRequests, EarlyRefusal.RetryAfter(), _fronts.DateLine, IsLastAnswer));
         }

@@ -170,7 +170,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         Shedder.Count();
-        if ((!isAdmitted && Shedder.Sheds(accepted.Class)) || !_admission.TryEnter(accepted.App, accepted.Class, out var place))
+        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal))) || !_admission.TryEnter(accepted.App, accepted.Class, out var place))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));

@@ -8,8 +8,13 @@ namespace Pnh.Core.Shards;
 /// <c>call</c> never. Overload is a wait for a core that stands over <see cref="Target"/> for a whole window, or that no event of a whole window was
 /// answered within <see cref="AnswerTarget"/>, while the process itself uses the cores and events come in: a busy neighbour, a start or a slow disk
 /// does not look like it. From then on the share that is refused follows each measurement, how far the wait is off <see cref="Settled"/> and where
-/// it goes. Thread-safe, does not wait.
+/// it goes. It is a share of the senders, nearly: the same ones are refused again and again, and the others not at all, each for its part of <see cref="Round"/>.
+/// Thread-safe, does not wait.
 /// </summary>
+/// <remarks>
+/// The same ones, because by chance alone nearly all senders are refused something within a moment, and those who obey Retry-After were all silent for a second
+/// where a tenth of them would have been enough. WeChat refuses by a hash of the user for a like reason (DAGOR, SoCC 2018).
+/// </remarks>
 public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
 {
     /// <summary>Longest wait for a core that is not overload: half of the 10 ms in which a refusal must be answered.</summary>
@@ -30,6 +35,9 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// <summary>Longest wait for a core with which an upload goes on at full speed; above it a batch of 256 takes 25 ms at least.</summary>
     internal static readonly TimeSpan Courtesy = TimeSpan.FromMilliseconds(2);
 
+    /// <summary>In so long each sender was among the refused for their share of it.</summary>
+    internal static readonly TimeSpan Round = TimeSpan.FromMinutes(1);
+
     /// <summary>How long a wait must stand.</summary>
     internal static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
@@ -48,6 +56,10 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private const int MostDistance = 8;
     private const int MostChange = 4;
 
+    // A place in the circle is a number of 32 bits; the multiplier is 2^32 over the golden ratio, which spreads numbers that follow each other.
+    private const double Places = 1L << 32;
+    private const uint Spread = 0x9E3779B9;
+
     // Half of the cores, since each loop serves two; a single core is full only when it is nearly full: on one that its host took away for 15 ms again and again
     // all transient events were refused at 50 % of it.
     private static readonly double BusyCores = Math.Max(Environment.ProcessorCount / 2.0, 0.75);
@@ -58,12 +70,13 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     private readonly StripedCells _events = new(1);
     private long _windowEvents;
     private long _waitTicks;
+    private readonly long _began = time.GetTimestamp();
     private long _windowStart = time.GetTimestamp();
+    private uint _turned;
     private TimeSpan _windowCpu = cpuTime();
     private TimeSpan _shortest = TimeSpan.MaxValue;
     private long _shortestAnswer = long.MaxValue;
     private TimeSpan _longest;
-    private TimeSpan _before;
     private bool _isBusy;
     private bool _hasRoom;
     private bool _isUnseen;
@@ -85,10 +98,12 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
     /// <summary>Takes a measurement. For one caller, some 100 times a second while it sheds or the wait is over <see cref="Courtesy"/>; a wait that still goes on is told each time.</summary>
     public void Observe(TimeSpan wait)
     {
+        Volatile.Write(ref _turned, unchecked((uint)(long)(time.GetElapsedTime(_began) / Round * Places)));
+        var before = Wait;
         Volatile.Write(ref _waitTicks, wait.Ticks);
         _shortest = wait < _shortest ? wait : _shortest;
         _longest = wait > _longest ? wait : _longest;
-        Follow(wait);
+        Follow(wait, before);
         var elapsed = time.GetElapsedTime(_windowStart);
         if (elapsed < Window)
         {
@@ -123,8 +138,11 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
         }
     }
 
-    /// <summary>True when an event of the class shall be refused now.</summary>
-    public bool Sheds(EventClass @class)
+    /// <summary>
+    /// True when an event of the class shall be refused now. <paramref name="sender"/> says who sends, the same number each time, such as a hash of its connection;
+    /// which numbers there are does not matter.
+    /// </summary>
+    public bool Sheds(EventClass @class, int sender)
     {
         var level = Volatile.Read(ref _level);
         if (level == 0 || @class == EventClass.Call)
@@ -132,17 +150,26 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime)
             return false;
         }
 
-        var share = @class == EventClass.Message ? level - All : level;
-        return share > 0 && Random.Shared.Next(All) < share;
+        var share = @class == EventClass.Message ? level - All : Math.Min(level, All);
+        return share > 0 && IsAmong(share, sender);
+    }
+
+    // The senders stand in a circle that turns, evenly spread. Those in front are refused, those behind are not, and at the border it is left to chance, so that
+    // a share between none and all can be had of a single sender too.
+    private bool IsAmong(int share, int sender)
+    {
+        var place = (int)(((ulong)unchecked(((uint)sender * Spread) + Volatile.Read(ref _turned)) * All) >> 32);
+        var border = Math.Min(share, All - share) * 2 / 5;
+        var depth = share + border - place;
+        return depth > 0 && (depth >= 2 * border || Random.Shared.Next(2 * border) < depth);
     }
 
     // Only what is overloaded already: a single wait means nothing.
-    private void Follow(TimeSpan wait)
+    private void Follow(TimeSpan wait, TimeSpan before)
     {
         var share = _level > All ? _level - All : _level;
         var distance = Math.Clamp((wait - Settled) / Settled, -1, MostDistance);
-        var change = Math.Clamp((wait - _before) / Settled, -MostChange, MostChange);
-        _before = wait;
+        var change = Math.Clamp((wait - before) / Settled, -MostChange, MostChange);
         var step = Math.Clamp(share, LeastWeight, MostWeight) * ((distance * OfDistance) + (change * OfChange));
         if (_level > 0 && (step > 0 ? _isBusy : !_isUnseen))
         {

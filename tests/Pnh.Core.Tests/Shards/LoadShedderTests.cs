@@ -211,7 +211,51 @@ public sealed class LoadShedderTests
         Assert.InRange(Refused(EventClass.Bulk, of: 10_000), before - 200, before + (before / 8) + 200);
     }
 
-    private int Refused(EventClass @class, int of = 100) => Enumerable.Range(0, of).Count(_ => _shedder.Sheds(@class));
+    [Fact]
+    public void Sheds_InPart_TheSameSendersAgainAndMostOthersNever()
+    {
+        var share = ShareOfBulk();
+        var refused = Enumerable.Range(0, 1_000).Select(sender => Enumerable.Range(0, 50).Count(_ => _shedder.Sheds(EventClass.Bulk, sender))).ToArray();
+        Assert.InRange(refused.Sum() / 50_000.0, share - 0.05, share + 0.05);
+        Assert.InRange(refused.Count(static times => times == 50) / 1_000.0, share * 0.5, share * 0.7);
+        Assert.InRange(refused.Count(static times => times == 0) / 1_000.0, 1 - (share * 1.5), 1 - (share * 1.3));
+    }
+
+    [Fact]
+    public void Sheds_InPartForARound_EachSenderIsRefusedForItsPartOfIt()
+    {
+        var refused = new int[200];
+        ShareOfBulk();
+        var looks = (int)(LoadShedder.Round / LoadShedder.Window);
+        for (var look = 0; look < looks; look++)
+        {
+            Pass(windows: 1, LoadShedder.Settled);
+            for (var sender = 0; sender < refused.Length; sender++)
+            {
+                refused[sender] += _shedder.Sheds(EventClass.Bulk, sender) ? 1 : 0;
+            }
+        }
+
+        var all = refused.Sum();
+        Assert.InRange(all, refused.Length * looks / 10, refused.Length * looks / 2);
+        Assert.All(refused, times => Assert.InRange(times, all / refused.Length * 0.8, all / refused.Length * 1.2));
+    }
+
+    // Some third of it; where the wait settles, the share stays.
+    private double ShareOfBulk()
+    {
+        while (Refused(EventClass.Bulk, of: 1_000) < 250)
+        {
+            Pass(windows: 1, LoadShedder.Target * 1.2);
+        }
+
+        Pass(windows: 1, LoadShedder.Settled);
+        var share = Refused(EventClass.Bulk, of: 100_000) / 100_000.0;
+        Assert.InRange(share, 0.15, 0.5);
+        return share;
+    }
+
+    private int Refused(EventClass @class, int of = 100) => Enumerable.Range(0, of).Count(sender => _shedder.Sheds(@class, sender));
 
     private void Pass(int windows, TimeSpan wait, double cpuShare = 1, int events = 100, bool lastIsShort = false, TimeSpan? answer = null)
     {
