@@ -114,8 +114,9 @@ internal static class ApnsResponse
         }
     }
 
+    // Cut to milliseconds, so that it stands for all of that one: what was registered within it was there before.
     private static DateTimeOffset? Time(long milliseconds) =>
-        milliseconds is > 0 and < 253_402_300_800_000 ? DateTimeOffset.FromUnixTimeMilliseconds(milliseconds) : null;
+        milliseconds is > 0 and < 253_402_300_800_000 ? DateTimeOffset.FromUnixTimeMilliseconds(milliseconds).AddTicks(TimeSpan.TicksPerMillisecond - 1) : null;
 
     /// <summary>Reasons go into timelines and logs; Apple's longest has 27 characters.</summary>
     private static string? Bounded(string reason) => reason.Length is > 0 and <= 64 ? reason : null;

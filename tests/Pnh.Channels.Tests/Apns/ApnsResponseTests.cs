@@ -54,11 +54,11 @@ public sealed class ApnsResponseTests
     }
 
     [Fact]
-    public void Map_UnregisteredWithTime_DeadSinceThen()
+    public void Map_UnregisteredWithTime_DeadSinceTheEndOfThatMillisecond()
     {
         var result = Map(410, """{"reason":"Unregistered","timestamp":1767225600123}""");
 
-        Assert.Equal(new DateTimeOffset(2026, 1, 1, 0, 0, 0, 123, TimeSpan.Zero), result.DeadSince);
+        Assert.Equal(new DateTimeOffset(2026, 1, 1, 0, 0, 0, 124, TimeSpan.Zero).AddTicks(-1), result.DeadSince);
     }
 
     [Theory]
