@@ -148,16 +148,17 @@ run_mixed() {
 }
 
 run_chat() {
+  # Latencies of a hub that does little: the tool polls, as its own waking up would be a good part of them.
   begin pnh
-  load chat:pnh chat --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
-  [ -n "$quick" ] || load chat-10000:pnh chat --sessions 10000 --seconds 300
-  load chat-broadcast-transient:pnh broadcast --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
-  load chat-broadcast:pnh broadcast --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
+  load chat:pnh chat --poll --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
+  [ -n "$quick" ] || load chat-10000:pnh chat --poll --sessions 10000 --seconds 300
+  load chat-broadcast-transient:pnh broadcast --poll --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
+  load chat-broadcast:pnh broadcast --poll --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
   stop "$process"
 
   # What plain sends to as many cost here, before anything of a hub.
   begin c
-  load chat-broadcast-transient:c broadcast --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 120)"
+  load chat-broadcast-transient:c broadcast --poll --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 120)"
   stop "$process"
 }
 

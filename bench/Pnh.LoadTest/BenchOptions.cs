@@ -8,7 +8,7 @@ internal sealed class BenchOptions
 {
     public BenchOptions(string profile, string[] args, IReadOnlyDictionary<string, string> defaults)
     {
-        var given = new OptionReader(args, defaults, "json");
+        var given = new OptionReader(args, defaults, "json", "poll");
         Profile = profile;
         Peer = given.Text("peer", "pnh");
         Host = given.Text("host", "127.0.0.1");
@@ -35,6 +35,7 @@ internal sealed class BenchOptions
         Via = given.Text("via", "post");
         Resume = given.Text("resume", "true") == "true";
         Json = given.Flag("json");
+        Poll = given.Flag("poll");
         Label = given.Text("label", "");
         Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
         PhonesPort = (int)given.Number("phones-port", 0);
@@ -111,6 +112,9 @@ internal sealed class BenchOptions
 
     /// <summary>One JSON object on standard output instead of the table.</summary>
     public bool Json { get; }
+
+    /// <summary>Whether the tool never sleeps, for a core of its own and one process.</summary>
+    public bool Poll { get; }
 
     /// <summary>Goes into the result as it is.</summary>
     public string Label { get; }

@@ -23,6 +23,7 @@ internal sealed class BenchRun : IDisposable
     {
         Options = options;
         Server = new ServerProcess(options.Server);
+        Loop = new Loop(options.Poll);
         Arrivals = new Arrivals(options.Break, options.LateAfter);
         Fleet = new Fleet(options, Loop, Arrivals);
         Peer = options.Peer switch
@@ -36,7 +37,7 @@ internal sealed class BenchRun : IDisposable
 
     public BenchOptions Options { get; }
 
-    public Loop Loop { get; } = new();
+    public Loop Loop { get; }
 
     public Ledger Ledger { get; } = new();
 

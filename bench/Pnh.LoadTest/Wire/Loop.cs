@@ -6,9 +6,16 @@ namespace Pnh.LoadTest.Wire;
 /// <summary>
 /// One thread that serves every connection of the tool: no locks, no tasks, no pool, so that it stays cheaper than what it measures. Not thread-safe.
 /// </summary>
-internal sealed unsafe class Loop : IDisposable
+/// <param name="polls">
+/// Whether it asks again and again instead of sleeping until something comes: it takes its core whole, and its own waking up, 1 to 1.5 ms of a broadcast to 1,000, is in no latency.
+/// </param>
+internal sealed unsafe class Loop(bool polls = false) : IDisposable
 {
     private const int PerTurn = 512;
+
+    // Some 4 us between two questions: one after the other they would hold the locks that the server's sends to these sockets want.
+    private const int PollPause = 100;
+
     private readonly int _epoll = Syscalls.CreateEpoll();
     private readonly byte[] _records = GC.AllocateUninitializedArray<byte>(PerTurn * 16, pinned: true);
     private Connection?[] _connections = new Connection?[1024];
@@ -67,11 +74,16 @@ internal sealed unsafe class Loop : IDisposable
         fixed (byte* records = _records)
         {
             // 1 ms is the precision of what is due; latencies count from when it was due, so this is never hidden.
-            var ready = Syscalls.Wait(_epoll, records, PerTurn, 1);
+            var ready = Syscalls.Wait(_epoll, records, PerTurn, polls ? 0 : 1);
             for (var i = 0; i < ready; i++)
             {
                 var record = records + (i * EpollRecord.Size);
                 _connections[EpollRecord.Descriptor(record)]?.Serve(EpollRecord.Events(record));
+            }
+
+            if (polls && ready == 0)
+            {
+                Thread.SpinWait(PollPause);
             }
         }
 
