@@ -47,6 +47,18 @@ internal sealed class LoopSocket
         }
     }
 
+    /// <summary>How long ago the peer's machine last acknowledged bytes of ours, whatever its program does; null = unknown, or gone.</summary>
+    public TimeSpan? LastAck
+    {
+        get
+        {
+            lock (this)
+            {
+                return _descriptor >= 0 && Syscalls.LastAck(_descriptor) is >= 0 and var ago ? TimeSpan.FromMilliseconds(ago) : null;
+            }
+        }
+    }
+
     /// <summary>How many bytes the kernel took: 0 = no room now, -1 = the connection is gone, or going. Never waits.</summary>
     public unsafe int Send(ReadOnlySpan<byte> bytes)
     {

@@ -36,6 +36,10 @@ internal static unsafe partial class Syscalls
     private const int SoLinger = 13;
     private const int IpProtoTcp = 6;
     private const int TcpNoDelay = 1;
+    private const int TcpInfo = 11;
+
+    // struct tcp_info (linux/tcp.h): eight bytes, then 32-bit fields; the 13th is tcpi_last_ack_recv, in ms.
+    private const int TcpInfoLastAck = 56;
 
     /// <summary>Why the last call of this thread failed.</summary>
     public static int Errno => Marshal.GetLastPInvokeError();
@@ -67,6 +71,14 @@ internal static unsafe partial class Syscalls
         linger[0] = 1;
         linger[1] = 0;
         _ = setsockopt(descriptor, SolSocket, SoLinger, linger, 2 * sizeof(int));
+    }
+
+    /// <summary>How long ago the peer's machine last acknowledged something, in milliseconds; negative = unknown (tcp(7), TCP_INFO).</summary>
+    public static int LastAck(int descriptor)
+    {
+        var info = stackalloc byte[TcpInfoLastAck + sizeof(int)];
+        var length = TcpInfoLastAck + sizeof(int);
+        return getsockopt(descriptor, IpProtoTcp, TcpInfo, info, &length) == 0 && length == TcpInfoLastAck + sizeof(int) ? *(int*)(info + TcpInfoLastAck) : -1;
     }
 
     [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
@@ -107,6 +119,9 @@ internal static unsafe partial class Syscalls
 
     [LibraryImport("libc", SetLastError = true)]
     private static partial int accept4(int listener, void* address, void* length, int flags);
+
+    [LibraryImport("libc", SetLastError = true)]
+    private static partial int getsockopt(int descriptor, int level, int option, void* value, int* length);
 
     [LibraryImport("libc", SetLastError = true)]
     private static partial int setsockopt(int descriptor, int level, int option, void* value, int length);

@@ -54,6 +54,12 @@ public interface IDeviceStore
         return false;
     }
 
+    /// <summary>
+    /// Changes with each write to any topic's members. What <see cref="TryGetMembers"/> says holds for as long as this is what it was before the call; negative = that is
+    /// not known.
+    /// </summary>
+    long MembersVersion => -1;
+
     /// <summary>Every device of an app, ordered by user and device, streamed with constant memory.</summary>
     IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken);
 }

@@ -19,6 +19,7 @@ internal sealed class ReadCache<TKey, TValue>
     private readonly int _generationWeight;
     private readonly Func<TValue, int> _weigh;
     private volatile Generations _generations;
+    private long _writes;
 
     /// <param name="generationWeight">Bound of one of the two generations.</param>
     /// <param name="weigh">What a value weighs; the same each time.</param>
@@ -31,6 +32,9 @@ internal sealed class ReadCache<TKey, TValue>
             _stripes[i] = new Stripe();
         }
     }
+
+    /// <summary>How often a key was dropped: what <see cref="TryGet"/> said after this was read holds until it changes.</summary>
+    public long Writes => Volatile.Read(ref _writes);
 
     /// <summary>Both generations' weight, for tests.</summary>
     internal int Weight => _generations is var now ? now.Young.Weight + now.Old.Weight : 0;
@@ -70,6 +74,9 @@ internal sealed class ReadCache<TKey, TValue>
             var now = _generations;
             now.Young.Remove(key);
             now.Old.Remove(key);
+
+            // Last: whoever reads the new number does not find the old value any more.
+            Interlocked.Increment(ref _writes);
         }
     }
 

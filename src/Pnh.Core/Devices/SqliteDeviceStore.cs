@@ -58,6 +58,9 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members) => _topics.TryGet(topic, out members);
 
     /// <inheritdoc/>
+    public long MembersVersion => _topics.Writes;
+
+    /// <inheritdoc/>
     public async Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
     {
         var touched = new HashSet<UserKey>();

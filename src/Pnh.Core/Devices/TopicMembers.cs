@@ -8,6 +8,9 @@ public sealed class TopicMembers(IReadOnlyList<string> users)
     private const int FewUsers = 8;
     private HashSet<string>? _set;
 
+    /// <summary>Nobody.</summary>
+    public static TopicMembers None { get; } = new([]);
+
     /// <summary>Their ids, in the registry's order.</summary>
     public IReadOnlyList<string> Users { get; } = users;
 

@@ -15,7 +15,25 @@ public sealed partial class Hub
         }
 
         var key = new TopicKey(accepted.App, topic);
-        return _devices.TryGetMembers(key, out var members) ? new Targets(members.Users, members, _topics.Find(key)) : new Targets(null, null, _topics.Find(key));
+        var version = _devices.MembersVersion;
+        var known = _topics.Find(key);
+        var joined = known?.Read() ?? [];
+        if (known?.IsMemberless(version) == true)
+        {
+            return new Targets(TopicMembers.None.Users, TopicMembers.None, joined);
+        }
+
+        if (!_devices.TryGetMembers(key, out var members))
+        {
+            return new Targets(null, null, joined);
+        }
+
+        if (members.Users.Count == 0)
+        {
+            known?.NoteMemberless(version);
+        }
+
+        return new Targets(members.Users, members, joined);
     }
 
     // Some of the sessions that joined, at once.

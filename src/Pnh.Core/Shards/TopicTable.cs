@@ -9,7 +9,6 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed class TopicTable
 {
-    private static readonly Subscriber[] Nobody = [];
     private readonly ConcurrentDictionary<TopicKey, Topic> _topics = new();
 
     /// <summary>Topics that somebody is in.</summary>
@@ -61,8 +60,8 @@ internal sealed class TopicTable
         }
     }
 
-    /// <summary>The sessions in a topic now; the array is shared and does not change.</summary>
-    internal Subscriber[] Find(TopicKey topic) => _topics.TryGetValue(topic, out var known) ? known.Read() : Nobody;
+    /// <summary>A topic that somebody is in; null = nobody is.</summary>
+    internal Topic? Find(TopicKey topic) => _topics.GetValueOrDefault(topic);
 
     private TopicPlace Add(TopicKey key, Subscriber subscriber)
     {

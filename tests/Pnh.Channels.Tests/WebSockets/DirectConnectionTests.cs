@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Json;
 using Pnh.Channels.Tests.WebSockets.Rfc6455;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
@@ -39,6 +40,33 @@ public class DirectConnectionTests
         }
 
         Assert.Equal(1, host.Server.CountSessions().Active);
+    }
+
+    // The clock is the test's, the kernel's acknowledgements are real: a moment ago.
+    [Fact]
+    public async Task KeepAlive_MachineAcknowledges_IsSparedThreePingsAndNoMore()
+    {
+        var clock = new FakeTimeProvider();
+        await using var host = await SocketHost.StartAsync(
+            SocketTransport.Direct, o => (o.KeepAliveInterval, o.SweepInterval) = (TimeSpan.FromMinutes(4), TimeSpan.FromSeconds(1)), clock: clock);
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync(Hello);
+        var opened = await host.Hub.NextOpenedAsync();
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode); // the welcome
+        Pass(clock, TimeSpan.FromMinutes(15.5));
+        Assert.True(opened.Link.TrySend(opened.Key.Session, Events.Make("e-1")));
+        Assert.Equal(1, (await raw.ReadFrameAsync())!.Value.Opcode); // and no ping before it
+        Pass(clock, TimeSpan.FromMinutes(6));
+        Assert.Equal(9, (await raw.ReadFrameAsync())!.Value.Opcode);
+    }
+
+    // In steps, as a sweep looks at what is due when it begins.
+    private static void Pass(FakeTimeProvider clock, TimeSpan time)
+    {
+        for (var passed = TimeSpan.Zero; passed < time; passed += TimeSpan.FromSeconds(10))
+        {
+            clock.Advance(TimeSpan.FromSeconds(10));
+        }
     }
 
     // On a busy machine a ping may come before the welcome.

@@ -44,7 +44,7 @@ internal sealed class SocketHost : IAsyncDisposable
     public int Port { get; private set; }
 
     public static async Task<SocketHost> StartAsync(
-        SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false)
+        SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false, TimeProvider? clock = null)
     {
         var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
         configure?.Invoke(options);
@@ -52,7 +52,7 @@ internal sealed class SocketHost : IAsyncDisposable
         var bytes = overBytes ? new ByteLink(hub) : null;
         var stopping = new CancellationTokenSource();
         var server = new WebSocketServer(
-            bytes?.Edge ?? hub, hub, TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written, stopping.Token);
+            bytes?.Edge ?? hub, hub, clock ?? TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written, stopping.Token);
         var host = new SocketHost(hub, bytes, server, stopping);
         if (transport == SocketTransport.Framework)
         {

@@ -41,9 +41,13 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
         Assert.True(Sqlite.TryGetMembers(room, out var none));
         Assert.Empty(none.Users);
 
+        var version = Sqlite.MembersVersion;
         await Sqlite.AddMemberAsync("demo", "room", "ada", CancellationToken.None);
         Assert.False(Sqlite.TryGetMembers(room, out _));
+        Assert.NotEqual(version, Sqlite.MembersVersion);
+        version = Sqlite.MembersVersion;
         await ReadAsync("room");
+        Assert.Equal(version, Sqlite.MembersVersion);
         Assert.True(Sqlite.TryGetMembers(room, out var one));
         Assert.Equal(["ada"], one.Users);
         Assert.True(one.Contains("ada"));
@@ -51,6 +55,7 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
 
         await Sqlite.RemoveMemberAsync("demo", "room", "ada", CancellationToken.None);
         Assert.False(Sqlite.TryGetMembers(room, out _));
+        Assert.NotEqual(version, Sqlite.MembersVersion);
     }
 
     [Fact(Timeout = 30_000)]

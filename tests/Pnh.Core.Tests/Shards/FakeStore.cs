@@ -29,6 +29,8 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>How many reads were answered from memory.</summary>
     public int WarmReads => Volatile.Read(ref _warmReads);
 
+    public long MembersVersion { get; private set; }
+
     /// <summary>How many reads of a user failed.</summary>
     public int FailedReads => Volatile.Read(ref _failedReads);
 
@@ -42,7 +44,11 @@ internal sealed class FakeStore : IDeviceStore
 
     public void Put(string user, UserSettings settings, params Device[] devices) => _users[user] = new UserSnapshot(devices, settings);
 
-    public void PutTopic(string topic, params string[] members) => _topics[topic] = members;
+    public void PutTopic(string topic, params string[] members)
+    {
+        _topics[topic] = members;
+        MembersVersion++;
+    }
 
     public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => Unreadable.Contains(user.User)
         ? throw Unavailable(ref _failedReads)

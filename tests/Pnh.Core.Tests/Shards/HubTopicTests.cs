@@ -71,6 +71,30 @@ public sealed class HubTopicTests
     }
 
     [Fact]
+    public async Task Joined_NoMembers_RegistryIsAskedAgainOnlyAfterAWriteOfMembers()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("eve", hub.Phone("phone"));
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Hub.Joined(key, ["room"]);
+        var reads = hub.Store.WarmReads;
+        List<string> ids = [await hub.SendAsync("\"class\":\"transient\"", Room), await hub.SendAsync("\"class\":\"transient\"", Room)];
+        Assert.Equal(reads + 1, hub.Store.WarmReads);
+
+        hub.Store.PutTopic("room", "eve");
+        var pushed = await hub.SendAsync(to: Room);
+        Assert.Equal([.. ids, pushed], link.Ids);
+        await hub.PassAsync(10);
+        Assert.Single(hub.Pushed);
+
+        hub.Store.PutTopic("room");
+        ids.AddRange(pushed, await hub.SendAsync(to: Room));
+        await hub.PassAsync(10);
+        Assert.Equal(ids, link.Ids);
+        Assert.Single(hub.Pushed);
+    }
+
+    [Fact]
     public async Task LeftOrClosed_GetsNothingAndTheTableIsEmpty()
     {
         await using var hub = new HubUnderTest();
