@@ -33,7 +33,7 @@ internal static class Comparison
         How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children from `/proc/PID/stat`, from the first
         event that was due until the last one had arrived. PNH in its default configuration with sessions, client tokens, publisher keys and metrics; nchan stores nothing and checks nobody; the C loop is
         `bench/peers/send-loop.c`. "CPU until clean" has the CPU subtracted that the idle server takes in the same time, for every peer, and for PNH lasts until the sessions stopped waiting for their clients.
-        Latencies count from when an event was due. Only ratios within one table compare; a tool near 100 % was the limit itself.
+        Latencies count from when an event was due; for the chat rooms and the 2 x 1,000 the tool polls (`--poll`). Only ratios within one table compare; a tool near 100 % was the limit itself.
 
         """;
 
