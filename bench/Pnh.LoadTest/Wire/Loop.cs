@@ -7,7 +7,7 @@ namespace Pnh.LoadTest.Wire;
 /// One thread that serves every connection of the tool: no locks, no tasks, no pool, so that it stays cheaper than what it measures. Not thread-safe.
 /// </summary>
 /// <param name="polls">
-/// Whether it asks again and again instead of sleeping until something comes: it takes its core whole, and its own waking up, 1 to 1.5 ms of a broadcast to 1,000, is in no latency.
+/// Whether it asks again and again instead of sleeping until something comes: it takes its core whole, and its own waking up, 0.4 to 1.5 ms of a broadcast to 1,000 on average, is in no latency.
 /// </param>
 internal sealed unsafe class Loop(bool polls = false) : IDisposable
 {

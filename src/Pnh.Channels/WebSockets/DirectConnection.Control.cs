@@ -75,8 +75,8 @@ internal sealed partial class DirectConnection
         }
     }
 
-    // A client of transient events says nothing, but its machine has just acknowledged some: the connection lives, and is used. With an event every other second pings and
-    // pongs were a tenth of the hub's work.
+    // A client of transient events says nothing, but its machine has just acknowledged some: the connection lives, and is used. With an event
+    // every 1.5 s to each of 18,000 clients that is 2 to 3 % less work for the hub.
     private bool TrySpare(long now)
     {
         if (_spared == MostSpared || !(_socket.LastAck < Parts.Options.KeepAliveInterval / 4))
