@@ -17,7 +17,7 @@ internal static class EarlyRefusal
     internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, int sender, out EventClass @class)
     {
         @class = EventClass.Message;
-        if (!shedder.IsShedding)
+        if (!shedder.IsWatchful)
         {
             return false;
         }

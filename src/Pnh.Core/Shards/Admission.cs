@@ -18,6 +18,9 @@ internal sealed class Admission
     /// <summary>How many events of the class are inside.</summary>
     internal int Inside(EventClass @class) => Volatile.Read(ref _inside[(int)@class]);
 
+    /// <summary>How many events are inside.</summary>
+    internal int All => Inside(EventClass.Call) + Inside(EventClass.Message) + Inside(EventClass.Bulk) + Inside(EventClass.Transient);
+
     /// <summary>True when there is a place; then <see cref="Leave"/> must follow, with the <paramref name="place"/>.</summary>
     internal bool TryEnter(string app, EventClass @class, out Place place)
     {

@@ -45,7 +45,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
         HubOptions options)
     {
-        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime);
+        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.All);
         _loader = new EventLoader(journal, reader, time);
         _sends = new ClientSends(this, reader, options, time);
         _devices = devices;

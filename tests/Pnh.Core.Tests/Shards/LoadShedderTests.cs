@@ -10,8 +10,9 @@ public sealed class LoadShedderTests
     private readonly FakeTimeProvider _clock = new();
     private readonly LoadShedder _shedder;
     private TimeSpan _cpu;
+    private int _inside;
 
-    public LoadShedderTests() => _shedder = new LoadShedder(_clock, () => _cpu);
+    public LoadShedderTests() => _shedder = new LoadShedder(_clock, () => _cpu, () => _inside);
 
     [Fact]
     public void Sheds_WaitStandsWhileBusy_BulkGoesFirstThenMessageNeverCall()
@@ -212,6 +213,47 @@ public sealed class LoadShedderTests
     }
 
     [Fact]
+    public void Sheds_CrowdWithoutOverload_IsLetIn()
+    {
+        _inside = 10_000 * Environment.ProcessorCount;
+        Pass(windows: 20, TimeSpan.Zero);
+        Assert.Equal(0, Refused(EventClass.Transient));
+        Assert.False(_shedder.IsWatchful);
+    }
+
+    [Fact]
+    public void Sheds_CrowdInOverload_IsRefusedByClassBeforeAnythingIsMeasured()
+    {
+        Pass(windows: 1, Long);
+        Assert.InRange(Refused(EventClass.Bulk), 1, 99);
+        _inside = LoadShedder.CrowdOfMessages * Environment.ProcessorCount;
+        Assert.Equal(100, Refused(EventClass.Bulk));
+        Assert.Equal(100, Refused(EventClass.Transient));
+        Assert.Equal(0, Refused(EventClass.Message));
+        _inside = (LoadShedder.CrowdOfMessages + LoadShedder.CrowdOfCalls) / 2 * Environment.ProcessorCount;
+        Assert.InRange(Refused(EventClass.Message, of: 10_000), 4_500, 5_500);
+        _inside = LoadShedder.CrowdOfCalls * Environment.ProcessorCount;
+        Assert.Equal(100, Refused(EventClass.Message));
+        Assert.Equal(0, Refused(EventClass.Call));
+        _inside = 0;
+        Assert.InRange(Refused(EventClass.Bulk), 1, 99);
+    }
+
+    [Fact]
+    public void Sheds_CrowdAfterOverload_IsRefusedUntilThoseWhoObeyAreBack()
+    {
+        Pass(windows: 3, Long);
+        Pass(windows: 20, TimeSpan.Zero, cpuShare: 0.2);
+        Assert.False(_shedder.IsShedding);
+        Assert.Equal(0, Refused(EventClass.Bulk));
+        _inside = LoadShedder.CrowdOfCalls * Environment.ProcessorCount;
+        Assert.Equal(100, Refused(EventClass.Message));
+        Pass(windows: 50, TimeSpan.Zero, cpuShare: 0.2);
+        Assert.False(_shedder.IsWatchful);
+        Assert.Equal(0, Refused(EventClass.Bulk));
+    }
+
+    [Fact]
     public void Sheds_InPart_TheSameSendersAgainAndMostOthersNever()
     {
         var share = ShareOfBulk();
@@ -226,7 +268,7 @@ public sealed class LoadShedderTests
     {
         var refused = new int[200];
         ShareOfBulk();
-        var looks = (int)(LoadShedder.Round / LoadShedder.Window);
+        var looks = (int)(SenderCircle.Round / LoadShedder.Window);
         for (var look = 0; look < looks; look++)
         {
             Pass(windows: 1, LoadShedder.Settled);
