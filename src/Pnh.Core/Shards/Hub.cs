@@ -45,7 +45,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
         HubOptions options)
     {
-        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.All);
+        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.Alone);
         _loader = new EventLoader(journal, reader, time);
         _sends = new ClientSends(this, reader, options, time);
         _devices = devices;
@@ -124,7 +124,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// </summary>
     /// <param name="accepted">The event.</param>
     /// <param name="isAdmitted">True when <see cref="Shedder"/> was asked already, before the body was read.</param>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted));
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted, isAlone: true));
 
     /// <summary>What would happen, per user and device, without anything happening.</summary>
     public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
@@ -148,7 +148,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         var entries = new Entry[events.Count];
         for (var i = 0; i < entries.Length; i++)
         {
-            entries[i] = Enter(events[i], isAdmitted: true);
+            entries[i] = Enter(events[i], isAdmitted: true, isAlone: false);
         }
 
         var results = new AcceptResult[entries.Length];
@@ -161,7 +161,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     }
 
     /// <summary>Through the door and on the way to the journal, or refused at once.</summary>
-    private Entry Enter(Event accepted, bool isAdmitted = false)
+    private Entry Enter(Event accepted, bool isAdmitted, bool isAlone)
     {
         if (_stopping.IsCancellationRequested)
         {
@@ -170,7 +170,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         Shedder.Count();
-        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal))) || !_admission.TryEnter(accepted.App, accepted.Class, out var place))
+        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal))) || !_admission.TryEnter(accepted.App, accepted.Class, isAlone, out var place))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));

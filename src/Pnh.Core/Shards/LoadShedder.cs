@@ -13,7 +13,7 @@ namespace Pnh.Core.Shards;
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="cpuTime">CPU time of the process until now.</param>
-/// <param name="inside">Events that were let in and are not answered.</param>
+/// <param name="inside">Events that were let in and are not answered, without those of uploads, whose senders wait (<see cref="WaitAsync"/>).</param>
 public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime, Func<int> inside)
 {
     /// <summary>Longest wait for a core that is not overload: half of the 10 ms in which a refusal must be answered.</summary>
