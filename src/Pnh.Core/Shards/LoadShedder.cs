@@ -42,7 +42,7 @@ public sealed class LoadShedder(TimeProvider time, Func<TimeSpan> cpuTime, Func<
 
     // Events inside for each core, of some 30 us each: from 2 ms of work on a share of bulk is refused, at 4 ms all of it, from there a share of messages, at 8 ms all.
     // A measurement is up to 10 ms old, and 400 events may come in that time. Offered three times the load by publishers that obey, p99 of a refusal was 1.4 to 6.1 ms in eight
-    // runs with it and 9 to 21 without, a call's 5 to 19 and 29 to 51, and a tenth more was accepted; with 96, 192 and 448 refusals took 3.0 to 8.5 ms.
+    // phases with it and 9 to 21 without, a call's 5 to 19 and 29 to 51, the median accepted per CPU second 33,800 and 31,500; with 96, 192 and 448 refusals took 3.0 to 8.5 ms.
     internal const int Crowd = 64;
     internal const int CrowdOfMessages = 2 * Crowd;
     internal const int CrowdOfCalls = 4 * Crowd;
