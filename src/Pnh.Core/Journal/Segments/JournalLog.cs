@@ -7,6 +7,16 @@ internal sealed class JournalLog
 {
     private const int SliceBytes = 1024 * 1024;
 
+    // A file system notes in its own journal when a block that is only allocated is written for the first time: with groups of 3 to 8 kB on ext4 a sync took 70 to 85 us
+    // of this thread's CPU, 30 of the kernel's and 230 in all; into blocks that zeros went to before, 45 to 55, 16 and 150. With twice as many zeros the one sync that
+    // writes them is slower (p99 of all 0.55 ms instead of 0.45), and nothing is gained.
+    private const int FillBytes = 256 * 1024;
+
+    // Of larger groups so few fit that writing the zeros costs what they save.
+    private const int MostToFillAfter = FillBytes / 8;
+
+    private static readonly byte[] Zeros = new byte[FillBytes];
+
     private readonly IJournalFolder _folder;
     private ulong _lastGroup;
     private StoreUnavailableException? _damage;
@@ -50,6 +60,11 @@ internal sealed class JournalLog
             for (var bytes = group.Bytes; !bytes.IsEmpty; bytes = bytes[Math.Min(SliceBytes, bytes.Length)..])
             {
                 segment.File.Write(bytes[..Math.Min(SliceBytes, bytes.Length)], segment.End + group.Length - bytes.Length);
+            }
+
+            if (group.Length <= MostToFillAfter)
+            {
+                FillAfter(segment, segment.End + group.Length);
             }
         }
         catch (IOException fault)
@@ -114,6 +129,17 @@ internal sealed class JournalLog
         Segments.RemoveOldest();
         _ = TrySyncFolder();
         return true;
+    }
+
+    /// <summary>Zeros for the groups to come, when this one went past what was filled. The same sync is theirs.</summary>
+    private static void FillAfter(Segment segment, int end)
+    {
+        if (end > segment.Filled)
+        {
+            var bytes = (int)Math.Min(FillBytes, segment.Header.FileBytes - end);
+            segment.File.Write(Zeros.AsSpan(0, bytes), end);
+            segment.Filled = end + bytes;
+        }
     }
 
     private void Forget(string name)

@@ -28,6 +28,9 @@ internal sealed class Segment
         set => Volatile.Write(ref _end, value);
     }
 
+    /// <summary>Up to here the file's blocks were written since it was opened, be it with zeros.</summary>
+    public int Filled { get; set; }
+
     public int Room => (int)Header.FileBytes - End;
 
     /// <summary>
