@@ -38,6 +38,15 @@ internal sealed class CrashFolder : IJournalFolder
     /// <summary>When set, thrown by syncs of files.</summary>
     public IOException? SyncFault { get; set; }
 
+    /// <summary>Larger writes fail, as on a disk that is nearly full.</summary>
+    public int LargestWrite { get; set; } = int.MaxValue;
+
+    /// <summary>When set, thrown by deletions.</summary>
+    public IOException? DeleteFault { get; set; }
+
+    /// <summary>Deletions that were tried.</summary>
+    public int Deletions { get; private set; }
+
     /// <summary>Called before a file is synced, with how many bytes wait for it; may block, as a slow disk does.</summary>
     public Action<int>? BeforeSync { get; set; }
 
@@ -71,7 +80,8 @@ internal sealed class CrashFolder : IJournalFolder
     {
         lock (_gate)
         {
-            Operate(null);
+            Deletions++;
+            Operate(DeleteFault);
             if (_files.Remove(name))
             {
                 _unsynced.Add((name, null));
@@ -188,7 +198,7 @@ internal sealed class CrashFolder : IJournalFolder
         {
             lock (_folder._gate)
             {
-                _folder.Operate(_folder.WriteFault);
+                _folder.Operate(bytes.Length > _folder.LargestWrite ? new IOException("full", 28) : _folder.WriteFault);
                 if (offset + bytes.Length > Current.Length)
                 {
                     var longer = Current;
@@ -211,10 +221,27 @@ internal sealed class CrashFolder : IJournalFolder
             _folder.BeforeSync?.Invoke(_unsynced.Sum(write => write.Bytes.Length));
             lock (_folder._gate)
             {
+                if (_folder.SyncFault is not null)
+                {
+                    // As Linux does: what could not be written is held for written, and no later sync brings it to the disk.
+                    _unsynced.Clear();
+                }
+
                 _folder.Operate(_folder.SyncFault);
-                _synced = [.. Current];
-                _unsynced.Clear();
+                Keep();
             }
+        }
+
+        // Only what was written since the last sync, page by page.
+        private void Keep()
+        {
+            Array.Resize(ref _synced, Current.Length);
+            foreach (var (offset, page) in _unsynced)
+            {
+                page.CopyTo(_synced, offset);
+            }
+
+            _unsynced.Clear();
         }
 
         public byte[] Survive(Aftermath aftermath, double share, Random random)

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Pnh.Core.Devices;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Tests.Journal;
@@ -24,6 +25,29 @@ public sealed class JournalCrashTests
                 await ReopenAsync(folder, new CrashLedger(ledger), aftermath, (disk + 1.0) / (disks + 1), random, crashAt);
             }
         }
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task Open_GroupWhoseSyncFailed_IsOnTheDiskBeforeItIsConfirmed()
+    {
+        var folder = new CrashFolder();
+        await using (var failed = new JournalOnDisk(folder))
+        {
+            await failed.AppendAsync("first");
+            folder.SyncFault = new IOException("EIO", 5);
+            await Assert.ThrowsAsync<StoreUnavailableException>(() => failed.AppendAsync("second", 20_000));
+        }
+
+        // The machine lives, so the next process reads the group; then the power goes.
+        folder.SyncFault = null;
+        await using (var next = new JournalOnDisk(folder))
+        {
+            Assert.Equal(AppendResult.Duplicate, await next.AppendAsync("second", 20_000));
+            folder = folder.Survive(Aftermath.Nothing, 0, new Random(1));
+        }
+
+        await using var afterwards = new JournalOnDisk(folder);
+        Assert.Equal(["first", "second"], await afterwards.OpenAsync());
     }
 
     private static async Task ReopenAsync(CrashFolder folder, CrashLedger ledger, Aftermath aftermath, double share, Random random, int crashAt)

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Journal.Segments;
@@ -130,6 +131,97 @@ public sealed class JournalDamageTests
 
         Assert.Equal(["one", "three"], await survivor.MilestonesAsync("e1"));
         Assert.Equal(["e1"], await survivor.OpenAsync());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task Open_NeighboursPutAside_TheOthersAreStillFound()
+    {
+        var folder = new CrashFolder();
+        await using (var disk = new JournalOnDisk(folder))
+        {
+            await disk.AppendAsync("e1");
+            foreach (var device in new[] { "one", "two", "three", "four" })
+            {
+                disk.Note("e1", MilestoneKind.Settled, device);
+            }
+
+            await disk.MilestonesAsync("e1");
+        }
+
+        var bytes = folder.Bytes(First);
+        bytes[bytes.AsSpan().IndexOf("two"u8)] ^= 4;
+        bytes[bytes.AsSpan().IndexOf("three"u8)] ^= 4;
+        await using var survivor = new JournalOnDisk(folder, Quarantine);
+
+        Assert.Equal(["one", "four"], await survivor.MilestonesAsync("e1"));
+        Assert.Equal(["e1"], await survivor.OpenAsync());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task ReadAsync_DamagedWhileItRuns_IsRefused()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("e1");
+        disk.Note("e1", MilestoneKind.Settled, "one");
+        disk.Note("e1", MilestoneKind.Settled, "two");
+        await disk.MilestonesAsync("e1");
+
+        var bytes = disk.Folder.Bytes(First);
+        bytes[bytes.AsSpan().IndexOf("one"u8)] ^= 4;
+
+        var refusal = await Assert.ThrowsAsync<StoreUnavailableException>(() => disk.MilestonesAsync("e1"));
+        Assert.StartsWith("The journal is damaged at 00000001.log", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task Open_SegmentOfAnEventsMiddleMissing_ServesTheRestOfIt()
+    {
+        var folder = new CrashFolder();
+        await using (var disk = new JournalOnDisk(folder))
+        {
+            await disk.AppendAsync("e1");
+            await NoteAsync(disk, "one");
+            await disk.AppendAsync("large", 150_000);
+            await disk.AppendAsync("large too", 150_000);
+            await NoteAsync(disk, "two");
+            await disk.AppendAsync("third", 120_000);
+            await NoteAsync(disk, "three");
+        }
+
+        Assert.Equal([First, "00000002.log", "00000003.log"], folder.Names);
+        folder.Delete("00000002.log");
+        await using var survivor = new JournalOnDisk(folder, Quarantine);
+
+        Assert.Equal(["one", "three"], await survivor.MilestonesAsync("e1"));
+        Assert.Equal(["e1", "large", "third"], await survivor.OpenAsync());
+
+        static async Task NoteAsync(JournalOnDisk disk, string device)
+        {
+            disk.Note("e1", MilestoneKind.Settled, device);
+            await disk.MilestonesAsync("e1");
+        }
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task Open_ShortSegmentMissing_TheOneBeforeItIsServedToItsOwnEnd()
+    {
+        var folder = new CrashFolder();
+        await using (var disk = new JournalOnDisk(folder))
+        {
+            await disk.AppendAsync("e1", 100_000);
+            await disk.AppendAsync("e2", 100_000);
+            await disk.AppendAsync("e3", 150_000);
+            await disk.AppendAsync("e4", 150_000);
+        }
+
+        // The third says that the missing one ended at 150 kB, which is in the middle of what the first has.
+        Assert.Equal([First, "00000002.log", "00000003.log"], folder.Names);
+        folder.Delete("00000002.log");
+        await using var survivor = new JournalOnDisk(folder, Quarantine);
+
+        Assert.Equal(1, survivor.Journal.DamagedRecords);
+        Assert.Equal(["e1", "e2", "e4"], await survivor.OpenAsync());
+        Assert.Empty(folder.Aside);
     }
 
     [Fact(Timeout = 60_000)]

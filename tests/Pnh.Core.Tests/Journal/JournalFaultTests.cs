@@ -217,6 +217,62 @@ public sealed class JournalFaultTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Retention_UnreadableRecord_ItsSegmentStays()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("long", hours: 72);
+        disk.Folder.Bytes("00000001.log")[100] ^= 1;
+        disk.Now += TimeSpan.FromHours(25);
+        await TurnAsync(disk, 50);
+
+        Assert.Equal(["00000001.log", "00000002.log"], disk.Folder.Names);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task Retention_FolderCannotBeWritten_IsTriedAgainInAMinuteOnly()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("short");
+        disk.Folder.DeleteFault = new IOException("read-only", 30);
+        disk.Now += TimeSpan.FromHours(25);
+        await TurnAsync(disk, 50);
+
+        Assert.Equal(1, disk.Folder.Deletions);
+        disk.Folder.DeleteFault = null;
+        disk.Now += TimeSpan.FromMinutes(2);
+        await TurnAsync(disk, 50);
+        Assert.Equal(["00000002.log"], disk.Folder.Names);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task ReadFeedAsync_OnlySegmentIsEmptyAndOpenedAgain_CursorGoesOn()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("first");
+        disk.Note("first", MilestoneKind.Settled, "phone");
+        await disk.MilestonesAsync("first");
+        disk.Journal.Finish("app", "first");
+        await TurnAsync(disk, 1);
+        for (var before = disk.Folder.Operations; disk.Folder.Operations == before;)
+        {
+            await Task.Delay(20); // until it seals, after a second of quiet: the segment to come gets no seal then
+        }
+
+        disk.Now += TimeSpan.FromHours(25);
+        await TurnAsync(disk, 50);
+        var cursor = (await disk.Journal.ReadFeedAsync("app", null, 10, default)).Next;
+        await disk.ReopenAsync();
+        Assert.Equal(["00000002.log"], disk.Folder.Names);
+        await disk.AppendAsync("second");
+        disk.Note("second", MilestoneKind.Settled, "tab");
+        await disk.MilestonesAsync("second");
+        var page = await disk.Journal.ReadFeedAsync("app", cursor, 10, default);
+
+        Assert.False(page.IsGap);
+        Assert.Equal("tab", Assert.Single(page.Entries).Outcome?.Device);
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task AppendAsync_WriterBreaks_IsToldToEverybody()
     {
         await using var disk = new JournalOnDisk(options: new JournalOptions { OnSync = _ => throw new InvalidOperationException("broken") });
@@ -249,5 +305,14 @@ public sealed class JournalFaultTests
         Assert.NotNull(await disk.Journal.FindAsync("app", "open", default));
         Assert.Null(await disk.Journal.FindAsync("app", "e0", default));
         Assert.NotNull(await disk.Journal.FindAsync("app", "e59", default));
+    }
+
+    // Turns of the writer that write nothing themselves.
+    private static async Task TurnAsync(JournalOnDisk disk, int times)
+    {
+        for (var i = 0; i < times; i++)
+        {
+            await disk.Journal.ReadAsync("app", "nobody", default);
+        }
     }
 }

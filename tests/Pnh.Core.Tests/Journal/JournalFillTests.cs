@@ -1,3 +1,5 @@
+using Pnh.Core.Journal;
+
 namespace Pnh.Core.Tests.Journal;
 
 public sealed class JournalFillTests
@@ -40,6 +42,19 @@ public sealed class JournalFillTests
 
         Assert.Equal(["first", "second", "third"], await disk.OpenAsync());
         Assert.Equal(0, disk.Journal.DamagedRecords);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task AppendAsync_NoSpaceForTheZeros_IsAccepted()
+    {
+        await using var disk = new JournalOnDisk();
+        disk.Folder.LargestWrite = 10_000;
+
+        Assert.Equal(AppendResult.Appended, await disk.AppendAsync("first"));
+        Assert.Equal(AppendResult.Appended, await disk.AppendAsync("second"));
+        await disk.ReopenAsync();
+
+        Assert.Equal(["first", "second"], await disk.OpenAsync());
     }
 
     // Bytes that each sync had to bring to the disk.

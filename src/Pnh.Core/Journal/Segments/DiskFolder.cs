@@ -43,7 +43,17 @@ internal sealed class DiskFolder : IJournalFolder
 
     public IJournalFile Open(string name) => new DiskFile(Stream(Path.Combine(Name, name), FileMode.Open));
 
-    public void Delete(string name) => File.Delete(Path.Combine(Name, name));
+    public void Delete(string name)
+    {
+        try
+        {
+            File.Delete(Path.Combine(Name, name));
+        }
+        catch (UnauthorizedAccessException fault)
+        {
+            throw new IOException(fault.Message, fault);
+        }
+    }
 
     public void Sync() => FolderSync.Flush(Name);
 

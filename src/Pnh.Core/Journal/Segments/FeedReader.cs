@@ -21,11 +21,12 @@ internal sealed class FeedReader
         {
             while (true)
             {
+                var oldest = _segments.Oldest;
                 try
                 {
                     return Read(scan, app, given, limit);
                 }
-                catch (ObjectDisposedException)
+                catch (ObjectDisposedException) when (_segments.Oldest != oldest)
                 {
                     // Its oldest segment was removed meanwhile: once more, from what is oldest now.
                 }

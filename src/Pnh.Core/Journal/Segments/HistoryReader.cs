@@ -74,20 +74,9 @@ internal sealed class HistoryReader
         var found = new List<Milestone>();
         for (var position = head; position > root;)
         {
-            var result = reader.TryRead(position, out var record);
-            if (result == ReadResult.Gone)
+            if (reader.TryRead(position, out var record) != ReadResult.Found || record.Root != root || record.Kind != RecordKind.Milestone)
             {
-                return null;
-            }
-
-            if (result == ReadResult.Damaged)
-            {
-                throw DiskFault.Unreadable(position);
-            }
-
-            if (record.Root != root || record.Kind != RecordKind.Milestone)
-            {
-                // A stretch that was put aside took a link of the chain with it.
+                // A stretch or a segment that was put aside took a link of the chain with it; or all of it is gone.
                 return Search(root, head);
             }
 
@@ -99,30 +88,50 @@ internal sealed class HistoryReader
         return found;
     }
 
-    /// <summary>The slow way: all records between the two, whatever they name.</summary>
-    private List<Milestone> Search(long root, long head)
+    /// <summary>The slow way: all records between the two, whatever they name. Null = removed meanwhile. Throws where one is damaged and was not put aside.</summary>
+    private List<Milestone>? Search(long root, long head)
     {
         var found = new List<Milestone>();
         var scan = new SegmentScan(Record.MostBytes);
-        foreach (var segment in _segments.All)
+        try
         {
-            if (segment.Number < Position.Segment(root) || segment.Number > Position.Segment(head))
+            foreach (var segment in _segments.All)
             {
-                continue;
-            }
-
-            scan.Start(segment.File, segment.Number, SegmentHeader.Bytes, segment.End);
-            while (!scan.IsAtEnd && (scan.TryRead(out var record) || scan.TryFindNext(out record)))
-            {
-                if (record.Root == root && record.Kind == RecordKind.Milestone && Position.Of(segment.Number, scan.Offset) <= head)
+                if (segment.Number >= Position.Segment(root) && segment.Number <= Position.Segment(head))
                 {
-                    found.Add(Payload.Milestone(record));
+                    Search(scan, segment, root, head, found);
                 }
-
-                scan.Skip(record);
             }
         }
+        catch (ObjectDisposedException)
+        {
+            return null;
+        }
+        catch (IOException fault)
+        {
+            throw DiskFault.NotWritten(fault);
+        }
 
-        return found;
+        return _segments.Find(Position.Segment(root)) is null ? null : found;
+    }
+
+    private static void Search(SegmentScan scan, Segment segment, long root, long head, List<Milestone> found)
+    {
+        var from = segment.Number == Position.Segment(root) ? Position.Offset(root) : SegmentHeader.Bytes;
+        scan.Start(segment.File, segment.Number, from, segment.End);
+        for (long at; !scan.IsAtEnd && (at = Position.Of(segment.Number, scan.Offset)) <= head;)
+        {
+            if (!scan.TryRead(out var record))
+            {
+                throw DiskFault.Unreadable(at);
+            }
+
+            if (record.Root == root && record.Kind == RecordKind.Milestone)
+            {
+                found.Add(Payload.Milestone(record));
+            }
+
+            scan.Skip(record);
+        }
     }
 }

@@ -134,11 +134,20 @@ internal sealed class JournalLog
     /// <summary>Zeros for the groups to come, when this one went past what was filled. The same sync is theirs.</summary>
     private static void FillAfter(Segment segment, int end)
     {
-        if (end > segment.Filled)
+        if (end <= segment.Filled)
         {
-            var bytes = (int)Math.Min(FillBytes, segment.Header.FileBytes - end);
+            return;
+        }
+
+        var bytes = (int)Math.Min(FillBytes, segment.Header.FileBytes - end);
+        try
+        {
             segment.File.Write(Zeros.AsSpan(0, bytes), end);
             segment.Filled = end + bytes;
+        }
+        catch (IOException)
+        {
+            // The group stands: to refuse it now would be a lie after a crash. A disk that failed says so at the sync; a full one takes what fits.
         }
     }
 

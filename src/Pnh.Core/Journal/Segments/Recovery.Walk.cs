@@ -8,7 +8,7 @@ internal sealed partial class Recovery
         _scan.Start(segment.File, segment.Number, SegmentHeader.Bytes, end);
         segment.End = end;
         _index.Keep();
-        _isWhole = true;
+        (_groupStart, _isWhole) = (0, true);
         while (!_scan.IsAtEnd)
         {
             if (_scan.TryRead(out var record) && IsInOrder(record))
@@ -178,6 +178,24 @@ internal sealed partial class Recovery
         }
 
         segment.File.Sync();
+    }
+
+    /// <summary>
+    /// Nobody knows that the last group was synced: who was killed before it left it to the kernel's memory, and after a failed sync the kernel may hold for written what
+    /// is not. What is served from now on counts as confirmed, so it is written once more.
+    /// </summary>
+    private void Confirm()
+    {
+        if (_segments.Count == 0 || _groupStart == 0 || _segments.Last.End <= _groupStart)
+        {
+            return;
+        }
+
+        var last = _segments.Last;
+        var bytes = new byte[last.End - _groupStart];
+        _ = last.File.Read(bytes, _groupStart);
+        last.File.Write(bytes, _groupStart);
+        last.File.Sync();
     }
 
     private void PutAside(Segment segment, int from, int to)

@@ -41,11 +41,12 @@ internal sealed partial class Recovery : IDisposable
             for (var i = 0; i < _segments.Count; i++)
             {
                 // Without a readable header after it, where a segment ends has to be found out.
-                var end = i + 1 < _segments.Count ? _segments.All[i + 1].Header.BeforeEnd : 0;
+                var end = i + 1 < _segments.Count && _segments.All[i + 1].Header is var next && next.Before == _segments.All[i].Number ? next.BeforeEnd : 0;
                 Walk(_segments.All[i], end > 0 ? end : (int)_segments.All[i].File.Length, isEndKnown: end > 0);
                 Mend(i);
             }
 
+            Confirm();
             var log = new JournalLog(_folder, _segments, _options.SegmentBytes, Math.Max(_group, _greatest));
             return _segments.Count > 0 || log.Rotate(now) is not { } fault ? log : throw new DataFolderException(fault.Message, fault);
         }
@@ -85,7 +86,10 @@ internal sealed partial class Recovery : IDisposable
         }
     }
 
-    /// <summary>A last segment without any record was being made when the hub stopped: what it says of the one before it may be out of date.</summary>
+    /// <summary>
+    /// A last segment without any record was being made when the hub stopped: what it says of the one before it may be out of date. The only one stays when it
+    /// is whole: with its number feed cursors go on.
+    /// </summary>
     private void DropUnused()
     {
         if (_segments.Count == 0)
@@ -100,10 +104,13 @@ internal sealed partial class Recovery : IDisposable
             return;
         }
 
-        _folder.Delete(SegmentSet.FileName(last.Number));
-        _folder.Sync();
         _greatest = last.Header.LastGroup;
-        _segments.RemoveLast();
+        if (_segments.Count > 1 || last.End == 0 || last.File.Length < last.Header.FileBytes)
+        {
+            _folder.Delete(SegmentSet.FileName(last.Number));
+            _folder.Sync();
+            _segments.RemoveLast();
+        }
     }
 
     private void CheckHeaders()

@@ -82,8 +82,14 @@ internal sealed class Retirement
         try
         {
             var now = _time.GetUtcNow().UtcTicks;
-            for (var end = _scan.Offset + SliceBytes; _scan.Offset < end && !_scan.IsAtEnd && (_scan.TryRead(out var record) || _scan.TryFindNext(out record));)
+            for (var end = _scan.Offset + SliceBytes; _scan.Offset < end && !_scan.IsAtEnd;)
             {
+                if (!_scan.TryRead(out var record))
+                {
+                    // What stood there may be open. A restart puts it aside, and says so.
+                    throw DiskFault.Unreadable(Position.Of(_walked!.Number, _scan.Offset));
+                }
+
                 Visit(record, now);
                 _scan.Skip(record);
             }
@@ -135,15 +141,15 @@ internal sealed class Retirement
     /// <summary>The event and its milestones in one group, so that a restart finds all of them at the new place or at the old one.</summary>
     private void Carry(in IndexEntry entry, EventClass @class)
     {
-        var history = _reader.Read(entry.Root, entry.Head)!;
+        var history = _reader.Read(entry.Root, entry.Head) ?? throw DiskFault.Unreadable(entry.Root);
         var stored = history.Event;
-        var bytes = Record.HeaderBytes + 512 + stored.Body.Length;
+        var bytes = (long)Record.HeaderBytes + 512 + stored.Body.Length;
         foreach (var milestone in history.Milestones)
         {
             bytes += Group.MostBytesOf(milestone);
         }
 
-        if (bytes > _log.SegmentBytes / 2 || !_writer.TryReserve(bytes))
+        if (bytes > _log.SegmentBytes / 2 || !_writer.TryReserve((int)bytes))
         {
             throw new StoreUnavailableException("Cannot be carried now.");
         }
@@ -168,18 +174,16 @@ internal sealed class Retirement
     private void Remove()
     {
         var mostlyOpen = _carriedBytes > _walked!.End / 2;
-        if (_log.TryRemoveOldest())
+        var isRemoved = _log.TryRemoveOldest();
+        foreach (var (root, user) in isRemoved ? _withdrawals : [])
         {
-            foreach (var (root, user) in _withdrawals)
-            {
-                _writer.Index.ForgetWithdrawal(root, user);
-            }
+            _writer.Index.ForgetWithdrawal(root, user);
         }
 
         _walked = null;
-        if (mostlyOpen)
+        if (mostlyOpen || !isRemoved)
         {
-            // Little was won: with a size bound that open events alone exceed, this would go round for ever.
+            // Little was won: with a size bound that open events alone exceed, or a folder that cannot be written, this would go round for ever.
             Rest();
         }
     }
