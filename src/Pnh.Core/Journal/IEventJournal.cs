@@ -52,7 +52,8 @@ public interface IEventJournal
     ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken);
 
     /// <summary>
-    /// Every unexpired event that was not finished, oldest first, with where its deliveries stood. Read once, before the first append.
+    /// Every event that was not finished, oldest first, with where its deliveries stood; expired ones too, until the retention is over. Read once, before the first
+    /// append.
     /// </summary>
     IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken);
 }

@@ -204,10 +204,11 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private async Task<List<UnfinishedEvent>> ReadAsync(List<IndexEntry> batch)
     {
         var found = new List<UnfinishedEvent>(batch.Count);
-        var now = _time.GetUtcNow();
+        var now = _time.GetUtcNow().UtcTicks;
         foreach (var entry in batch)
         {
-            if (await ReadOpenAsync(entry).ConfigureAwait(false) is { } history && history.Event.ExpiresAt > now)
+            if (await ReadOpenAsync(entry).ConfigureAwait(false) is { Event: { } stored } history
+                && !Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, _options.Retention, now))
             {
                 found.Add(UnfinishedFold.Fold(history));
             }

@@ -1,4 +1,5 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Shards;
@@ -7,7 +8,7 @@ namespace Pnh.Core.Shards;
 public sealed partial class Hub
 {
     /// <summary>
-    /// Takes up what a former run left unfinished, then lets time pass. Events whose stored body cannot be read any more, or whose
+    /// Takes up what a former run left unfinished, ends what expired meanwhile, then lets time pass. Events whose stored body cannot be read any more, or whose
     /// dispatch breaks, are reported and left alone. Call once, before the first event.
     /// </summary>
     public async Task StartAsync(CancellationToken cancellationToken)
@@ -27,6 +28,12 @@ public sealed partial class Hub
             if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
                 var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+                if (accepted.ExpiresAt <= _time.GetUtcNow())
+                {
+                    EndExpired(accepted, progress, new PastDispatch(unfinished));
+                    continue;
+                }
+
                 _dispatching.Add(progress); // whoever takes it back waits for it, as for a new one
                 await DispatchAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
                 recovered++;
@@ -41,6 +48,18 @@ public sealed partial class Hub
         {
             Log.Started(_log, recovered);
         }
+    }
+
+    // Nothing of it is sent any more, but each delivery has an outcome.
+    private void EndExpired(Event accepted, EventProgress progress, PastDispatch past)
+    {
+        foreach (var user in past.Users)
+        {
+            var key = new UserKey(accepted.App, user);
+            ShardOf(key).EndExpired(progress, key, past);
+        }
+
+        _context.Close(progress);
     }
 
     /// <summary>

@@ -87,6 +87,16 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>Ends what a former run began for the user of an event whose TTL ended before this run.</summary>
+    internal void EndExpired(EventProgress progress, UserKey key, PastDispatch past)
+    {
+        var state = past.IsWithdrawn(key.User) ? DeliveryState.Withdrawn : DeliveryState.Expired;
+        using (Enter())
+        {
+            past.EndLost(key.User, device => Book(progress, key, device, state, null));
+        }
+    }
+
     /// <summary>Starts the delivery to a session that joined the event's topic; nothing when it is gone.</summary>
     internal void DispatchJoined(EventProgress progress, Event accepted, Subscriber joined)
     {

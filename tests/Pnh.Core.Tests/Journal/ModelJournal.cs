@@ -129,7 +129,8 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         await Task.CompletedTask;
-        foreach (var entry in _events.Where(entry => !entry.IsFinished && entry.Event.ExpiresAt > time.GetUtcNow()).ToList())
+        var now = time.GetUtcNow();
+        foreach (var entry in _events.Where(entry => !entry.IsFinished && (now < entry.Event.ExpiresAt || now < entry.Event.AcceptedAt + retention)).ToList())
         {
             yield return entry.Unfinished;
         }

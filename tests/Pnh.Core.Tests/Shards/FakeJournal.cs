@@ -175,7 +175,7 @@ internal sealed class FakeJournal : IEventJournal
     }
 
     /// <summary>This journal as the next run finds it: every note written, every event that is not finished.</summary>
-    public FakeJournal Restart(DateTimeOffset now)
+    public FakeJournal Restart()
     {
         var next = new FakeJournal();
         lock (_gate)
@@ -186,7 +186,7 @@ internal sealed class FakeJournal : IEventJournal
             foreach (var (id, accepted) in _events)
             {
                 next._events.Add(id, accepted);
-                if (!_finished.Contains(id) && accepted.ExpiresAt > now)
+                if (!_finished.Contains(id))
                 {
                     next.Unfinished.Add(UnfinishedOf(accepted));
                 }

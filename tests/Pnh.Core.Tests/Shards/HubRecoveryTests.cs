@@ -74,6 +74,23 @@ public sealed class HubRecoveryTests
     }
 
     [Fact]
+    public async Task Expired_WhileNobodyRan_EndsAndIsNotSent()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"), old.NewDevice("tablet"));
+        old.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromMinutes(5));
+        var id = await old.SendAsync("\"ttl\":30");
+        var pushed = old.Pushed.Count;
+        old.Clock.Advance(TimeSpan.FromMinutes(1));
+        await using var hub = await old.CrashAsync();
+        await hub.RestAsync();
+        Assert.Equal(("expired", "expired"), (hub.Journal.EndOf(id, "phone"), hub.Journal.EndOf(id, "tablet")));
+        Assert.Equal(pushed, hub.Pushed.Count);
+        hub.AssertAllEnded(id);
+        hub.AssertLedger();
+    }
+
+    [Fact]
     public async Task DeviceThatCameLater_IsNotAddedWhenDispatched()
     {
         var old = new HubUnderTest();

@@ -20,7 +20,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, HubUnderTest? before = null)
     {
         Clock = before?.Clock ?? new FakeTimeProvider();
-        Journal = before?.Journal.Restart(Clock.GetUtcNow()) ?? new FakeJournal();
+        Journal = before?.Journal.Restart() ?? new FakeJournal();
         Store = before?.Store ?? new FakeStore();
         Fcm = before?.Fcm ?? new FakeChannel("fcm", Clock);
         _events = before?._events ?? 0;
