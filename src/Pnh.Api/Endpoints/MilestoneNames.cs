@@ -17,6 +17,7 @@ internal static class MilestoneNames
         MilestoneKind.Dropped => "dropped",
         MilestoneKind.Withdrawn => "withdrawn",
         MilestoneKind.Cleared => "cleared",
+        MilestoneKind.PushedLate => "pushed-late",
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, null),
     };
 }

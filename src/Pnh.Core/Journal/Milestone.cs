@@ -31,6 +31,9 @@ public enum MilestoneKind : byte
 
     /// <summary>What the device showed was asked to be cleared, over <see cref="Milestone.Channel"/>.</summary>
     Cleared = 9,
+
+    /// <summary>A provider took the push after the delivery was settled, which was under way by then: over <see cref="Milestone.Channel"/>. To be cleared too.</summary>
+    PushedLate = 10,
 }
 
 /// <summary>Something that happened to an event, or to its delivery to one device. Null = does not apply.</summary>

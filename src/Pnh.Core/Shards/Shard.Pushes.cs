@@ -25,6 +25,7 @@ internal sealed partial class Shard
 
             if (delivery.IsSettled)
             {
+                NotePushedLate(delivery, result);
                 return;
             }
 
@@ -44,6 +45,21 @@ internal sealed partial class Shard
                     Refuse(delivery, result.Reason ?? result.Status.Label());
                     break;
             }
+        }
+    }
+
+    // The session's ack was faster: the notification is on the screen all the same, and who takes the event back has to know.
+    private void NotePushedLate(Delivery delivery, in DeliveryResult result)
+    {
+        if (result.Status == DeliveryStatus.Accepted)
+        {
+            _hub.Journal.Note(new(delivery.Event.App, delivery.Event.Id, delivery.Event.Class, MilestoneKind.PushedLate, _now)
+            {
+                User = delivery.User.User,
+                Device = delivery.Device.Id,
+                Channel = delivery.Lane!.Channel,
+                ProviderId = result.ProviderId,
+            });
         }
     }
 

@@ -56,6 +56,7 @@ internal sealed class ShownEvent
         {
             MilestoneKind.Framed => shown with { IsFramed = true },
             MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel => shown with { PushedOver = milestone.Channel },
+            MilestoneKind.PushedLate => shown with { PushedOver = milestone.Channel },
             _ => shown,
         };
     }

@@ -118,6 +118,7 @@ public sealed class TimelineTests : IAsyncLifetime
     [InlineData(MilestoneKind.AckedLate, 1, false)]
     [InlineData(MilestoneKind.Dropped, 1, false)]
     [InlineData(MilestoneKind.Cleared, 1, true)]
+    [InlineData(MilestoneKind.PushedLate, 1, true)]
     [InlineData(MilestoneKind.Cleared, 61, false)]
     public async Task Get_Mailbox_HoldsUntilAckDropOrTtl(MilestoneKind last, int minutes, bool isKept)
     {

@@ -31,6 +31,30 @@ public sealed class HubWithdrawTests
     }
 
     [Fact]
+    public async Task Withdraw_PushWasUnderWayWhenTheSessionAcknowledged_ClearsItToo()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Fcm.Answer = (delivery, _) => delivery.Withdrawal is null ? new(answer.Task) : new(DeliveryResult.Of(DeliveryStatus.Accepted));
+        var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
+        var accepted = hub.NewEvent();
+        await hub.Hub.AcceptAsync(accepted);
+        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        hub.Hub.Acked(key, accepted.Id);
+        Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "phone"));
+        answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await hub.RestAsync();
+        Assert.Equal(MilestoneKind.PushedLate, hub.Journal.KindsOf(accepted.Id, "phone")[^1]);
+        hub.Hub.Closed(key);
+
+        Assert.Equal(WithdrawStatus.Withdrawn, await WithdrawAsync(hub, accepted.Id));
+        await hub.RestAsync();
+        Assert.Equal(["phone", "phone:cleared"], Pushes(hub));
+        hub.AssertAllEnded(accepted.Id);
+    }
+
+    [Fact]
     public async Task Withdraw_Twice_ClearsOnce()
     {
         await using var hub = new HubUnderTest();
