@@ -1,12 +1,16 @@
 using Pnh.Channels.WebSockets.Protocol;
+using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets;
 
-/// <summary>What a crowded session drops: transient frames, and of each collapse key all but the newest.</summary>
+/// <summary>
+/// What a crowded session drops: transient frames, and what the hub itself has replaced meanwhile, by its own rule (<c>Shard.MakeRoom</c>): a newer
+/// event of the same class and collapse key that came later. Anything else is sent here or nowhere, since the hub believes it is on its way.
+/// </summary>
 internal partial struct SessionBacklog
 {
     // Over half: once for everything that waits, then only for each newcomer's own key, so that a crowded session stays cheap.
-    private void Relieve(string? newcomer)
+    private void Relieve(Event? newcomer)
     {
         if (!IsOverHalf)
         {
@@ -20,39 +24,40 @@ internal partial struct SessionBacklog
             Conflate();
         }
 
-        if (newcomer is not null && _calls.Count + _others.Count > 0)
+        if (newcomer is { CollapseKey: not null, IsDurable: true } && _calls.Count + _others.Count > 0)
         {
-            _calls.RemoveAll(newcomer, IsOlder);
-            _others.RemoveAll(newcomer, IsOlder);
+            _calls.RemoveAll(newcomer, IsReplaced);
+            _others.RemoveAll(newcomer, IsReplaced);
         }
     }
 
-    private static bool IsOlder(Frame frame, string key) =>
-        string.Equals(frame.Event?.CollapseKey, key, StringComparison.Ordinal);
+    private static bool IsReplaced(Frame frame, Event newer) =>
+        frame.Event is { } older && older.Class == newer.Class && older.AcceptedAt <= newer.AcceptedAt
+        && string.Equals(older.CollapseKey, newer.CollapseKey, StringComparison.Ordinal);
 
-    /// <summary>Drops transient frames, and of each collapse key all but the newest. Rare: at the crossing of the half only.</summary>
+    /// <summary>Drops transient frames, and what the last of its class and collapse key has replaced. Rare: at the crossing of the half only.</summary>
     private void Conflate()
     {
-        var newest = new Dictionary<string, Frame>(StringComparer.Ordinal);
-        Note(ref _calls, newest);
-        Note(ref _others, newest);
-        _calls.RemoveAll(newest, IsSuperfluous);
-        _others.RemoveAll(newest, IsSuperfluous);
+        var last = new Dictionary<(EventClass Class, string Key), Event>();
+        Note(ref _calls, last);
+        Note(ref _others, last);
+        _calls.RemoveAll(last, IsSuperfluous);
+        _others.RemoveAll(last, IsSuperfluous);
     }
 
-    private static void Note(ref FrameQueue queue, Dictionary<string, Frame> newest)
+    private static void Note(ref FrameQueue queue, Dictionary<(EventClass Class, string Key), Event> last)
     {
         for (var i = 0; i < queue.Count; i++)
         {
-            if (queue[i] is { Event: { CollapseKey: { } key } accepted } frame
-                && (!newest.TryGetValue(key, out var known) || known.Event!.AcceptedAt <= accepted.AcceptedAt))
+            if (queue[i].Event is { CollapseKey: { } key } accepted)
             {
-                newest[key] = frame;
+                last[(accepted.Class, key)] = accepted;
             }
         }
     }
 
-    private static bool IsSuperfluous(Frame frame, Dictionary<string, Frame> newest) =>
+    private static bool IsSuperfluous(Frame frame, Dictionary<(EventClass Class, string Key), Event> last) =>
         !frame.HasSeq
-        || (frame is { Event.CollapseKey: { } key } && !ReferenceEquals(newest[key], frame));
+        || (frame.Event is { CollapseKey: { } key } accepted && last[(accepted.Class, key)] is var newest
+            && !ReferenceEquals(newest, accepted) && IsReplaced(frame, newest));
 }

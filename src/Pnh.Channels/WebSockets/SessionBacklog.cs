@@ -74,7 +74,7 @@ internal partial struct SessionBacklog
             return Queued.Later;
         }
 
-        Relieve(frame.Event?.CollapseKey);
+        Relieve(frame.Event);
         if (_crowded && !frame.HasSeq)
         {
             return Queued.Dropped;

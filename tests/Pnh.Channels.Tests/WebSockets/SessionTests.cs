@@ -108,6 +108,38 @@ public abstract class SessionTests
     }
 
     [Fact]
+    public async Task TrySend_OverHalf_KeepsEachClassOfACollapseKey()
+    {
+        await using var scene = await OpenAsync(o => o.QueueItems = 6);
+        foreach (var (id, @class) in new[]
+        {
+            ("bulk", EventClass.Bulk), ("call", EventClass.Call), ("message", EventClass.Message), ("typing", EventClass.Transient), ("x", EventClass.Bulk),
+        })
+        {
+            Assert.True(await scene.SendAsync(Events.Make(id, @class, collapseKey: id == "x" ? null : "a")));
+        }
+
+        Assert.True(await scene.SendAsync(Events.Make("bulk-2", EventClass.Bulk, collapseKey: "a")));
+        Assert.False(await scene.SendAsync(Events.Make("typing-2", EventClass.Transient, collapseKey: "a")));
+        Assert.True(await scene.SendAsync(Events.Make("call-2", EventClass.Call, collapseKey: "a")));
+        Assert.Equal([(1, "call-2"), (2, "message"), (3, "x"), (4, "bulk-2")], scene.Drain());
+    }
+
+    [Fact]
+    public async Task TrySend_OverHalf_OlderEventThatComesLater_ReplacesNothingAndStays()
+    {
+        var now = TimeProvider.System.GetUtcNow();
+        await using var scene = await OpenAsync(o => o.QueueItems = 8);
+        await scene.SendAsync(Events.Make("a-2", collapseKey: "a", at: now));
+        await scene.SendAsync(Events.Make("a-1", collapseKey: "a", at: now.AddSeconds(-2)));
+        await scene.SendAsync("x");
+        await scene.SendAsync("y");
+        await scene.SendAsync("z");
+        Assert.True(await scene.SendAsync(Events.Make("a-0", collapseKey: "a", at: now.AddSeconds(-3))));
+        Assert.Equal(["a-2", "a-1", "x", "y", "z", "a-0"], scene.Drain().Select(static frame => frame.Id));
+    }
+
+    [Fact]
     public async Task TrySend_UnderHalf_DoesNotConflate()
     {
         await using var scene = await OpenAsync(o => o.QueueItems = 8);
