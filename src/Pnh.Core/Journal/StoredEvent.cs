@@ -22,7 +22,11 @@ public sealed record UnfinishedEvent(
 /// <param name="IsKept">True while the device's mailbox holds it.</param>
 /// <param name="Attempts">Attempts at the provider so far.</param>
 /// <param name="NextAttemptAt">When the next is due; null = not told to wait.</param>
-public sealed record UnfinishedDelivery(string User, string Device, bool IsSettled, bool IsKept, int Attempts, DateTimeOffset? NextAttemptAt);
+public sealed record UnfinishedDelivery(string User, string Device, bool IsSettled, bool IsKept, int Attempts, DateTimeOffset? NextAttemptAt)
+{
+    /// <summary>True when it was for a session that had joined the event's topic: for that one's socket only.</summary>
+    public bool IsJoined { get; init; }
+}
 
 /// <summary>A piece of the feed.</summary>
 /// <param name="Entries">Oldest first.</param>

@@ -24,13 +24,24 @@ internal sealed class PastDispatch
     internal bool IsComplete => _event.IsDispatched;
 
     /// <summary>Where the delivery stood; null = it had not begun.</summary>
-    internal UnfinishedDelivery? Find(string user, string device) =>
-        _deliveries.Remove((user, device), out var delivery) ? delivery : null;
+    internal UnfinishedDelivery? Find(string user, string device)
+    {
+        // What was for a session stays: no plan takes it up.
+        if (_deliveries.TryGetValue((user, device), out var delivery) && !delivery.IsJoined)
+        {
+            _deliveries.Remove((user, device));
+        }
 
-    /// <summary>True when nothing is to be done for the device now: it came after the dispatch, or the event was taken back before it began.</summary>
+        return delivery;
+    }
+
+    /// <summary>
+    /// True when nothing is to be done for the device now: it came after the dispatch, the event was taken back before it began, or only its session
+    /// was meant, which is no more (<see cref="EndLost"/> ends that one).
+    /// </summary>
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
         ? IsComplete || IsWithdrawn(user)
-        : before is { IsSettled: true, IsKept: false };
+        : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
 
     internal bool IsWithdrawn(string user)
     {

@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 
 namespace Pnh.Core.Tests.Journal;
 
@@ -14,6 +15,8 @@ public abstract partial class EventJournalSpecification
         Note("e1", MilestoneKind.Planned, "ada", "phöne", kept: true);
         Note("e1", MilestoneKind.Planned, "ada", "tab", kept: true);
         Note("e1", MilestoneKind.Planned, "bob", "phone", kept: true);
+        Journal.Note(At("e1", MilestoneKind.Planned, "bob", "tab") with { Reason = PlanReasons.JoinedTopic });
+        Note("e1", MilestoneKind.Framed, "bob", "tab");
         Journal.Note(At("e1", MilestoneKind.Retry, "bob", "phone") with { Attempts = 3, NextAttemptAt = due });
         Journal.Note(At("e1", MilestoneKind.Settled, "ada", "phöne", kept: true) with { State = "accepted", Channel = "apns", ProviderId = "p-1" });
         Journal.Note(At("e1", MilestoneKind.Settled, "ada", "watch") with { State = "suppressed", Reason = "muted-class" });
@@ -32,6 +35,7 @@ public abstract partial class EventJournalSpecification
                 new UnfinishedDelivery("ada", "phöne", true, true, 0, null),
                 new UnfinishedDelivery("ada", "tab", true, false, 0, null),
                 new UnfinishedDelivery("bob", "phone", false, true, 3, due),
+                new UnfinishedDelivery("bob", "tab", false, false, 0, null) { IsJoined = true },
                 new UnfinishedDelivery("ada", "watch", true, false, 0, null),
             ],
             found.Deliveries);

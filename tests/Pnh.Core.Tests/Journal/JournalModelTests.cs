@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 
 namespace Pnh.Core.Tests.Journal;
 
@@ -50,7 +51,7 @@ public sealed class JournalModelTests
                     User = user,
                     Device = user is null ? null : "device-" + random.Next(3),
                     IsKept = random.Next(2) == 0,
-                    Reason = random.Next(2) == 0 ? "grund-ü" : null,
+                    Reason = random.Next(4) switch { 0 or 1 => null, 2 => PlanReasons.JoinedTopic, _ => "grund-ü" },
                     Attempts = random.Next(5),
                 };
                 model.Note(milestone);

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using System.Text.Json;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 
 namespace Pnh.Core.Tests.Journal;
 
@@ -186,7 +187,12 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                         var isSettled = milestone.Kind == MilestoneKind.Settled;
                         deliveries[at] = milestone.Kind switch
                         {
-                            MilestoneKind.Planned or MilestoneKind.Settled => deliveries[at] with { IsKept = milestone.IsKept, IsSettled = deliveries[at].IsSettled || isSettled },
+                            MilestoneKind.Planned or MilestoneKind.Settled => deliveries[at] with
+                            {
+                                IsKept = milestone.IsKept,
+                                IsSettled = deliveries[at].IsSettled || isSettled,
+                                IsJoined = isSettled ? deliveries[at].IsJoined : milestone.Reason == PlanReasons.JoinedTopic,
+                            },
                             MilestoneKind.AckedLate or MilestoneKind.Dropped => deliveries[at] with { IsKept = false },
                             MilestoneKind.Retry => deliveries[at] with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
                             _ => deliveries[at],

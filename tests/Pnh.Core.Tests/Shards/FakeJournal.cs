@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -206,7 +207,10 @@ internal sealed class FakeJournal : IEventJournal
             each.Last(static m => m.Kind is MilestoneKind.Planned or MilestoneKind.Settled).IsKept
                 && !each.Any(static m => m.Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped),
             each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).Attempts,
-            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).NextAttemptAt));
+            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).NextAttemptAt)
+        {
+            IsJoined = each.Any(static m => m.Kind == MilestoneKind.Planned && m.Reason == PlanReasons.JoinedTopic),
+        });
         return new UnfinishedEvent(
             Stored(accepted),
             own.Any(static m => m.Kind == MilestoneKind.Dispatched),

@@ -150,6 +150,21 @@ public sealed class HubRecoveryTests
     }
 
     [Fact]
+    public async Task Topic_SessionsThatJoined_EndFailedAndAreNotPushed()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"));
+        var (link, key) = await old.OpenAsync("phone");
+        old.Hub.Joined(key, ["room"]);
+        var id = await old.SendAsync("\"ttl\":600", """{"topic":"room"}""");
+        Assert.Equal([id], link.Ids);
+        await using var hub = await old.CrashAsync();
+        Assert.Empty(hub.Pushed);
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "phone"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
     public async Task RecoveredAndStuck_WithdrawWaitsForIt()
     {
         var old = new HubUnderTest();

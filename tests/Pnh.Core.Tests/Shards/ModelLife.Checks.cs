@@ -13,6 +13,7 @@ internal sealed partial class ModelLife
         foreach (var push in _hub.Fcm.Sent.Where(p => !p.IsClear))
         {
             var accepted = _book.Events[push.Event];
+            Assert.Null(accepted.To.Topic); // it has no members here
             Assert.True(push.At < accepted.ExpiresAt || push.At == accepted.AcceptedAt, $"{push.Event} was pushed after its end");
         }
 

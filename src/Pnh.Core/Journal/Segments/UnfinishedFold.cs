@@ -1,3 +1,5 @@
+using Pnh.Core.Plans;
+
 namespace Pnh.Core.Journal.Segments;
 
 /// <summary>Folds an unfinished event's milestones into where its deliveries stood.</summary>
@@ -41,7 +43,7 @@ internal static class UnfinishedFold
 
     private static UnfinishedDelivery Next(UnfinishedDelivery before, in Milestone milestone) => milestone.Kind switch
     {
-        MilestoneKind.Planned => before with { IsKept = milestone.IsKept },
+        MilestoneKind.Planned => before with { IsKept = milestone.IsKept, IsJoined = milestone.Reason == PlanReasons.JoinedTopic },
         MilestoneKind.Retry => before with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
         MilestoneKind.Settled => before with { IsSettled = true, IsKept = milestone.IsKept },
         MilestoneKind.AckedLate or MilestoneKind.Dropped => before with { IsKept = false },
