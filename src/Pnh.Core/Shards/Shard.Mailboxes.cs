@@ -41,8 +41,8 @@ internal sealed partial class Shard
 
     private bool TrySendNow(UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, out bool isBehind)
     {
-        // Older events of the device still wait for their replay: a newer one queues behind them, but for a call.
-        isBehind = plan.Socket is not null && accepted.Class != EventClass.Call && mailbox.IsBehind;
+        // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
+        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || IsCallAhead(mailbox, item, plan.Socket));
         if (isBehind)
         {
             // What is ahead may have ended without an ack meanwhile; then there is room now.
@@ -59,6 +59,19 @@ internal sealed partial class Shard
 
         // Gone, or between two connections: on the one that is resumed no newer event may overtake it.
         mailbox.IsBehind = true;
+        return false;
+    }
+
+    private bool IsCallAhead(Mailbox mailbox, MailboxItem call, LiveSession session)
+    {
+        for (var item = mailbox.First; item is not null && item != call; item = item.Next)
+        {
+            if (item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > _now && !IsOn(item, session))
+            {
+                return true;
+            }
+        }
+
         return false;
     }
 

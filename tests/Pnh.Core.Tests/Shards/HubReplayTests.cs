@@ -90,6 +90,26 @@ public sealed class HubReplayTests
     }
 
     [Fact]
+    public async Task Call_OlderCallWaits_FollowsIt()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var mailbox = new List<string>();
+        for (var i = 0; i < 128; i++)
+        {
+            mailbox.Add(await hub.SendAsync());
+        }
+
+        const string Call = "\"class\":\"call\",\"ttl\":3600";
+        var first = await hub.SendAsync(Call);
+        var (link, key) = await hub.OpenAsync("tablet");
+        var second = await hub.SendAsync(Call);
+        Assert.Equal(mailbox, link.Ids);
+        await hub.AckAsync(key, mailbox);
+        Assert.Equal([.. mailbox, first, second], link.Ids);
+    }
+
+    [Fact]
     public async Task Active_QueuedBehind_IsPushedAfterTheDeadlineOnly()
     {
         await using var hub = new HubUnderTest();

@@ -83,7 +83,7 @@ internal sealed class ModelLink(int room, Func<DateTimeOffset> now) : ISessionLi
             Broken.Add($"{accepted.Id} after its end");
         }
 
-        if (accepted.Class is EventClass.Message or EventClass.Bulk && _frames.LastOrDefault(f => f.Class == accepted.Class) is { } before
+        if (accepted.Class is not EventClass.Transient && _frames.LastOrDefault(f => f.Class == accepted.Class) is { } before
             && Number(before) > Number(accepted))
         {
             Broken.Add($"{accepted.Id} after {before.Id}");
