@@ -91,7 +91,8 @@ internal sealed partial class Session
     {
         lock (this)
         {
-            if (_end is null && _isDetached)
+            // A resume may have claimed it since it was found overdue: then it is that one's.
+            if (_end is null && _isDetached && _transport is null)
             {
                 SetEnd(NotResumed);
             }

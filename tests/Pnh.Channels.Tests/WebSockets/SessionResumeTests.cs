@@ -36,6 +36,19 @@ public abstract class SessionResumeTests
     }
 
     [Fact]
+    public async Task Resume_FoundOverdueAMomentBefore_GoesOn()
+    {
+        await using var scene = await OpenAsync();
+        await SendAsync(scene, "a", "b");
+        scene.Drain();
+        await scene.LoseAsync();
+        scene.Hub.OnAcked = _ => scene.Session.EndLingering(); // between its claim and the hub's answer
+        Assert.Equal(1, await scene.ResumeAsync(1));
+        Assert.Null(scene.Transport.Closed);
+        Assert.Equal([(2, "b")], scene.Drain());
+    }
+
+    [Fact]
     public async Task Resume_CallMeanwhile_OvertakesWhatWaitsButNotWhatIsRepeated()
     {
         await using var scene = await OpenAsync();
