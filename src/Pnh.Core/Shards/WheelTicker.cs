@@ -57,13 +57,18 @@ internal sealed class WheelTicker(TimeProvider time) : IDisposable
                     {
                         SetCalm(true);
                     }
-                }
 
-                // Whoever set a timer before the lock of its wheel was taken here did not see the calm: it is seen here.
-                if (without >= PassesBeforeCalm && advance())
+                    // Whoever set a timer before the lock of its wheel was taken here did not see the calm: it is seen here.
+                    if (advance())
+                    {
+                        without = 0;
+                        Wake();
+                    }
+                }
+                else if (without > PassesBeforeCalm && !Volatile.Read(ref _isCalm))
                 {
-                    without = 0;
-                    Wake();
+                    // Woken for a timer that was gone before a pass saw it: counted anew.
+                    without = 1;
                 }
             }
         }

@@ -42,6 +42,27 @@ public sealed class WheelTickerTests : IDisposable
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Wake_TimerIsGoneByTheNextPass_IsCalmAgainAfterASecond()
+    {
+        using var stop = new CancellationTokenSource();
+        var running = _ticker.RunAsync(Advance, stop.Token);
+        for (var round = 0; round < 2; round++)
+        {
+            for (var pass = 0; pass < 50; pass++)
+            {
+                Assert.True(await PassesAsync(TimingWheel.Tick));
+            }
+
+            Assert.True(await _passed.WaitAsync(TimeSpan.FromSeconds(20))); // the second look, behind the calm
+            Assert.False(await PassesAsync(TimingWheel.Tick * 10));
+            _ticker.Wake();
+        }
+
+        await stop.CancelAsync();
+        await running;
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Wake_CalmAndDisposed_DoesNothing()
     {
         using var stop = new CancellationTokenSource();
