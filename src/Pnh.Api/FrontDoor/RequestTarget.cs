@@ -1,3 +1,5 @@
+using System.Buffers;
+
 namespace Pnh.Api.FrontDoor;
 
 /// <summary>
@@ -6,29 +8,19 @@ namespace Pnh.Api.FrontDoor;
 /// </summary>
 internal static class RequestTarget
 {
+    // What System.Uri, which the server reads the absolute form with, leaves as it is. It unescapes, turns \ into /, cuts at #, and trims blanks.
+    private static readonly SearchValues<char> Plain =
+        SearchValues.Create("!$&'()*+,-./0123456789:;=@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]_abcdefghijklmnopqrstuvwxyz~");
+
     /// <summary>
-    /// The path of a target, without the query, still encoded; empty when there is none (<c>*</c>, an authority). In the absolute form
-    /// (<c>http://host/path</c>) escapes are not taken, because the server decodes those paths by other rules: the path is empty then too.
+    /// The path of a target, without the query, still encoded; empty when there is none (<c>*</c>, an authority). The absolute form
+    /// (<c>http://host/path</c>) is decoded by other rules: of what routing could see as another path than this, the path is empty too.
     /// </summary>
     public static ReadOnlySpan<char> Path(ReadOnlySpan<char> target)
     {
-        var absolute = false;
-        if (!target.StartsWith('/'))
-        {
-            var scheme = target.IndexOf("://");
-            var authority = scheme < 0 ? -1 : target[(scheme + 3)..].IndexOf('/');
-            if (authority < 0)
-            {
-                return [];
-            }
-
-            target = target[(scheme + 3 + authority)..];
-            absolute = true;
-        }
-
         var query = target.IndexOf('?');
         var path = query < 0 ? target : target[..query];
-        return absolute && path.Contains('%') ? [] : path;
+        return path.StartsWith('/') ? path : PathOfAbsolute(path);
     }
 
     /// <summary>True for <c>.</c> and <c>..</c>, plain or escaped: the server folds such segments away, so they never name anything here.</summary>
@@ -62,5 +54,14 @@ internal static class RequestTarget
         }
 
         return [];
+    }
+
+    // Other schemes have other rules for what a host and a path are; none of them is ours.
+    private static ReadOnlySpan<char> PathOfAbsolute(ReadOnlySpan<char> target)
+    {
+        var scheme = target.StartsWith("http://") ? "http://".Length : target.StartsWith("https://") ? "https://".Length : 0;
+        var rest = target[scheme..];
+        var authority = scheme == 0 || rest.ContainsAnyExcept(Plain) ? 0 : rest.IndexOf('/');
+        return authority <= 0 ? [] : rest[authority..];
     }
 }
