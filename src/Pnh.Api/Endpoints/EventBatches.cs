@@ -37,20 +37,20 @@ internal sealed class EventBatches
         }
     }
 
-    /// <summary>True when the body's first character opens an array. Nothing is consumed.</summary>
+    /// <summary>True when the body's first character opens an array. Only the blanks before it are consumed, as they come: there may be any number.</summary>
     internal static async ValueTask<bool> StartsArrayAsync(PipeReader body, CancellationToken cancellationToken)
     {
         while (true)
         {
             var read = await body.ReadAsync(cancellationToken);
-            var first = FirstCharacter(read.Buffer);
-            if (first is not null || read.IsCompleted)
+            var rest = JsonItems.SkipBlanks(read.Buffer);
+            var isArray = !rest.IsEmpty && rest.FirstSpan[0] == (byte)'[';
+            var isKnown = !rest.IsEmpty || read.IsCompleted;
+            body.AdvanceTo(rest.Start);
+            if (isKnown)
             {
-                body.AdvanceTo(read.Buffer.Start);
-                return first == (byte)'[';
+                return isArray;
             }
-
-            body.AdvanceTo(read.Buffer.Start, read.Buffer.End);
         }
     }
 
@@ -130,20 +130,6 @@ internal sealed class EventBatches
         await _hub.WaitForRoomAsync(OverloadPatience, batch.Context.RequestAborted);
         batch.Take(await _hub.AcceptManyAsync(batch.Events));
         await batch.Answer.FlushAsync();
-    }
-
-    private static byte? FirstCharacter(in ReadOnlySequence<byte> buffer)
-    {
-        foreach (var piece in buffer)
-        {
-            var index = piece.Span.IndexOfAnyExcept(" \t\r\n"u8);
-            if (index >= 0)
-            {
-                return piece.Span[index];
-            }
-        }
-
-        return null;
     }
 
     /// <summary>The events read but not yet taken, and the answer written so far.</summary>

@@ -28,6 +28,24 @@ internal abstract class JsonItems
 {
     /// <summary>Takes the next item off the front of <paramref name="buffer"/>; what is left begins after it.</summary>
     internal abstract ItemKind Next(ref ReadOnlySequence<byte> buffer, bool isCompleted, out ReadOnlySequence<byte> item);
+
+    /// <summary>What follows the whitespace of JSON (RFC 8259 section 2).</summary>
+    internal static ReadOnlySequence<byte> SkipBlanks(ReadOnlySequence<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            var span = buffer.FirstSpan;
+            var blanks = span.IndexOfAnyExcept(" \t\r\n"u8);
+            if (blanks >= 0)
+            {
+                return buffer.Slice(blanks);
+            }
+
+            buffer = buffer.Slice(span.Length);
+        }
+
+        return buffer;
+    }
 }
 
 /// <summary>One value a line (NDJSON); empty lines are passed over.</summary>
@@ -160,22 +178,5 @@ internal sealed class JsonElements : JsonItems
         {
             return ItemKind.Malformed;
         }
-    }
-
-    private static ReadOnlySequence<byte> SkipBlanks(ReadOnlySequence<byte> buffer)
-    {
-        while (!buffer.IsEmpty)
-        {
-            var span = buffer.FirstSpan;
-            var blanks = span.IndexOfAnyExcept(" \t\r\n"u8);
-            if (blanks >= 0)
-            {
-                return buffer.Slice(blanks);
-            }
-
-            buffer = buffer.Slice(span.Length);
-        }
-
-        return buffer;
     }
 }

@@ -152,6 +152,22 @@ public sealed class DirectTransportTests : IAsyncLifetime
         Assert.All([lines, array], static answer => Assert.Equal(2, answer.Lines[^1].GetProperty("accepted").GetInt32()));
     }
 
+    [Theory]
+    [InlineData(Transient, 202)]
+    [InlineData($"[{Transient}]", 207)]
+    [InlineData("", 400)]
+    public async Task Body_BehindMegabytesOfBlanks_IsTaken(string body, int status)
+    {
+        using var client = await RawClient.ConnectAsync(Port);
+        var blanks = new string('\n', 3 * 1024 * 1024);
+        var last = body.Length == 0 ? "" : $"{body.Length:x}\r\n{body}\r\n";
+        await client.SendAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {_hub.Key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + $"{blanks.Length:x}\r\n{blanks}\r\n{last}0\r\n\r\n");
+
+        Assert.StartsWith($"HTTP/1.1 {status} ", await client.ReceiveAllAsync(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Event_CountedAsOnTheOtherWay()
     {
