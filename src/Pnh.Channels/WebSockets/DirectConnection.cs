@@ -69,6 +69,12 @@ internal sealed partial class DirectConnection : Connection, ILoopClient
             _reader.Release();
         }
 
+        // Each time: the end of a message before may resume reading when this one is under way already. Its own end resumes after this.
+        if (_isBusy)
+        {
+            _socket.PauseReading();
+        }
+
         WritePong();
         return _isDeaf ? bytes.Length : used;
     }
@@ -103,7 +109,6 @@ internal sealed partial class DirectConnection : Connection, ILoopClient
             }
 
             _isBusy = true;
-            _socket.PauseReading();
             _ = FinishAsync(handling); // never throws
         }
         catch (Exception failure)

@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.Tests.WebSockets.Rfc6455;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
@@ -136,6 +137,45 @@ public class DirectConnectionTests
         }
 
         await host.WaitForTotalsAsync(default);
+    }
+
+    /// <summary>The end of one message may ask for more while the next is under way already: what then comes must wait in the kernel, not here.</summary>
+    [Fact]
+    public async Task Receive_ReadingResumedWhileAMessageIsHandled_PausesAgain()
+    {
+        await using var host = await SocketHost.StartAsync(SocketTransport.Direct);
+        var hubIsBusy = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var hubGoesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        host.Hub.OnOpened = _ =>
+        {
+            hubIsBusy.SetResult();
+            return new ValueTask(hubGoesOn.Task);
+        };
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        await raw.SendTextAsync(Hello);
+        await hubIsBusy.Task.WaitAsync(SocketHost.Patience);
+        Assert.False((await LookAsync(host.LastSocket)).IsReading);
+
+        host.LastSocket.ResumeReading();
+        await raw.SendTextAsync("""{"type":"state","state":"background"}""");
+        (bool IsReading, int Kept) seen;
+        while ((seen = await LookAsync(host.LastSocket)).Kept == 0)
+        {
+            await Task.Yield();
+        }
+
+        Assert.False(seen.IsReading);
+        hubGoesOn.SetResult();
+        _ = await host.Hub.NextOpenedAsync();
+        Assert.Equal(SessionState.Background, await host.Hub.NextStateAsync());
+    }
+
+    // On the loop's thread, between two of its calls.
+    private static Task<(bool IsReading, int Kept)> LookAsync(LoopSocket socket)
+    {
+        var seen = new TaskCompletionSource<(bool, int)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        socket.Loop.Post(() => seen.SetResult((socket.IsReading, socket.Rest.Length)));
+        return seen.Task.WaitAsync(SocketHost.Patience);
     }
 
     [Fact]

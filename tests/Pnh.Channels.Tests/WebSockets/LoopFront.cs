@@ -15,14 +15,17 @@ internal sealed class LoopFront : IDisposable
     private readonly LoopListener _listener;
 
     public LoopFront(WebSocketServer server, Func<ClientIdentity?> identity) =>
-        _listener = _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), 100_000, () => new Upgrade(server, identity));
+        _listener = _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), 100_000, () => new Upgrade(this, server, identity));
 
     public int Port => _listener.EndPoint.Port;
+
+    /// <summary>The connection that was upgraded last.</summary>
+    public LoopSocket? Last { get; private set; }
 
     public void Dispose() => _loops.Dispose();
 
     /// <summary>One connection before its upgrade.</summary>
-    private sealed class Upgrade(WebSocketServer server, Func<ClientIdentity?> identity) : ILoopClient
+    private sealed class Upgrade(LoopFront front, WebSocketServer server, Func<ClientIdentity?> identity) : ILoopClient
     {
         public int Receive(LoopSocket socket, ReadOnlySpan<byte> bytes)
         {
@@ -42,6 +45,7 @@ internal sealed class LoopFront : IDisposable
             var answer = Encoding.ASCII.GetBytes(
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 + $"Sec-WebSocket-Accept: {accept}\r\n{protocol}\r\n");
+            front.Last = socket;
             Assert.Equal(answer.Length, socket.Send(answer));
             var peer = new ConnectionPeer(socket.RemoteEndPoint?.Address.ToString(), headers.GetValueOrDefault("User-Agent"));
             socket.Client = server.Accept(socket, identity(), peer);

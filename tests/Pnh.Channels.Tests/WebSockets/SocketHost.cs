@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
 
@@ -42,6 +43,9 @@ internal sealed class SocketHost : IAsyncDisposable
     public ClientIdentity? HeaderIdentity { get; set; }
 
     public int Port { get; private set; }
+
+    /// <summary>The connection that was upgraded last; of the loop only.</summary>
+    public LoopSocket LastSocket => _loop!.Last!;
 
     public static async Task<SocketHost> StartAsync(
         SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false, TimeProvider? clock = null)
