@@ -44,6 +44,9 @@ internal sealed partial class HttpFront
         Leaving,
     }
 
+    // Not after an upgrade; what was posted before may run after it. By the loop's thread.
+    private bool IsOurs => ReferenceEquals(_socket!.Client, this);
+
     private bool IsLastAnswer => _isLast || _fronts.IsStopping;
 
     /// <inheritdoc/>
@@ -73,11 +76,24 @@ internal sealed partial class HttpFront
     /// <summary>Lets the loop look whether time is up or the listener stops. Thread-safe.</summary>
     public void LookLater() => _socket!.Loop.Post(Look);
 
-    /// <summary>Ends it. Thread-safe.</summary>
-    public void Abort() => _socket!.Abort();
+    /// <summary>Ends it, unless it has become a WebSocket. Thread-safe.</summary>
+    public void Abort() => _socket!.Loop.Post(End);
+
+    private void End()
+    {
+        if (IsOurs)
+        {
+            _socket!.Abort();
+        }
+    }
 
     private void Look()
     {
+        if (!IsOurs)
+        {
+            return;
+        }
+
         if (_phase == Phase.Idle && (_fronts.IsStopping || IsOverdue(_fronts.Now)))
         {
             _socket!.Close();

@@ -6,6 +6,8 @@ using Pnh.Api.Configuration;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Sockets;
+using Pnh.Channels.WebSockets;
+using Pnh.Core.Sessions;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Ingest;
@@ -16,6 +18,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     private readonly FakeTimeProvider _time = new();
     private readonly SocketLoops _loops = new(1, TimeProvider.System, NullLogger.Instance);
     private IConnectionListener _listener = null!;
+    private readonly TaskCompletionSource<LoopSocket> _upgraded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _secret = "";
 
     private int Port => ((IPEndPoint)_listener.EndPoint).Port;
@@ -24,7 +27,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     {
         var (secret, key) = PublisherKey.Create("demo", Scope.Send);
         _secret = secret;
-        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, null!, _time, NullLogger<HttpFront>.Instance);
+        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, Accept, _time, NullLogger<HttpFront>.Instance);
         var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
@@ -71,6 +74,52 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
         await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));
     }
 
+    /// <summary>The upgrade and the look at the time (or the stop's abort) come in one turn of the loop, in this order: the connection is not HTTP's any more.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Look_ConnectionUpgradedInTheSameTurn_LeavesItAlone(bool stops)
+    {
+        using var client = await RawClient.ConnectAsync(Port);
+        await TestHub.EventuallyAsync(() => _loops.Count, static count => count == 1);
+        var loop = _loops.Next();
+        var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var hasLooked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var goesOn = new ManualResetEventSlim();
+        loop.Post(() =>
+        {
+            held.SetResult();
+            goesOn.Wait();
+        });
+        await held.Task.WaitAsync(TimeSpan.FromSeconds(60));
+        await client.SendAsync(
+            "GET /v1/socket HTTP/1.1\r\nHost: hub\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        if (stops)
+        {
+            await _listener.DisposeAsync();
+        }
+        else
+        {
+            _time.Advance(TimeSpan.FromMinutes(3));
+        }
+
+        loop.Post(hasLooked.SetResult);
+        goesOn.Set();
+        await hasLooked.Task.WaitAsync(TimeSpan.FromSeconds(60));
+
+        Assert.Equal(5, (await _upgraded.Task.WaitAsync(TimeSpan.FromSeconds(60))).Send("alive"u8));
+        Assert.Equal(101, (await client.ReceiveAsync()).Status);
+        var arrived = "";
+        await client.ReceiveUntilAsync(text => (arrived = text).Length >= 5);
+        Assert.Equal("alive", arrived);
+    }
+
+    private Quiet Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer)
+    {
+        _upgraded.SetResult(socket);
+        return new Quiet();
+    }
+
     // Time goes on until the hub closes.
     private async Task<string> LeaveAloneAsync(string request)
     {
@@ -83,5 +132,21 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
         }
 
         return await answer;
+    }
+
+    /// <summary>Who speaks after the upgrade, and says nothing.</summary>
+    private sealed class Quiet : ILoopClient
+    {
+        public int Receive(LoopSocket socket, ReadOnlySpan<byte> bytes) => bytes.Length;
+
+        public void HasRoom(LoopSocket socket)
+        {
+        }
+
+        public bool Ended(LoopSocket socket) => false;
+
+        public void Closed(LoopSocket socket)
+        {
+        }
     }
 }
