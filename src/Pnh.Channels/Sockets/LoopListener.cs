@@ -51,13 +51,13 @@ internal sealed partial class LoopListener : IDisposable
     /// <summary>Milliseconds after which the loop should look at it; -1 = whenever somebody comes.</summary>
     public int Pause => _isPaused && !_isClosed ? (int)Rest.TotalMilliseconds : -1;
 
-    /// <summary>Waits for connections.</summary>
+    /// <summary>Waits for connections; when the system does not let it, a pause later.</summary>
     public void Resume()
     {
         if (!_isClosed && !_isWaiting)
         {
             _isWaiting = Syscalls.Control(_loop.Epoll, Syscalls.EpollAdd, Descriptor, Syscalls.EpollIn) >= 0;
-            _isPaused = false;
+            _isPaused = !_isWaiting;
         }
     }
 

@@ -136,6 +136,26 @@ public sealed class SocketLoopTests : IDisposable
         peers.ForEach(static peer => peer.Dispose());
     }
 
+    /// <summary>What epoll refuses now, here because it has the descriptor already, it takes later.</summary>
+    [Fact]
+    public async Task Listen_EpollRefusesAtFirst_IsTriedAgain()
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { Blocking = false }; // the listener's
+        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        socket.Listen();
+        var loop = _loops.Next();
+        var listener = new LoopListener(socket, _loops, loop, Create, 10_000, TimeProvider.System, NullLogger.Instance);
+        Assert.Equal(0, Syscalls.Control(loop.Epoll, Syscalls.EpollAdd, listener.Descriptor, 0));
+        loop.Listen(listener);
+        var refused = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        loop.Post(refused.SetResult);
+        await refused.Task.WaitAsync(Patience);
+        Assert.Equal(0, Syscalls.Control(loop.Epoll, Syscalls.EpollDelete, listener.Descriptor, 0));
+
+        using var peer = await ConnectAsync(listener);
+        _ = await NextAsync();
+    }
+
     [Fact]
     public async Task Detach_GivesTheConnectionAway()
     {
@@ -152,12 +172,14 @@ public sealed class SocketLoopTests : IDisposable
 
     public void Dispose() => _loops.Dispose();
 
-    private LoopListener Listen(int perSecond = 10_000) => _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), perSecond, () =>
+    private LoopListener Listen(int perSecond = 10_000) => _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), perSecond, Create);
+
+    private Talker Create()
     {
         var talker = new Talker();
         _talkers.Writer.TryWrite(talker);
         return talker;
-    });
+    }
 
     private static async Task<Socket> ConnectAsync(LoopListener listener)
     {
