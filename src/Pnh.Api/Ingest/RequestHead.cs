@@ -36,8 +36,10 @@ internal ref struct RequestHead
     private static readonly SearchValues<byte> TokenBytes =
         SearchValues.Create("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"u8);
 
-    private static readonly SearchValues<byte> HostBytes =
-        SearchValues.Create("-.:[]_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"u8);
+    private static readonly SearchValues<byte> NameBytes =
+        SearchValues.Create("-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"u8);
+
+    private static readonly SearchValues<byte> Ip6Bytes = SearchValues.Create(".:0123456789ABCDEFabcdef"u8);
 
     /// <summary>Bytes of the head, the empty line included.</summary>
     public int Length;
@@ -159,7 +161,7 @@ internal ref struct RequestHead
         switch (name.Length)
         {
             case 4 when Is(name, "host"u8):
-                return Once(Seen.Host) && !value.IsEmpty && !value.ContainsAnyExcept(HostBytes);
+                return Once(Seen.Host) && IsHost(value);
             case 6 when Is(name, "expect"u8):
                 return false;
             case 7 when Is(name, "upgrade"u8):
@@ -247,6 +249,20 @@ internal ref struct RequestHead
         var isFirst = (_seen & field) == 0;
         _seen |= field;
         return isFirst;
+    }
+
+    // A name or IPv4 address, or something in brackets as short as [::], and perhaps a port.
+    private static bool IsHost(ReadOnlySpan<byte> value)
+    {
+        var isBracketed = value.StartsWith("["u8);
+        var length = isBracketed ? value.IndexOf((byte)']') : value.IndexOf((byte)':') is >= 0 and var colon ? colon : value.Length;
+        if (isBracketed ? length < 3 || value[1..length].ContainsAnyExcept(Ip6Bytes) : length == 0 || value[..length].ContainsAnyExcept(NameBytes))
+        {
+            return false;
+        }
+
+        var port = value[(isBracketed ? length + 1 : length)..];
+        return port.IsEmpty || (port[0] == ':' && port.Length is > 1 and <= 6 && !port[1..].ContainsAnyExceptInRange((byte)'0', (byte)'9'));
     }
 
     private static bool IsJson(ReadOnlySpan<byte> value)

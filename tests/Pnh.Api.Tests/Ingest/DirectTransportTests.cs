@@ -196,6 +196,11 @@ public sealed class DirectTransportTests : IAsyncLifetime
         await AssertSameAsync(framework, static key => Request(Transient, key).Replace("application/json", "text/plain", StringComparison.Ordinal));
         await AssertSameAsync(framework, static key => Request(Transient, key).Replace("Authorization", "X-Authorization", StringComparison.Ordinal));
         await AssertSameAsync(framework, static key => Request(Transient, key, "Host: b\r\n"));
+        foreach (var host in new[] { "a:b", "]:[", "a:", ":80", "[::1", "[]", "[::1]:8080", "a_b-c.d:8080" })
+        {
+            await AssertSameAsync(framework, key => Request(bodies[0], key).Replace("Host: localhost", $"Host: {host}", StringComparison.Ordinal));
+        }
+
         await _hub.Host.Services.GetRequiredService<Hub>().StopAsync(CancellationToken.None);
         await framework.Host.Services.GetRequiredService<Hub>().StopAsync(CancellationToken.None);
         await AssertSameAsync(framework, static key => Request(Transient, key));

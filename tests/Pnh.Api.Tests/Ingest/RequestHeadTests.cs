@@ -78,6 +78,18 @@ public sealed class RequestHeadTests
     [InlineData("hub:8080", "")]
     [InlineData("hub:8080", "a b")]
     [InlineData("hub:8080", "a/b")]
+    [InlineData("hub:8080", "a:b")]
+    [InlineData("hub:8080", "a:")]
+    [InlineData("hub:8080", ":80")]
+    [InlineData("hub:8080", "a:80:80")]
+    [InlineData("hub:8080", "a:123456")]
+    [InlineData("hub:8080", "]:[")]
+    [InlineData("hub:8080", "[]")]
+    [InlineData("hub:8080", "[::1")]
+    [InlineData("hub:8080", "[::1]:")]
+    [InlineData("hub:8080", "[::1]80")]
+    [InlineData("hub:8080", "[::g]")]
+    [InlineData("hub:8080", "a[::1]")]
     [InlineData("Bearer k", "")]
     [InlineData("application/json", "application/x-ndjson")]
     [InlineData("application/json", "application/json; charset=latin1")]
@@ -93,6 +105,16 @@ public sealed class RequestHeadTests
     [InlineData("Content-Type: application/json\r\n", "")]
     public void Read_ChangedEvent_IsNotOurs(string old, string changed) =>
         Assert.Equal(HeadKind.Other, Kind($"{Post}\r\n".Replace(old, changed, StringComparison.Ordinal)));
+
+    [Theory]
+    [InlineData("hub")]
+    [InlineData("a_b-c.d:1")]
+    [InlineData("127.0.0.1:65535")]
+    [InlineData("[::1]")]
+    [InlineData("[fe80::1]:8080")]
+    [InlineData("[::ffff:127.0.0.1]:8080")]
+    public void Read_OrdinaryHost_StaysAnEvent(string host) =>
+        Assert.Equal(HeadKind.Event, Kind($"{Post}\r\n".Replace("hub:8080", host, StringComparison.Ordinal)));
 
     [Theory]
     [InlineData("Connection: Upgrade", "Connection: keep-alive")]
