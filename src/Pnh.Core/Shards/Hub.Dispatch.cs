@@ -147,7 +147,9 @@ public sealed partial class Hub
         {
             var members = users is null ? await DispatchMembersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false) : targets.Members;
             await DispatchJoinedAsync(accepted, progress, targets.Joined, members).ConfigureAwait(false);
-            EndPast(accepted, progress, past);
+
+            // Users of a former run who are no members any more, or were there by a session.
+            EndPast(accepted, progress, past, DeliveryState.Failed, "device-gone");
         }
     }
 
@@ -163,7 +165,17 @@ public sealed partial class Hub
         _context.Metrics.DeadlineMissed(accepted.Class);
         if (past is not null)
         {
-            ShardOf(key).EndPast(progress!, key, past, "store-unavailable");
+            ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, "store-unavailable");
+        }
+    }
+
+    // What a former run began and nobody goes on with.
+    private void EndPast(Event accepted, EventProgress? progress, PastDispatch? past, DeliveryState state, string? reason)
+    {
+        foreach (var user in past?.Users ?? [])
+        {
+            var key = new UserKey(accepted.App, user);
+            ShardOf(key).EndPast(progress!, key, past!, state, reason);
         }
     }
 

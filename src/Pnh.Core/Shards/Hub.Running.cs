@@ -1,5 +1,4 @@
 using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Shards;
@@ -30,7 +29,9 @@ public sealed partial class Hub
                 var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
                 if (accepted.ExpiresAt <= _time.GetUtcNow())
                 {
-                    EndExpired(accepted, progress, new PastDispatch(unfinished));
+                    // Nothing of it is sent any more, but each delivery has an outcome.
+                    EndPast(accepted, progress, new PastDispatch(unfinished), DeliveryState.Expired, null);
+                    _context.Close(progress);
                     continue;
                 }
 
@@ -48,18 +49,6 @@ public sealed partial class Hub
         {
             Log.Started(_log, recovered);
         }
-    }
-
-    // Nothing of it is sent any more, but each delivery has an outcome.
-    private void EndExpired(Event accepted, EventProgress progress, PastDispatch past)
-    {
-        foreach (var user in past.Users)
-        {
-            var key = new UserKey(accepted.App, user);
-            ShardOf(key).EndExpired(progress, key, past);
-        }
-
-        _context.Close(progress);
     }
 
     /// <summary>

@@ -90,15 +90,6 @@ public sealed partial class Hub
         return members is null ? null : new TopicMembers(members);
     }
 
-    // Users of a former run who are no members any more, or were there by a session.
-    private void EndPast(Event accepted, EventProgress? progress, PastDispatch? past)
-    {
-        foreach (var user in past?.Users ?? [])
-        {
-            ShardOf(new UserKey(accepted.App, user)).EndPast(progress!, new UserKey(accepted.App, user), past!, "device-gone");
-        }
-    }
-
     // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
     private async IAsyncEnumerable<string> MembersAsync(Event accepted, TaskCompletionSource stuck)
     {

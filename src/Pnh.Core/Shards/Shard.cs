@@ -72,28 +72,18 @@ internal sealed partial class Shard
             if (progress is not null)
             {
                 progress.Planned(_plans.Count);
-                EndLost(progress, key, past, "device-gone");
+                EndLost(progress, key, past, DeliveryState.Failed, "device-gone");
                 RemoveIfIdle(key, user);
             }
         }
     }
 
-    /// <summary>Ends what a former run began for the user and no plan asks for any more.</summary>
-    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, string reason)
+    /// <summary>Ends what a former run began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as it is told.</summary>
+    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, DeliveryState state, string? reason)
     {
         using (Enter())
         {
-            EndLost(progress, key, past, reason);
-        }
-    }
-
-    /// <summary>Ends what a former run began for the user of an event whose TTL ended before this run.</summary>
-    internal void EndExpired(EventProgress progress, UserKey key, PastDispatch past)
-    {
-        var state = past.IsWithdrawn(key.User) ? DeliveryState.Withdrawn : DeliveryState.Expired;
-        using (Enter())
-        {
-            past.EndLost(key.User, device => Book(progress, key, device, state, null));
+            EndLost(progress, key, past, state, reason);
         }
     }
 
@@ -200,19 +190,19 @@ internal sealed partial class Shard
     }
 
     // Deliveries of a former run whose device is gone since: they have to end like any other.
-    private void EndLost(EventProgress progress, UserKey key, PastDispatch? past, string reason)
+    private void EndLost(EventProgress progress, UserKey key, PastDispatch? past, DeliveryState state, string? reason)
     {
         // Only a restart has any: the closure would cost each delivery 80 bytes here.
         if (past is not null)
         {
-            EndLost(progress, key, reason, past);
+            EndLost(progress, key, state, reason, past);
         }
     }
 
-    private void EndLost(EventProgress progress, UserKey key, string reason, PastDispatch past)
+    private void EndLost(EventProgress progress, UserKey key, DeliveryState state, string? reason, PastDispatch past)
     {
-        var (state, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (DeliveryState.Failed, reason);
-        past.EndLost(key.User, device => Book(progress, key, device, state, why));
+        var (end, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (state, reason);
+        past.EndLost(key.User, device => Book(progress, key, device, end, why));
     }
 
     // Planned and at its end at once.
