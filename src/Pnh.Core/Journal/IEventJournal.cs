@@ -29,7 +29,7 @@ public interface IEventJournal
 
     /// <summary>
     /// Takes the event back, for one user or (null) for all, at most once: the first call for a user writes it to stable storage and gets
-    /// <see cref="WithdrawStatus.Withdrawn"/> with everything noted before. A withdrawal for all stands for every user; one for a user does not
+    /// <see cref="WithdrawStatus.Withdrawn"/> with everything noted before, of that user when it is for one. A withdrawal for all stands for every user; one for a user does not
     /// stand for the others.
     /// </summary>
     ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken);
@@ -37,7 +37,13 @@ public interface IEventJournal
     /// <summary>The event and everything noted of it before this call, in order; null = no such event, or past the retention.</summary>
     ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken);
 
-    /// <summary>The event alone; null = no such event, or past the retention. Cheaper than <see cref="ReadAsync"/>: waits for the writer only while it moves the event.</summary>
+    /// <summary>The same with what was noted of one user alone, which is cheap also when the event went to very many.</summary>
+    async ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) =>
+        await ReadAsync(app, id, cancellationToken).ConfigureAwait(false) is { } whole
+            ? whole with { Milestones = [.. whole.Milestones.Where(m => string.Equals(m.User, user, StringComparison.Ordinal))] }
+            : null;
+
+    /// <summary>The event alone; null = no such event, or past the retention. Cheaper than <see cref="ReadAsync(string, string, CancellationToken)"/>: waits for the writer only while it moves the event.</summary>
     ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken);
 
     /// <summary>

@@ -18,6 +18,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private readonly EventIndex _index;
     private readonly JournalWriter _writer;
     private readonly HistoryReader _reader;
+    private readonly UserHistoryReader _ofUser;
     private readonly FeedReader _feed;
     private readonly SegmentSet _segments;
     private readonly TimeProvider _time;
@@ -29,6 +30,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
         _writer = new JournalWriter(log, index, time, options);
         _reader = new HistoryReader(log.Segments);
+        _ofUser = new UserHistoryReader(log.Segments, _reader);
         _feed = new FeedReader(log.Segments);
         _writer.Start();
     }
@@ -96,30 +98,24 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     {
         cancellationToken.ThrowIfCancellationRequested();
         var withdrawal = new Milestone(app, id, default, MilestoneKind.Withdrawn, at) { User = user, Reason = reason };
-        var result = await QueueAsync(app, id, withdrawal).ConfigureAwait(false);
+        var result = await QueueAsync(app, id, user, withdrawal).ConfigureAwait(false);
         if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
         {
             return result;
         }
 
         // Its segment was removed before the history was read: it was carried on, this withdrawal with it.
-        var history = await ReadAsync(app, id, CancellationToken.None).ConfigureAwait(false);
+        var history = await ReadPartAsync(app, id, user, CancellationToken.None).ConfigureAwait(false);
         return result with { History = history is null ? null : Before(history, user) };
     }
 
     /// <inheritdoc/>
-    public async ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken)
-    {
-        while (true)
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            var result = await QueueAsync(app, id, null).ConfigureAwait(false);
-            if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
-            {
-                return result.History;
-            }
-        }
-    }
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) =>
+        ReadPartAsync(app, id, null, cancellationToken);
+
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) =>
+        ReadPartAsync(app, id, user, cancellationToken);
 
     /// <inheritdoc/>
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
@@ -156,6 +152,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         if (Interlocked.Exchange(ref _disposed, 1) == 0)
         {
             await _writer.DisposeAsync().ConfigureAwait(false);
+            _ofUser.Dispose();
             _segments.Close();
         }
     }
@@ -187,9 +184,22 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return history with { Milestones = before };
     }
 
-    private Task<WithdrawResult> QueueAsync(string app, string id, Milestone? withdrawal)
+    private async ValueTask<EventHistory?> ReadPartAsync(string app, string id, string? user, CancellationToken cancellationToken)
     {
-        var work = new HistoryWork(_reader, app, id, _index.Hash.Of(app, id), withdrawal, _time.GetUtcNow().UtcTicks);
+        while (true)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var result = await QueueAsync(app, id, user, null).ConfigureAwait(false);
+            if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
+            {
+                return result.History;
+            }
+        }
+    }
+
+    private Task<WithdrawResult> QueueAsync(string app, string id, string? user, Milestone? withdrawal)
+    {
+        var work = new HistoryWork(_reader, _ofUser, app, id, _index.Hash.Of(app, id), user, withdrawal, _time.GetUtcNow().UtcTicks);
         _writer.Queue.Add(work);
         return work.Task;
     }

@@ -43,8 +43,8 @@ public sealed partial class Hub
 
     private async ValueTask<bool> WasForAsync(UserKey user, string id)
     {
-        var history = await _context.Journal.ReadAsync(user.App, id, CancellationToken.None).ConfigureAwait(false);
-        return history?.Milestones.Any(m => m.Device is not null && string.Equals(m.User, user.User, StringComparison.Ordinal)) == true;
+        var history = await _context.Journal.ReadAsync(user.App, id, user.User, CancellationToken.None).ConfigureAwait(false);
+        return history?.Milestones.Any(m => m.Device is not null) == true;
     }
 
     private async ValueTask<WithdrawStatus> WithdrawAsync(
@@ -93,7 +93,7 @@ public sealed partial class Hub
         try
         {
             // A provider may have accepted between the withdrawal's history and the stop.
-            var shown = new ShownEvent((isPushing ? await ReadAgainAsync(history).ConfigureAwait(false) : null) ?? history, user);
+            var shown = new ShownEvent((isPushing ? await ReadAgainAsync(history, user).ConfigureAwait(false) : null) ?? history, user);
             sent.ForEach(shown.Note);
             foreach (var (shownTo, devices) in shown.Users)
             {
@@ -114,11 +114,13 @@ public sealed partial class Hub
         }
     }
 
-    private async ValueTask<EventHistory?> ReadAgainAsync(EventHistory history)
+    private async ValueTask<EventHistory?> ReadAgainAsync(EventHistory history, string? user)
     {
         try
         {
-            return await _context.Journal.ReadAsync(history.Event.App, history.Event.Id, CancellationToken.None).ConfigureAwait(false);
+            return user is null
+                ? await _context.Journal.ReadAsync(history.Event.App, history.Event.Id, CancellationToken.None).ConfigureAwait(false)
+                : await _context.Journal.ReadAsync(history.Event.App, history.Event.Id, user, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
         {

@@ -47,6 +47,9 @@ internal sealed class CrashFolder : IJournalFolder
     /// <summary>Deletions that were tried.</summary>
     public int Deletions { get; private set; }
 
+    /// <summary>Reads so far.</summary>
+    public int Reads { get; private set; }
+
     /// <summary>Called before a file is synced, with how many bytes wait for it; may block, as a slow disk does.</summary>
     public Action<int>? BeforeSync { get; set; }
 
@@ -276,6 +279,7 @@ internal sealed class CrashFolder : IJournalFolder
         {
             lock (_folder._gate)
             {
+                _folder.Reads++;
                 var bytes = Current.AsSpan((int)Math.Min(offset, Current.Length));
                 bytes = bytes[..Math.Min(bytes.Length, into.Length)];
                 bytes.CopyTo(into);

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
@@ -94,6 +95,40 @@ public abstract partial class EventJournalSpecification
         Assert.Null(await Journal.ReadAsync(App, "e1", default));
         Assert.Null(await Journal.FindAsync(App, "e1", default));
         Assert.Equal(WithdrawStatus.Unknown, (await Journal.WithdrawAsync(App, "e1", null, "withdrawn", Time.Now, default)).Status);
+    }
+
+    [Theory(Timeout = 60_000)]
+    [InlineData(3)]
+    [InlineData(900)]
+    public async Task ReadAsync_OfOneUser_IsWhatNamesThem(int users)
+    {
+        await AppendAsync(Make("e1", """{"a":1}"""));
+        Note("e1", MilestoneKind.Dispatched, null, null);
+        for (var half = 1; half <= 2; half++)
+        {
+            for (var user = 0; user < users; user++)
+            {
+                Note("e1", half == 1 ? MilestoneKind.Framed : MilestoneKind.Settled, Name(user), "phone");
+            }
+
+            var last = Name(users - 1);
+            var theirs = (await Journal.ReadAsync(App, "e1", last, default))!;
+            AssertSame(Make("e1", """{"a":1}"""), theirs.Event);
+            Assert.Equal(
+                new[] { MilestoneKind.Framed, MilestoneKind.Settled }.Take(half).Select(kind => (kind, last)),
+                theirs.Milestones.Select(m => (m.Kind, m.User!)));
+            Assert.Empty((await Journal.ReadAsync(App, "e1", "stranger", default))!.Milestones);
+        }
+
+        var first = await Journal.WithdrawAsync(App, "e1", Name(0), "seen", Time.Now, default);
+        Assert.Equal([MilestoneKind.Framed, MilestoneKind.Settled], first.History!.Milestones.Where(m => m.User == Name(0)).Select(m => m.Kind));
+        await ReopenAsync();
+        Assert.Equal(
+            [MilestoneKind.Framed, MilestoneKind.Settled, MilestoneKind.Withdrawn],
+            (await Journal.ReadAsync(App, "e1", Name(0), default))!.Milestones.Select(m => m.Kind));
+        Assert.Null(await Journal.ReadAsync(App, "unknown", Name(0), default));
+
+        static string Name(int user) => string.Create(CultureInfo.InvariantCulture, $"user-{user}");
     }
 
     [Fact(Timeout = 30_000)]

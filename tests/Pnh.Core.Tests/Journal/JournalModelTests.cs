@@ -75,6 +75,7 @@ public sealed class JournalModelTests
             case < 36:
                 // Also instead of a note for what is over: whether one is kept then depends on when its segment goes.
                 await CompareAsync(disk, model, id);
+                AssertSame(await ReadOfAsync(model, id, "user-a"), await ReadOfAsync(disk.Journal, id, "user-a"));
                 break;
             case < 39:
                 disk.Now += TimeSpan.FromMinutes(random.Next(180));
@@ -91,6 +92,8 @@ public sealed class JournalModelTests
         AssertSame(await model.ReadAsync(App, id, default), await disk.Journal.ReadAsync(App, id, default));
         Assert.Equal(await model.FindAsync(App, id, default) is null, await disk.Journal.FindAsync(App, id, default) is null);
     }
+
+    private static ValueTask<EventHistory?> ReadOfAsync(IEventJournal journal, string id, string user) => journal.ReadAsync(App, id, user, default);
 
     /// <summary>Behind every note: what a restart would find, and the feed, of which the oldest may be gone.</summary>
     private static async Task CompareAllAsync(JournalOnDisk disk, ModelJournal model)

@@ -86,7 +86,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                 return new(new WithdrawResult(WithdrawStatus.Already));
             }
 
-            var before = entry.History;
+            var before = entry.History with { Milestones = [.. entry.Milestones.Where(milestone => user is null || milestone.User == user)] };
             Note(new Milestone(app, id, entry.Class, MilestoneKind.Withdrawn, at) { User = user, Reason = reason });
             return new(new WithdrawResult(WithdrawStatus.Withdrawn, before));
         }

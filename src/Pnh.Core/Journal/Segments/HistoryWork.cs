@@ -7,9 +7,11 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
 {
     private readonly TaskCompletionSource<WithdrawResult> _waiter = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly HistoryReader _reader;
+    private readonly UserHistoryReader _ofUser;
     private readonly string _app;
     private readonly string _id;
     private readonly ulong _hash;
+    private readonly string? _user;
     private readonly Milestone? _withdrawal;
     private readonly long _now;
     private WithdrawStatus _status;
@@ -17,14 +19,17 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
     private long _head;
 
     /// <param name="reader">Reads after the commit, on a pool thread.</param>
+    /// <param name="ofUser">The same, of one user.</param>
     /// <param name="app">Whose event.</param>
     /// <param name="id">Which.</param>
     /// <param name="hash">Of both.</param>
+    /// <param name="user">Whose part of the history; null = everybody's.</param>
     /// <param name="withdrawal">Written unless it stands; null = only read.</param>
     /// <param name="now">UTC ticks: what is over counts as gone.</param>
-    public HistoryWork(HistoryReader reader, string app, string id, ulong hash, Milestone? withdrawal, long now)
+    public HistoryWork(
+        HistoryReader reader, UserHistoryReader ofUser, string app, string id, ulong hash, string? user, Milestone? withdrawal, long now)
     {
-        (_reader, _app, _id, _hash, _withdrawal, _now) = (reader, app, id, hash, withdrawal, now);
+        (_reader, _ofUser, _app, _id, _hash, _user, _withdrawal, _now) = (reader, ofUser, app, id, hash, user, withdrawal, now);
         MostBytes = withdrawal is { } milestone ? Group.MostBytesOf(milestone) : 0;
     }
 
@@ -77,13 +82,14 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
 
     protected override void Failed(Exception reason) => _waiter.SetException(reason);
 
-    void IThreadPoolWorkItem.Execute()
+    void IThreadPoolWorkItem.Execute() => _ = ReadAsync();
+
+    private async Task ReadAsync()
     {
         try
         {
-            _waiter.SetResult(_reader.Read(_root, _head) is { } history
-                ? new WithdrawResult(WithdrawStatus.Withdrawn, history)
-                : new WithdrawResult(WithdrawStatus.Withdrawn));
+            var history = _user is null ? _reader.Read(_root, _head) : await _ofUser.ReadAsync(_root, _head, _user).ConfigureAwait(false);
+            _waiter.SetResult(new WithdrawResult(WithdrawStatus.Withdrawn, history));
         }
         catch (Exception fault)
         {

@@ -18,20 +18,18 @@ internal sealed class JournalLog
     private static readonly byte[] Zeros = new byte[FillBytes];
 
     private readonly IJournalFolder _folder;
+    private readonly int _segmentBytes;
     private ulong _lastGroup;
     private StoreUnavailableException? _damage;
 
     /// <param name="folder">Where segments are.</param>
     /// <param name="segments">Those that recovery found.</param>
-    /// <param name="segmentBytes">Size of new ones.</param>
+    /// <param name="segmentBytes">Usual size of new ones.</param>
     /// <param name="lastGroup">The greatest group number that was seen anywhere.</param>
     public JournalLog(IJournalFolder folder, SegmentSet segments, int segmentBytes, ulong lastGroup) =>
-        (_folder, Segments, SegmentBytes, _lastGroup) = (folder, segments, segmentBytes, lastGroup);
+        (_folder, Segments, _segmentBytes, _lastGroup) = (folder, segments, segmentBytes, lastGroup);
 
     public SegmentSet Segments { get; }
-
-    /// <summary>Size of new segments.</summary>
-    public int SegmentBytes { get; }
 
     /// <summary>A sync failed: the kernel may have dropped what it could not write, so that trying again could report success for lost bytes.</summary>
     public StoreUnavailableException? Damage => Volatile.Read(ref _damage);
@@ -84,15 +82,18 @@ internal sealed class JournalLog
     }
 
     /// <summary>A new segment to write to. Null = it is there, durably.</summary>
-    public StoreUnavailableException? Rotate(DateTimeOffset now)
+    /// <param name="now">When it is made.</param>
+    /// <param name="room">What it has to take at once: with more than usual it is larger.</param>
+    public StoreUnavailableException? Rotate(DateTimeOffset now, int room = 0)
     {
         var before = Segments.Count == 0 ? null : Segments.Last;
-        var header = new SegmentHeader((before?.Number ?? 0) + 1, SegmentBytes, before?.Number ?? 0, before?.End ?? 0, now.UtcTicks, _lastGroup);
+        var fileBytes = Math.Max(_segmentBytes, SegmentHeader.Bytes + Record.Padded(room));
+        var header = new SegmentHeader((before?.Number ?? 0) + 1, fileBytes, before?.Number ?? 0, before?.End ?? 0, now.UtcTicks, _lastGroup);
         var name = SegmentSet.FileName(header.Number);
         IJournalFile? file = null;
         try
         {
-            file = _folder.Create(name, SegmentBytes);
+            file = _folder.Create(name, fileBytes);
             Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
             header.Write(bytes);
             file.Write(bytes, 0);

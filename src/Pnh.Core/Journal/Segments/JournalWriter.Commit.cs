@@ -18,7 +18,7 @@ internal sealed partial class JournalWriter
             Begin();
             if (_fault is null && bytes > _log.Segments.Last.Room)
             {
-                Rotate();
+                Rotate(bytes);
             }
         }
 
@@ -75,9 +75,9 @@ internal sealed partial class JournalWriter
         Begin();
     }
 
-    private void Rotate()
+    private void Rotate(int room = 0)
     {
-        _fault = _log.Rotate(_time.GetUtcNow());
+        _fault = _log.Rotate(_time.GetUtcNow(), room);
         Begin();
     }
 

@@ -55,6 +55,15 @@ internal ref struct Payload
         return Equals(bytes, app);
     }
 
+    /// <summary>The user that a <see cref="RecordKind.Milestone"/> names, as UTF-8; empty = none.</summary>
+    public static ReadOnlySpan<byte> UserOf(in Record record)
+    {
+        var from = new Payload(record.Payload[24..]);
+        from.Bytes();
+        from.Bytes();
+        return from.Bytes();
+    }
+
     /// <summary>The milestone's kind alone.</summary>
     public static MilestoneKind KindOf(in Record record) => (MilestoneKind)record.Payload[20];
 

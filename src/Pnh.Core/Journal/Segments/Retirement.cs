@@ -11,6 +11,9 @@ internal sealed class Retirement
 {
     private const int SliceBytes = 64 * 1024;
 
+    // Some two million milestones. In one group, so that they have to fit into memory; what has more keeps its segment until it is over.
+    private const int MostCarried = 512 * 1024 * 1024;
+
     // Between two commits; a slice of 64 kB takes some 50 us without carrying.
     private static readonly TimeSpan Budget = TimeSpan.FromMilliseconds(2);
     private static readonly TimeSpan Pause = TimeSpan.FromMinutes(1);
@@ -149,7 +152,7 @@ internal sealed class Retirement
             bytes += Group.MostBytesOf(milestone);
         }
 
-        if (bytes > _log.SegmentBytes / 2 || !_writer.TryReserve((int)bytes))
+        if (bytes > MostCarried || !_writer.TryReserve((int)bytes))
         {
             throw new StoreUnavailableException("Cannot be carried now.");
         }
