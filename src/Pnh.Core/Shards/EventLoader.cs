@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -5,15 +6,32 @@ using Pnh.Core.Journal;
 namespace Pnh.Core.Shards;
 
 /// <summary>Makes events again from what the journal keeps of them. Thread-safe.</summary>
-internal sealed class EventLoader(IEventJournal journal, EventReader reader, TimeProvider time)
+internal sealed partial class EventLoader(IEventJournal journal, EventReader reader, TimeProvider time, ILogger log)
 {
     /// <summary>The event; null when the journal does not have it any more or its body cannot be read. Throws <see cref="StoreUnavailableException"/>.</summary>
-    internal async ValueTask<Event?> LoadAsync(string app, string id, CancellationToken cancellationToken) =>
-        await journal.FindAsync(app, id, cancellationToken).ConfigureAwait(false) is { } stored ? Read(stored, []) : null;
+    internal async ValueTask<Event?> LoadAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await journal.FindAsync(app, id, cancellationToken).ConfigureAwait(false) is { } stored ? Read(stored, []) : null;
+        }
+        catch (StoreUnavailableException fault) when (fault.IsDamage)
+        {
+            // For good, and what waits behind it shall not wait for that.
+            Log.Damaged(log, id, fault.Message);
+            return null;
+        }
+    }
 
     /// <summary>The same from what was read already; null adds the reason to <paramref name="errors"/>.</summary>
     internal Event? Read(StoredEvent stored, ICollection<FieldError> errors) => reader.Read(
         stored.Body,
         new EventOrigin(stored.App, stored.AcceptedAt, time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt),
         errors);
+
+    private static partial class Log
+    {
+        [LoggerMessage(14, LogLevel.Error, "Event {Id} cannot be read any more, and fails on the devices that it waits for: {Fault}", EventName = "EventDamaged")]
+        internal static partial void Damaged(ILogger logger, string id, string fault);
+    }
 }

@@ -46,7 +46,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         HubOptions options)
     {
         Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.Alone);
-        _loader = new EventLoader(journal, reader, time);
+        _loader = new EventLoader(journal, reader, time, log);
         _sends = new ClientSends(this, reader, options, time);
         _devices = devices;
         _time = time;

@@ -1,3 +1,4 @@
+using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
@@ -22,6 +23,9 @@ internal sealed class FakeJournal : IEventJournal
 
     /// <summary>Thrown by every read while set.</summary>
     public Exception? ReadFault { get; set; }
+
+    /// <summary>Events whose records are damaged.</summary>
+    public HashSet<string> Damaged { get; } = [];
 
     /// <summary>Appends wait for it.</summary>
     public Task Sync { get; set; } = Task.CompletedTask;
@@ -150,6 +154,11 @@ internal sealed class FakeJournal : IEventJournal
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
     {
         await Reading;
+        if (Damaged.Contains(id))
+        {
+            throw new StoreUnavailableException("The journal is damaged.") { IsDamage = true };
+        }
+
         return (await ReadAsync(app, id, cancellationToken))?.Event;
     }
 
