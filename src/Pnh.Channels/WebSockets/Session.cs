@@ -118,16 +118,27 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// <summary>The next frame to write; false = nothing, or another connection writes now. Called by the connection's one writer.</summary>
     public bool TryTake(ISessionTransport writer, DateTimeOffset now, out Outgoing next)
     {
+        bool hasRoom;
+        bool isTaken;
         lock (this)
         {
-            if (_end is null && ReferenceEquals(writer, _transport))
+            if (_end is not null || !ReferenceEquals(writer, _transport))
             {
-                return _backlog.Take(now, out next);
+                next = default;
+                return false;
             }
+
+            isTaken = _backlog.Take(now, out next);
+            hasRoom = _backlog.TakeRoom();
         }
 
-        next = default;
-        return false;
+        if (hasRoom)
+        {
+            // On another thread: who writes may be a sender of the hub's, under its gate.
+            ThreadPool.UnsafeQueueUserWorkItem(static session => session._parts.Events.HasRoom(session.Key), this, preferLocal: false);
+        }
+
+        return isTaken;
     }
 
     /// <summary>

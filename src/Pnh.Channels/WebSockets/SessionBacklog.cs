@@ -1,5 +1,6 @@
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
 
@@ -12,7 +13,7 @@ internal enum Queued
     /// <summary>A transient frame for a crowded session: dropped, the session goes on.</summary>
     Dropped,
 
-    /// <summary>A replayed frame beyond half of the room: it waits at the hub for acks.</summary>
+    /// <summary>A replayed frame beyond half of the room: it waits at the hub for acks, or for <see cref="ISessionEvents.HasRoom"/>.</summary>
     Later,
 
     /// <summary>No room: the client is too slow.</summary>
@@ -33,6 +34,7 @@ internal partial struct SessionBacklog
     private FrameQueue _unacked;
     private int _repeats;
     private bool _crowded;
+    private bool _isReplayRefused;
     private long _seq;
     private long _transients;
     private int _owedAcks;
@@ -71,6 +73,7 @@ internal partial struct SessionBacklog
         // A mailbox may be far larger than a session's queue: it must neither fill it nor crowd it.
         if (frame.IsReplay && Items > 0 && (Items >= _maxItems / 2 || Bytes + frame.Tail.Length > _maxBytes / 2))
         {
+            _isReplayRefused = true;
             return Queued.Later;
         }
 
@@ -125,6 +128,14 @@ internal partial struct SessionBacklog
 
         next = default;
         return false;
+    }
+
+    /// <summary>True once, when a replay was refused, all that was in its way is gone, and nothing of it will be acked.</summary>
+    public bool TakeRoom()
+    {
+        var hasRoom = _isReplayRefused && Items == 0;
+        _isReplayRefused &= !hasRoom;
+        return hasRoom;
     }
 
     private void OweAck() => _owedAcks = Math.Min(_owedAcks + 1, 4 * _maxItems);

@@ -67,6 +67,11 @@ public interface ISessionEvents
     /// <summary>The client acknowledged the event with this id.</summary>
     void Acked(SessionKey session, string eventId);
 
+    /// <summary>
+    /// The session refused a replay for want of room, there is room now, and no ack is to come that would say so: what was in the way needed none, or ended.
+    /// </summary>
+    void HasRoom(SessionKey session);
+
     /// <summary>A frame that the link took was not queued after all; the session goes on. What it was comes back to the hub like a false from the link.</summary>
     void Refused(SessionKey session, string eventId);
 

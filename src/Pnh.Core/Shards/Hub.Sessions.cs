@@ -56,6 +56,9 @@ public sealed partial class Hub
     public void Acked(SessionKey session, string eventId) => ShardOf(session).Ack(new UserKey(session.App, session.User), session.Device, eventId);
 
     /// <inheritdoc/>
+    public void HasRoom(SessionKey session) => ShardOf(session).GoOn(session);
+
+    /// <inheritdoc/>
     public void Refused(SessionKey session, string eventId) => ShardOf(session).Refused(session, eventId);
 
     /// <inheritdoc/>

@@ -64,6 +64,18 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>The session has room again for what waits.</summary>
+    internal void GoOn(Sessions.SessionKey session)
+    {
+        using (Enter())
+        {
+            if (TryFind(session, out var user, out _))
+            {
+                ReplayRest(user, user.FindMailbox(session.Device));
+            }
+        }
+    }
+
     /// <summary>A link could not queue what it took.</summary>
     internal void Refused(Sessions.SessionKey session, string eventId)
     {

@@ -159,6 +159,8 @@ internal sealed partial class ByteLink
             }
         }
 
+        public void HasRoom(SessionKey session) => Tell(Call.HasRoom, session);
+
         public void Refused(SessionKey session, string eventId) => link.Refuse(session, eventId, 0);
 
         public void Answered(SessionKey session, string eventId, string reason, string? answer) => Tell(Call.Answered, session, w =>

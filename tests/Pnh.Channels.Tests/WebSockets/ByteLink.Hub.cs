@@ -53,6 +53,9 @@ internal sealed partial class ByteLink
                 _hub.Refused(session, reader.ReadString());
                 GoOn(session, reader.ReadInt64());
                 break;
+            case Call.HasRoom:
+                _hub.HasRoom(session);
+                break;
             case Call.Answered:
                 _hub.Answered(session, reader.ReadString(), reader.ReadString(), ReadOptional(reader));
                 break;

@@ -33,6 +33,7 @@ internal sealed partial class ByteLink : IAsyncDisposable
         StateChanged,
         Acked,
         Refused,
+        HasRoom,
         Answered,
         Joined,
         Left,

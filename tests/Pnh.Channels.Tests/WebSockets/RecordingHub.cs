@@ -145,6 +145,8 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         _acked.Writer.TryWrite(eventId);
     }
 
+    public void HasRoom(SessionKey session) => _said.Writer.TryWrite("has room");
+
     public void Refused(SessionKey session, string eventId)
     {
         RefusedIds.AddOrUpdate(eventId, 1, static (_, times) => times + 1);
@@ -175,6 +177,9 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public Task<SessionKey> NextResumedAsync() => Next(_resumed);
 
     public Task<string> NextAckedAsync() => Next(_acked);
+
+    /// <summary>What was said and not asked for yet.</summary>
+    public int Said => _said.Reader.Count;
 
     /// <summary>Answers, joins, leaves and sends, as words.</summary>
     public Task<string> NextSaidAsync() => Next(_said);

@@ -55,6 +55,27 @@ public abstract class ReplayTests
         Assert.Equal(_overBytes, !scene.Hub.RefusedIds.IsEmpty);
     }
 
+    [Fact]
+    public async Task Replay_BehindWhatNobodyAcks_IsAskedForWhenItIsWritten()
+    {
+        await using var scene = await SessionScene.OpenAsync(_overBytes, options => options.QueueItems = 8);
+        for (var n = 0; n < 4; n++)
+        {
+            Assert.True(await scene.SendAsync($"cursor-{n}", EventClass.Transient));
+        }
+
+        Assert.False(await scene.ReplayAsync(Events.Make("waiting")));
+        Assert.Equal(4, scene.Drain().Count);
+        Assert.Equal("has room", await scene.Hub.NextSaidAsync());
+        Assert.True(await scene.ReplayAsync(Events.Make("waiting")));
+        Assert.Equal([(1, "waiting")], scene.Drain());
+        scene.Session.Acknowledge(1);
+        await scene.FlushAsync();
+        Assert.True(await scene.SendAsync("after"));
+        Assert.Equal([(2, "after")], scene.Drain());
+        Assert.Equal(0, scene.Hub.Said);
+    }
+
     /// <summary>The hub's memory: oldest first, and no younger one after a refused one.</summary>
     private sealed class Mailbox
     {

@@ -191,6 +191,10 @@ public class SendAllocationTests
 
         public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
+        public void HasRoom(SessionKey session)
+        {
+        }
+
         public void Refused(SessionKey session, string eventId)
         {
         }

@@ -173,6 +173,44 @@ public sealed class HubMailboxTests
     }
 
     [Fact]
+    public async Task Replay_BodyIsDamaged_FailsAndHoldsUpNobody()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var damaged = await hub.SendAsync();
+        var next = await hub.SendAsync();
+        hub.Journal.Damaged.Add(damaged);
+        Assert.Equal([next], (await hub.Hub.ReadInboxAsync(Ada, "tablet", null, CancellationToken.None)).Items.Select(e => e.Id));
+
+        var (link, key) = await hub.OpenAsync("tablet");
+        await hub.RestAsync();
+        Assert.Equal([next], link.Ids);
+        Assert.Equal("failed:unreadable", hub.Journal.EndOf(damaged, "tablet"));
+        await hub.AckAsync(key, next);
+        hub.AssertAllEnded(damaged, next);
+    }
+
+    [Fact]
+    public async Task Replay_RefusedForWantOfRoom_GoesOnWhenThereIsRoom()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var waiting = await hub.SendAsync();
+        var (link, key) = await hub.OpenAsync("tablet", link: new FakeLink { Room = 0 });
+        await hub.RestAsync();
+        Assert.Empty(link.Ids);
+
+        link.Room = 10;
+        hub.Hub.HasRoom(key with { Session = "another" });
+        Assert.Empty(link.Ids);
+        hub.Hub.HasRoom(key);
+        await hub.RestAsync();
+        Assert.Equal([waiting], link.Ids);
+        await hub.AckAsync(key, waiting);
+        hub.AssertAllEnded(waiting);
+    }
+
+    [Fact]
     public async Task Replay_WindowOfSilence_MovesOnWhenItsFramesExpire()
     {
         await using var hub = new HubUnderTest();
