@@ -33,7 +33,8 @@ internal sealed partial class AccessGate
     /// <summary>Middleware entry.</summary>
     public Task InvokeAsync(HttpContext context)
     {
-        if (context.GetEndpoint() is not { } endpoint)
+        // The front door said so already, by its own reading of the target; routing reads it again, and what the two read differently must open nothing.
+        if (context.GetEndpoint() is not { } endpoint || !EndpointPlace.Of(endpoint).IsOn(ListenerMark.Of(context)))
         {
             return StaticProblem.NotFound.WriteAsync(context);
         }

@@ -10,6 +10,12 @@ internal sealed record EndpointPlace(bool OnPublic, bool OnOperations, bool IsLi
 {
     /// <summary>The default.</summary>
     public static EndpointPlace Business { get; } = new(OnPublic: true, OnOperations: false, IsLight: false);
+
+    /// <summary>What the endpoint says, or the default.</summary>
+    public static EndpointPlace Of(Endpoint endpoint) => endpoint.Metadata.GetMetadata<EndpointPlace>() ?? Business;
+
+    /// <summary>True when it may be reached there.</summary>
+    public bool IsOn(Listener listener) => listener == Listener.Operations ? OnOperations : OnPublic;
 }
 
 /// <summary>How endpoints and listeners name their place.</summary>

@@ -45,7 +45,7 @@ internal sealed class RouteTable
         var root = new RouteNode();
         foreach (var endpoint in endpoints.OfType<RouteEndpoint>())
         {
-            var place = endpoint.Metadata.GetMetadata<EndpointPlace>() ?? EndpointPlace.Business;
+            var place = EndpointPlace.Of(endpoint);
             if (!place.IsLight)
             {
                 AccessRule.Check(endpoint);

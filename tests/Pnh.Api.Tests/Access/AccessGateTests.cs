@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
@@ -103,6 +104,23 @@ public sealed class AccessGateTests : IAsyncLifetime
     [Fact]
     public async Task Request_TwoAuthorizationHeaders_IsRefused() =>
         Assert.Equal(401, (await Wire.SendAsync(_host.Public, "POST", "/v1/events", [.. Headers("send"), .. Headers("admin")])).Status);
+
+    [Theory]
+    [InlineData(true, 404)]
+    [InlineData(false, 200)]
+    public async Task Request_RoutedToAnEndpointOfTheOtherListener_IsNotFoundWhateverItsRule(bool isOperators, int status)
+    {
+        // As if the front door had let it by, which reads the target itself.
+        var gate = new AccessGate(_ => Task.CompletedTask, new PublisherKeys([]), _tokens, null, NullLogger<AccessGate>.Instance);
+        var rule = new AccessRule(AccessKind.Anyone, Scope.None);
+        object[] metadata = isOperators ? [rule, new EndpointPlace(OnPublic: false, OnOperations: true, IsLight: false)] : [rule];
+        var context = new DefaultHttpContext();
+        context.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(metadata), null));
+
+        await gate.InvokeAsync(context);
+
+        Assert.Equal(status, context.Response.StatusCode);
+    }
 
     private static string Describe(HttpContext context)
     {
