@@ -229,6 +229,23 @@ public sealed class JournalFaultTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Retention_DiskFullWhenANewSegmentIsDue_TheOldestGoesAllTheSame()
+    {
+        await using var disk = new JournalOnDisk();
+        for (var n = 0; n < 6; n++)
+        {
+            await disk.AppendAsync(string.Create(CultureInfo.InvariantCulture, $"e{n}"), 60_000);
+        }
+
+        Assert.Equal(["00000001.log", "00000002.log"], disk.Folder.Names);
+        disk.Folder.WriteFault = new IOException("full", NoSpace);
+        disk.Now += TimeSpan.FromHours(25);
+        await TurnAsync(disk, 50);
+
+        Assert.Equal(["00000002.log"], disk.Folder.Names);
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Retention_FolderCannotBeWritten_IsTriedAgainInAMinuteOnly()
     {
         await using var disk = new JournalOnDisk();

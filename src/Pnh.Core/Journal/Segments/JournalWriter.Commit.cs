@@ -191,8 +191,9 @@ internal sealed partial class JournalWriter
             Begin();
             if (_log.IsDueForRotation(_options.Retention, _time.GetUtcNow()))
             {
-                // A quiet hub fills no segment, and would keep everything in its only one.
+                // A quiet hub fills no segment, and would keep everything in its only one. A full disk has no room for another: then the oldest goes all the more.
                 Rotate();
+                _fault = _log.Damage;
             }
 
             _retirement.Run(isIdle);
