@@ -125,7 +125,7 @@ internal sealed class Conversation
 
     private void Join(Session session, List<string> topics)
     {
-        var problem = session.Join(topics, _speaker!) switch
+        var problem = session.Join(topics, _speaker!, _transport) switch
         {
             JoinResult.NotAllowed => new FrameProblem("not-allowed", "The token does not allow each of these topics; none was joined."),
             JoinResult.TooMany => new FrameProblem("too-many-topics", "The session would be in more topics than it may; none was joined."),

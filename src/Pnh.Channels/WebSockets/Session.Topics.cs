@@ -13,6 +13,9 @@ internal enum JoinResult
 
     /// <summary>They would be too many together; nothing was joined.</summary>
     TooMany,
+
+    /// <summary>The session has another connection now, whose token may allow less; nothing was joined.</summary>
+    Gone,
 }
 
 /// <summary>The topics of a session, which a resume keeps. The hub has its own list: both change together.</summary>
@@ -22,7 +25,10 @@ internal sealed partial class Session
     private HashSet<string>? _topics;
 
     /// <summary>Joins all or none, and tells the hub of the new ones.</summary>
-    public JoinResult Join(IReadOnlyList<string> topics, ClientIdentity identity)
+    /// <param name="topics">Which.</param>
+    /// <param name="identity">Whose token has to allow them.</param>
+    /// <param name="asker">The connection that the client asks on.</param>
+    public JoinResult Join(IReadOnlyList<string> topics, ClientIdentity identity, ISessionTransport asker)
     {
         foreach (var topic in topics)
         {
@@ -35,6 +41,11 @@ internal sealed partial class Session
         var added = new List<string>(topics.Count);
         lock (this)
         {
+            if (!ReferenceEquals(asker, _transport))
+            {
+                return JoinResult.Gone;
+            }
+
             foreach (var topic in topics)
             {
                 if (_topics?.Contains(topic) != true && !added.Contains(topic, StringComparer.Ordinal))
@@ -58,9 +69,24 @@ internal sealed partial class Session
         if (added.Count > 0)
         {
             _parts.Events.Joined(Key, added);
+            LeaveAgain(added);
         }
 
         return JoinResult.Joined;
+    }
+
+    // A resume that came between the two may have left them again, and the hub heard of that first.
+    private void LeaveAgain(List<string> joined)
+    {
+        lock (this)
+        {
+            joined.RemoveAll(topic => _topics!.Contains(topic));
+        }
+
+        if (joined.Count > 0)
+        {
+            _parts.Events.Left(Key, joined);
+        }
     }
 
     /// <summary>Leaves those that it is in, and tells the hub of them.</summary>

@@ -48,6 +48,9 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     /// <summary>What the hub does on an ack.</summary>
     public Action<string> OnAcked { get; set; } = _ => { };
 
+    /// <summary>What happens before the hub hears of a join.</summary>
+    public Action OnJoined { get; set; } = () => { };
+
     /// <summary>What the hub does when a frame was refused after all.</summary>
     public Action<string> OnRefused { get; set; } = _ => { };
 
@@ -156,7 +159,11 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public void Answered(SessionKey session, string eventId, string reason, string? answer) =>
         _said.Writer.TryWrite($"{reason} {eventId} {answer}".TrimEnd());
 
-    public void Joined(SessionKey session, IReadOnlyList<string> topics) => _said.Writer.TryWrite($"joined {string.Join(' ', topics)}");
+    public void Joined(SessionKey session, IReadOnlyList<string> topics)
+    {
+        OnJoined();
+        _said.Writer.TryWrite($"joined {string.Join(' ', topics)}");
+    }
 
     public void Left(SessionKey session, IReadOnlyList<string> topics) => _said.Writer.TryWrite($"left {string.Join(' ', topics)}");
 

@@ -5,7 +5,21 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.Tests.WebSockets;
 
 /// <summary>By a hub in the process.</summary>
-public sealed class DirectSessionResumeTests() : SessionResumeTests(overBytes: false);
+public sealed class DirectSessionResumeTests() : SessionResumeTests(overBytes: false)
+{
+    [Fact]
+    public async Task Join_LeftByAResumeBeforeTheHubHeardOfIt_IsLeftThere()
+    {
+        await using var scene = await SessionScene.OpenAsync(overBytes: false);
+        scene.Hub.OnJoined = () => scene.Session.LeaveTopics(["room"]);
+
+        Assert.Equal(JoinResult.Joined, scene.Session.Join(["room"], SessionScene.Ada with { Topics = ["room"] }, scene.Transport));
+
+        Assert.Equal("left room", await scene.Hub.NextSaidAsync());
+        Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
+        Assert.Equal("left room", await scene.Hub.NextSaidAsync());
+    }
+}
 
 /// <summary>By a hub that is reached by bytes only.</summary>
 public sealed class ByteLinkSessionResumeTests() : SessionResumeTests(overBytes: true);
@@ -33,6 +47,21 @@ public abstract class SessionResumeTests
         await SendAsync(scene, "new");
         Assert.Equal([(2, "b"), (3, "c"), (4, "waits"), (5, "new")], scene.Drain());
         Assert.Equal(4, scene.Session.Acknowledge(5));
+    }
+
+    [Fact]
+    public async Task Join_OnTheConnectionBefore_JoinsNothing()
+    {
+        await using var scene = await OpenAsync();
+        var (wide, old) = (SessionScene.Ada with { Topics = ["room"] }, scene.Transport);
+        Assert.Equal(JoinResult.Joined, scene.Session.Join(["room"], wide, old));
+        Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
+
+        Assert.NotNull(await scene.ResumeAsync(0));
+        Assert.Equal("left room", await scene.Hub.NextSaidAsync());
+        Assert.Equal(JoinResult.Gone, scene.Session.Join(["room"], wide, old));
+        await scene.FlushAsync();
+        Assert.Equal(0, scene.Hub.Said);
     }
 
     [Fact]
