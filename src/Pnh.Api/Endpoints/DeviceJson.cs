@@ -21,7 +21,7 @@ internal sealed class DeviceJson
 
     /// <summary>
     /// Reads a registration; null with errors when it is wrong. In an import the body also names <c>user</c> and <c>device</c>, and may
-    /// carry <c>registeredAt</c>.
+    /// carry <c>registeredAt</c>, which then is its addresses' too; one in the future counts as <paramref name="now"/>.
     /// </summary>
     internal OwnedDevice? Read(ReadOnlyMemory<byte> body, string? user, string? deviceId, DateTimeOffset now, ICollection<FieldError> errors)
     {
@@ -37,6 +37,7 @@ internal sealed class DeviceJson
 
             ReadMembers(ref cursor, draft, errors);
             cursor.LeaveBody();
+            ReadSections(draft, now, errors);
         }
         catch (JsonException)
         {
@@ -117,7 +118,10 @@ internal sealed class DeviceJson
             }
             else if (FindChannel(name) is { } channel)
             {
-                ReadSection(ref cursor, channel, draft, errors);
+                if (cursor.ReadElement($"/{channel.Name}") is { } section)
+                {
+                    draft.Sections.Add((channel, section));
+                }
             }
             else
             {
@@ -126,13 +130,23 @@ internal sealed class DeviceJson
         }
     }
 
-    private static void ReadSection(ref JsonCursor cursor, IPushChannel channel, Draft draft, ICollection<FieldError> errors)
+    // After all members: registeredAt, which dates the addresses, is the last one of an export.
+    private static void ReadSections(Draft draft, DateTimeOffset now, ICollection<FieldError> errors)
     {
-        if (cursor.ReadElement($"/{channel.Name}") is not { } section)
+        if (draft.RegisteredAt > now)
         {
-            return;
+            // Else no provider's "gone" would ever be newer, and no address would become stale.
+            draft.RegisteredAt = now;
         }
 
+        foreach (var (channel, section) in draft.Sections)
+        {
+            ReadSection(channel, section, draft, errors);
+        }
+    }
+
+    private static void ReadSection(IPushChannel channel, JsonElement section, Draft draft, ICollection<FieldError> errors)
+    {
         if (section.ValueKind != JsonValueKind.Object)
         {
             errors.Add(new FieldError($"/{channel.Name}", "wrong-type", "Must be an object."));
@@ -203,6 +217,8 @@ internal sealed class DeviceJson
         public string? AppVersion { get; set; }
 
         public DateTimeOffset RegisteredAt { get; set; }
+
+        public List<(IPushChannel Channel, JsonElement Section)> Sections { get; } = [];
 
         public List<PushAddress> Addresses { get; } = [];
 
