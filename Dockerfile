@@ -3,11 +3,14 @@
 
 FROM mcr.microsoft.com/dotnet/sdk:10.0-noble AS build
 # SQLite of the distribution is newer than the one in the NuGet package (3.35.5); the hub takes it when it finds it.
+# Time zones for users' quiet hours: the chiseled base has none. tzdata-legacy holds names such as US/Eastern.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libsqlite3-0 \
+ && apt-get install -y --no-install-recommends libsqlite3-0 tzdata tzdata-legacy \
  && rm -rf /var/lib/apt/lists/* \
  && mkdir -p /image/data /image/lib \
- && cp -L /usr/lib/x86_64-linux-gnu/libsqlite3.so.0 /image/lib/
+ && cp -L /usr/lib/x86_64-linux-gnu/libsqlite3.so.0 /image/lib/ \
+ && cp -a /usr/share/zoneinfo /image/ \
+ && rm -rf /image/zoneinfo/posix /image/zoneinfo/right /image/zoneinfo/localtime /image/zoneinfo/posixrules
 WORKDIR /source
 # Project and lock files first: packages are fetched again only when these change.
 COPY global.json Directory.Build.props Directory.Packages.props BannedSymbols.txt ./
@@ -25,6 +28,7 @@ RUN dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false --
 # Chiseled: no shell, no package manager, user 1654. Same distribution as above, because of the library copied from it.
 FROM mcr.microsoft.com/dotnet/aspnet:10.0-noble-chiseled
 COPY --from=build /image/lib/ /usr/lib/x86_64-linux-gnu/
+COPY --from=build /image/zoneinfo/ /usr/share/zoneinfo/
 COPY --from=build --chown=1654:1654 /image/data /data
 COPY --from=build /image/app /app
 # No diagnostics socket: it would need a writable /tmp, and lets whoever reaches it read the memory.

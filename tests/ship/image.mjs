@@ -25,6 +25,9 @@ check("Dockerfile keeps data in /data", has('VOLUME ["/data"]') && has("Pnh__Dat
 check("Dockerfile listens on 8080 and 9090", has("EXPOSE 8080 9090") && has("Pnh__Urls=http://+:8080") && has("Pnh__OperationsUrls=http://+:9090")
   ? null : "ports or addresses are missing");
 check("Dockerfile switches diagnostics off", has("DOTNET_EnableDiagnostics=0") ? null : "DOTNET_EnableDiagnostics=0 is missing");
+check("Dockerfile brings time zones, old names included", has("COPY --from=build /image/zoneinfo/ /usr/share/zoneinfo/")
+  && instructions.some((l) => /^RUN .*apt-get install .*\btzdata tzdata-legacy\b.*cp -a \/usr\/share\/zoneinfo \/image\//.test(l))
+  ? null : "the chiseled base has no /usr/share/zoneinfo, so the build stage's must be copied");
 check("Dockerfile needs no shell", last.every((l) => !/^(RUN|HEALTHCHECK|SHELL)\b/.test(l)) && last.some((l) => /^ENTRYPOINT \["/.test(l))
   ? null : "the last stage has no shell: no RUN, no HEALTHCHECK, ENTRYPOINT as an array");
 

@@ -6,5 +6,10 @@ internal sealed partial class HubService
     {
         [LoggerMessage(1, LogLevel.Warning, "App {App} is not configured: its stored keys are not taken.", EventName = "KeysSkipped")]
         internal static partial void KeysSkipped(ILogger logger, string app);
+
+        [LoggerMessage(2, LogLevel.Warning,
+            "There are no time zones in {Folder}: quiet hours in any zone but UTC are refused, and stored ones count as UTC. Install tzdata, or name its folder in TZDIR.",
+            EventName = "NoTimeZones")]
+        internal static partial void NoTimeZones(ILogger logger, string folder);
     }
 }

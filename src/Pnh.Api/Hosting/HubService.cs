@@ -20,6 +20,9 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     // Short enough for a restart by hand, long enough that 10,000 sockets do not come back in one second.
     private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan LaneDrain = TimeSpan.FromSeconds(5);
+
+    // Any would do: a system has all zones or none.
+    private const string KnownZone = "Europe/Berlin";
     private readonly Hub _hub;
     private readonly EventReader _reader;
     private readonly WebSocketServer _sockets;
@@ -66,6 +69,11 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
+        if (TimeZones.Find(KnownZone) is null)
+        {
+            Log.NoTimeZones(_log, TimeZones.Folder);
+        }
+
         await LoadKeysAsync(cancellationToken);
         await _hub.StartAsync(cancellationToken);
         _watchdog.Start();

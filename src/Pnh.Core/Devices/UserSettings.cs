@@ -28,7 +28,7 @@ public sealed record QuietHours(TimeOnly From, TimeOnly To, string TimeZone)
     /// <summary>True when <paramref name="now"/> lies inside. An unknown zone counts as UTC (it was checked when stored).</summary>
     public bool Contains(DateTimeOffset now)
     {
-        var zone = TimeZoneInfo.TryFindSystemTimeZoneById(TimeZone, out var found) ? found : TimeZoneInfo.Utc;
+        var zone = TimeZones.Find(TimeZone) ?? TimeZoneInfo.Utc;
         return TimeOnly.FromTimeSpan(TimeZoneInfo.ConvertTime(now, zone).TimeOfDay).IsBetween(From, To);
     }
 }

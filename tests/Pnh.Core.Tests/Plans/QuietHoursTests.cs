@@ -25,5 +25,24 @@ public sealed class QuietHoursTests
         expected,
         new QuietHours(Time(from), Time(to), zone).Contains(DateTimeOffset.Parse(now, CultureInfo.InvariantCulture)));
 
+    [Fact]
+    public void Contains_UnknownZone_ThrowsNothingInside()
+    {
+        var hours = new QuietHours(Time("22:00"), Time("07:00"), "Nowhere/Else");
+        var faults = 0;
+        var thread = Environment.CurrentManagedThreadId;
+        AppDomain.CurrentDomain.FirstChanceException += Count;
+        for (var i = 0; i < 100; i++)
+        {
+            hours.Contains(DateTimeOffset.UnixEpoch);
+        }
+
+        AppDomain.CurrentDomain.FirstChanceException -= Count;
+        Assert.Equal(0, faults);
+
+        void Count(object? sender, System.Runtime.ExceptionServices.FirstChanceExceptionEventArgs fault) =>
+            faults += Environment.CurrentManagedThreadId == thread ? 1 : 0;
+    }
+
     private static TimeOnly Time(string text) => TimeOnly.ParseExact(text, "HH:mm", CultureInfo.InvariantCulture);
 }

@@ -1,0 +1,56 @@
+using System.Diagnostics;
+using System.Text;
+
+namespace Pnh.Api.Tests.EndToEnd;
+
+/// <summary>The program as a process of its own, for what is one per process.</summary>
+public sealed class ProgramStartTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    [Fact]
+    public async Task Start_WithoutTimeZones_Warns()
+    {
+        var folder = Directory.CreateTempSubdirectory("pnh-");
+        var zones = folder.CreateSubdirectory("zones");
+
+        var without = await StartAsync(folder.FullName, zones.FullName, until: "time zones in");
+        var with = await StartAsync(folder.FullName, null, until: "curl");
+
+        Assert.Contains($"no time zones in {zones.FullName}", without, StringComparison.Ordinal);
+        Assert.DoesNotContain("no time zones", with, StringComparison.Ordinal);
+        folder.Delete(recursive: true);
+    }
+
+    /// <summary>What the hub says up to a text; then it is ended.</summary>
+    private static async Task<string> StartAsync(string folder, string? zones, string until)
+    {
+        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), TestHub.Tokens(Path.Combine(folder, "data")))
+        {
+            RedirectStandardOutput = true,
+        };
+        if (zones is not null)
+        {
+            start.Environment["TZDIR"] = zones;
+        }
+
+        using var patience = new CancellationTokenSource(Patience);
+        using var hub = Process.Start(start)!;
+        var said = new StringBuilder();
+        try
+        {
+            while (!said.ToString().Contains(until, StringComparison.Ordinal)
+                && await hub.StandardOutput.ReadLineAsync(patience.Token) is { } line)
+            {
+                said.AppendLine(line);
+            }
+        }
+        finally
+        {
+            hub.Kill();
+            await hub.WaitForExitAsync(patience.Token);
+        }
+
+        return said.ToString();
+    }
+}
