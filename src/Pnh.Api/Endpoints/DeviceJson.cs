@@ -90,43 +90,60 @@ internal sealed class DeviceJson
 
     private void ReadMembers(ref JsonCursor cursor, Draft draft, ICollection<FieldError> errors)
     {
+        var seen = 0u;
         while (cursor.NextMember(out var name))
         {
             if (name.SequenceEqual("platform"u8))
             {
+                cursor.Once(ref seen, 0, "/platform");
                 draft.Platform = ReadPlatform(ref cursor);
             }
             else if (name.SequenceEqual("locale"u8))
             {
+                cursor.Once(ref seen, 1, "/locale");
                 draft.Locale = cursor.ReadString("/locale", 35);
             }
             else if (name.SequenceEqual("appVersion"u8))
             {
+                cursor.Once(ref seen, 2, "/appVersion");
                 draft.AppVersion = cursor.ReadString("/appVersion", 64);
             }
             else if (draft.IsImport && name.SequenceEqual("user"u8))
             {
+                cursor.Once(ref seen, 3, "/user");
                 draft.User = cursor.ReadName("/user");
             }
             else if (draft.IsImport && name.SequenceEqual("device"u8))
             {
+                cursor.Once(ref seen, 4, "/device");
                 draft.Id = cursor.ReadName("/device");
             }
             else if (draft.IsImport && name.SequenceEqual("registeredAt"u8))
             {
+                cursor.Once(ref seen, 5, "/registeredAt");
                 draft.RegisteredAt = SettingsJson.ReadTime(ref cursor, "/registeredAt") ?? draft.RegisteredAt;
             }
             else if (FindChannel(name) is { } channel)
             {
-                if (cursor.ReadElement($"/{channel.Name}") is { } section)
-                {
-                    draft.Sections.Add((channel, section));
-                }
+                TakeSection(ref cursor, channel, draft);
             }
             else
             {
                 cursor.Unknown("", name);
             }
+        }
+    }
+
+    private static void TakeSection(ref JsonCursor cursor, IPushChannel channel, Draft draft)
+    {
+        if (draft.Sections.Exists(known => known.Channel == channel))
+        {
+            cursor.Fail($"/{channel.Name}", "duplicate-member", "The member is given twice.");
+        }
+
+        if (cursor.ReadElement($"/{channel.Name}") is { } section)
+        {
+            draft.Sections.Add((channel, section));
         }
     }
 

@@ -21,9 +21,10 @@ internal static class SettingsJson
                 return null;
             }
 
+            var seen = 0u;
             while (cursor.NextMember(out var name))
             {
-                settings = ReadMember(ref cursor, name, settings);
+                settings = ReadMember(ref cursor, name, ref seen, settings);
             }
 
             cursor.LeaveBody();
@@ -76,25 +77,29 @@ internal static class SettingsJson
         return null;
     }
 
-    private static UserSettings ReadMember(ref JsonCursor cursor, ReadOnlySpan<byte> name, UserSettings settings)
+    private static UserSettings ReadMember(ref JsonCursor cursor, ReadOnlySpan<byte> name, ref uint seen, UserSettings settings)
     {
         if (name.SequenceEqual("mutedClasses"u8))
         {
+            cursor.Once(ref seen, 0, "/mutedClasses");
             return settings with { MutedClasses = ReadClasses(ref cursor) };
         }
 
         if (name.SequenceEqual("mutedTopics"u8))
         {
+            cursor.Once(ref seen, 1, "/mutedTopics");
             return settings with { MutedTopics = cursor.ReadNames("/mutedTopics", Limits.TargetUsers) };
         }
 
         if (name.SequenceEqual("quietHours"u8))
         {
+            cursor.Once(ref seen, 2, "/quietHours");
             return settings with { QuietHours = ReadQuietHours(ref cursor) };
         }
 
         if (name.SequenceEqual("doNotDisturbUntil"u8))
         {
+            cursor.Once(ref seen, 3, "/doNotDisturbUntil");
             return settings with { DoNotDisturbUntil = ReadTime(ref cursor, "/doNotDisturbUntil") };
         }
 

@@ -63,7 +63,7 @@ internal static class FcmAddress
             {
                 errors.Add(new FieldError($"/{member.Name}", "invalid-address", "Must be 1 to 1024 letters, digits and -_:.~%+/= as Firebase gave them."));
             }
-            else if (found is not null)
+            else if (found is not null && found.Kind != member.Name)
             {
                 errors.Add(new FieldError("", "too-many", "Takes token or fid, not both."));
             }

@@ -70,6 +70,7 @@ internal static class WebPushAddress
             return (null, null);
         }
 
+        DeviceSection.RefuseTwice(keys, "/keys", errors);
         RefuseUnknown(keys, "/keys", errors, "p256dh", "auth");
         return (Text(keys, "/keys", "p256dh", errors), Text(keys, "/keys", "auth", errors));
     }

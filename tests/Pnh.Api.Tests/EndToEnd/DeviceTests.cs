@@ -34,6 +34,42 @@ public sealed class DeviceTests : IAsyncLifetime
         Assert.Equal(device.RegisteredAt, Assert.Single(device.Addresses).RegisteredAt);
     }
 
+    [Theory]
+    [InlineData("""{"platform":"android","fcm":{"token":"a"},"fcm":{"token":"b"}}""", "/fcm")]
+    [InlineData("""{"platform":"android","platform":"ios"}""", "/platform")]
+    [InlineData("""{"platform":"ios","locale":"de","locale":"fr"}""", "/locale")]
+    [InlineData("""{"platform":"ios","appVersion":"1","appVersion":"2"}""", "/appVersion")]
+    [InlineData("""{"platform":"ios","apns":{"token":"aa","token":"bb"}}""", "/apns/token")]
+    public async Task Device_MemberGivenTwice_IsRefused(string body, string pointer) =>
+        AssertTwice(await _hub.SendAsync("PUT", "/v1/users/u/devices/d", body), pointer);
+
+    [Theory]
+    [InlineData("""{"user":"u","device":"d","platform":"web","user":"v"}""", "/user")]
+    [InlineData("""{"user":"u","device":"d","platform":"web","device":"e"}""", "/device")]
+    [InlineData("""{"user":"u","device":"d","platform":"web","registeredAt":"2020-01-01T00:00:00Z","registeredAt":"2021-01-01T00:00:00Z"}""", "/registeredAt")]
+    public async Task Import_MemberGivenTwice_IsRefused(string line, string pointer)
+    {
+        var answer = await _hub.SendAsync("POST", "/v1/devices:import", line, "application/x-ndjson");
+
+        var error = Assert.Single(answer.Lines[0].GetProperty("problem").GetProperty("errors").EnumerateArray());
+        Assert.Equal((pointer, "duplicate-member"), (error.GetProperty("pointer").GetString(), error.GetProperty("code").GetString()));
+    }
+
+    [Theory]
+    [InlineData("""{"mutedClasses":["bulk"],"mutedClasses":[]}""", "/mutedClasses")]
+    [InlineData("""{"mutedTopics":["a"],"mutedTopics":[]}""", "/mutedTopics")]
+    [InlineData("""{"doNotDisturbUntil":"2020-01-01T00:00:00Z","doNotDisturbUntil":"2021-01-01T00:00:00Z"}""", "/doNotDisturbUntil")]
+    [InlineData("""{"quietHours":{"from":"22:00","to":"07:00","timeZone":"UTC"},"quietHours":{"from":"22:00","to":"07:00","timeZone":"UTC"}}""", "/quietHours")]
+    public async Task Settings_MemberGivenTwice_IsRefused(string body, string pointer) =>
+        AssertTwice(await _hub.SendAsync("PUT", "/v1/users/u/settings", body), pointer);
+
+    private static void AssertTwice(Answer answer, string pointer)
+    {
+        Assert.Equal((400, "invalid-body"), (answer.Status, answer.Code));
+        var error = Assert.Single(answer.Json.GetProperty("errors").EnumerateArray());
+        Assert.Equal((pointer, "duplicate-member"), (error.GetProperty("pointer").GetString(), error.GetProperty("code").GetString()));
+    }
+
     private async Task ImportAsync(string line)
     {
         var answer = await _hub.SendAsync("POST", "/v1/devices:import", line, "application/x-ndjson");

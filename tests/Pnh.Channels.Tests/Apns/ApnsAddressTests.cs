@@ -46,6 +46,8 @@ public sealed class ApnsAddressTests
     [InlineData("""{"token":"aa","environment":"test"}""", "/environment", "invalid-value")]
     [InlineData("""{"token":"aa","topic":"com.example\r\nx: y"}""", "/topic", "invalid-value")]
     [InlineData("""{"token":"aa","to/ken":"aa"}""", "/to~1ken", "unknown-member")]
+    [InlineData("""{"token":"aa","token":"bb"}""", "/token", "duplicate-member")]
+    [InlineData("""{"token":"aa","topic":"com.example","topic":"com.other"}""", "/topic", "duplicate-member")]
     [InlineData("""{"topic":"com.example"}""", "", "required")]
     [InlineData("""{"token":"\ud800"}""", "", "invalid-text")]
     [InlineData("""{"token":"aa","\ud800":"aa"}""", "", "invalid-text")]

@@ -22,6 +22,8 @@ public sealed class FcmAddressTests
 
     [Theory]
     [InlineData("""{"token":"a","fid":"b"}""", "", "too-many")]
+    [InlineData("""{"token":"a","token":"b"}""", "/token", "duplicate-member")]
+    [InlineData("""{"token":"a","project":"b","project":"c"}""", "/project", "duplicate-member")]
     [InlineData("""{}""", "", "required")]
     [InlineData("""{"token":""}""", "/token", "invalid-address")]
     [InlineData("""{"token":"a\"b"}""", "/token", "invalid-address")]

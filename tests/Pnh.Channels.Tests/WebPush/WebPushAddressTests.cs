@@ -39,6 +39,8 @@ public sealed class WebPushAddressTests
     [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"POINT","auth":"BTBZMqHH6r4Tts7J+aSIgg"}}""", "/keys/auth", "invalid-key")]
     [InlineData("""{"endpoint":"http://a/b","keys":KEYS}""", "/endpoint", "invalid-address")]
     [InlineData("""{"endpoint":"https://u:p@a/b","keys":KEYS}""", "/endpoint", "invalid-address")]
+    [InlineData("""{"endpoint":"https://a/b","endpoint":"https://a/c","keys":KEYS}""", "/endpoint", "duplicate-member")]
+    [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"POINT","auth":"BTBZMqHH6r4Tts7J_aSIgg","auth":"BTBZMqHH6r4Tts7J_aSIgg"}}""", "/keys/auth", "duplicate-member")]
     [InlineData("""{"endpoint":"https://a/b#c","keys":KEYS}""", "/endpoint", "invalid-address")]
     [InlineData("""{"endpoint":"https://a/b c","keys":KEYS}""", "/endpoint", "invalid-address")]
     [InlineData("""{"endpoint":"https://a/b\r\nx: y","keys":KEYS}""", "/endpoint", "invalid-address")]
