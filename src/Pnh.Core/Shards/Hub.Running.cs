@@ -116,9 +116,12 @@ public sealed partial class Hub
     {
         try
         {
-            await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false);
-            _context.Journal.NoteAddress(new(
-                delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));
+            // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
+            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false))
+            {
+                _context.Journal.NoteAddress(new(
+                    delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));
+            }
         }
         catch (Exception fault)
         {

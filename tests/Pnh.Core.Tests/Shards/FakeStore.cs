@@ -37,7 +37,7 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>Users whose read breaks as only a bug does.</summary>
     public HashSet<string> Broken { get; } = [];
 
-    /// <summary>Every call of <see cref="RemoveAddressAsync"/>: device, address, dead since.</summary>
+    /// <summary>Every call of <see cref="RemoveAddressAsync"/>: device, address, dead since. It answers as a registry would, and removes nothing.</summary>
     public ConcurrentQueue<(string Device, PushAddress Address, DateTimeOffset DeadSince)> Removals { get; } = new();
 
     public void Put(string user, params Device[] devices) => _users[user] = new UserSnapshot(devices, UserSettings.Default);
@@ -86,7 +86,9 @@ internal sealed class FakeStore : IDeviceStore
         UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken)
     {
         Removals.Enqueue((device, address, deadSince));
-        return Task.FromResult(true);
+        var held = _users.GetValueOrDefault(user.User, UserSnapshot.Empty).Devices.FirstOrDefault(d => d.Id == device)?.Addresses
+            .FirstOrDefault(a => (a.Channel, a.Kind, a.Value) == (address.Channel, address.Kind, address.Value));
+        return Task.FromResult(held?.RegisteredAt <= deadSince);
     }
 
     public Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken) => throw new NotSupportedException();

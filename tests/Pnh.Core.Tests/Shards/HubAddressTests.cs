@@ -67,6 +67,38 @@ public sealed class HubAddressTests
     }
 
     [Fact]
+    public async Task Dead_AddressHeld_IsInTheFeed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.AddressDead);
+        await hub.SendAsync();
+        await HubUnderTest.UntilAsync(() => hub.Journal.Addresses.Count > 0, "the note");
+        var note = Assert.Single(hub.Journal.Addresses);
+        Assert.Equal(("ada", "phone", "fcm", "dead", "told-so"), (note.User, note.Device, note.Channel, note.Health, note.Reason));
+    }
+
+    [Fact]
+    public async Task Dead_TokenRotatedMeanwhile_IsNotInTheFeed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Answer = (_, _) =>
+        {
+            hub.Store.Put("ada", hub.Phone("phone") with { Addresses = [new PushAddress("fcm", "token", "new-secret", "", hub.Now)] });
+            return ValueTask.FromResult(DeliveryResult.Of(DeliveryStatus.AddressDead));
+        };
+        await hub.SendAsync();
+        Assert.Equal("phone-secret", Assert.Single(hub.Store.Removals).Address.Value);
+        Assert.Empty(hub.Journal.Addresses);
+
+        // And the next one goes to the address it has.
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        await hub.SendAsync();
+        Assert.Equal(["phone-secret", "new-secret"], hub.Fcm.Sent.Select(s => s.Address));
+    }
+
+    [Fact]
     public async Task Retry_RegistryUnreadable_WaitsUntilItIsReadable()
     {
         await using var hub = await WithAWaitingPushAsync();
