@@ -52,15 +52,16 @@ internal sealed class DeviceEndpoints
         }
         else
         {
-            await AnswerAsync(context, await _registrations.PutAsync(key, read.Device, context.RequestAborted), read.Device);
+            var most = Caller.Of(context).Client is null ? Limits.DevicesPerUser : Limits.DevicesByClient;
+            await AnswerAsync(context, await _registrations.PutAsync(key, read.Device, most, context.RequestAborted), read.Device, most);
         }
     }
 
-    private Task AnswerAsync(HttpContext context, PutDeviceResult result, Device device)
+    private Task AnswerAsync(HttpContext context, PutDeviceResult result, Device device, int most)
     {
         if (result == PutDeviceResult.TooManyDevices)
         {
-            return new Problem(ProblemCatalogue.TooManyDevices, $"The user has {Limits.DevicesPerUser} devices.").ExecuteAsync(context);
+            return new Problem(ProblemCatalogue.TooManyDevices, $"The user has {most} devices or more, and this credential adds none to them.").ExecuteAsync(context);
         }
 
         context.Response.StatusCode = result == PutDeviceResult.Created ? StatusCodes.Status201Created : StatusCodes.Status200OK;

@@ -23,9 +23,9 @@ internal sealed class DeviceRegistrations
     }
 
     /// <summary>As <see cref="IDeviceStore.PutDeviceAsync"/>.</summary>
-    public async Task<PutDeviceResult> PutAsync(UserKey user, Device device, CancellationToken cancellationToken)
+    public async Task<PutDeviceResult> PutAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken)
     {
-        var registration = await _devices.PutDeviceAsync(user, device, cancellationToken);
+        var registration = await _devices.PutDeviceAsync(user, device, mostDevices, cancellationToken);
         foreach (var loser in registration.Moved)
         {
             _journal.NoteAddress(new AddressNote(user.App, loser.User, loser.Device, loser.Channel, Moved, Reason, _time.GetUtcNow()));

@@ -105,7 +105,7 @@ internal sealed class DeviceTransfer
             return EventAnswers.Invalid(errors);
         }
 
-        var result = await _registrations.PutAsync(new UserKey(app, owned.User), owned.Device, CancellationToken.None);
+        var result = await _registrations.PutAsync(new UserKey(app, owned.User), owned.Device, Limits.DevicesPerUser, CancellationToken.None);
         return result == PutDeviceResult.TooManyDevices ? new Problem(ProblemCatalogue.TooManyDevices) : null;
     }
 

@@ -22,9 +22,10 @@ public interface IDeviceStore
 
     /// <summary>
     /// Writes a whole registration. An address that another device of the app holds moves to this one (the other keeps its record).
-    /// Registering a FID takes away FCM tokens that start with it and a colon, and the other way round.
+    /// Registering a FID takes away FCM tokens that start with it and a colon, and the other way round. A new device of a user who has
+    /// <paramref name="mostDevices"/> already is refused.
     /// </summary>
-    Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken);
+    Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken);
 
     /// <summary>Removes a registration; false when there was none.</summary>
     Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken);
@@ -64,6 +65,17 @@ public interface IDeviceStore
     IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken);
 }
 
+/// <summary>What is the same for every registry.</summary>
+public static class DeviceStoreExtensions
+{
+    /// <summary>As <see cref="IDeviceStore.PutDeviceAsync"/>, up to <see cref="Limits.DevicesPerUser"/> devices.</summary>
+    public static Task<Registration> PutDeviceAsync(this IDeviceStore store, UserKey user, Device device, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        return store.PutDeviceAsync(user, device, Limits.DevicesPerUser, cancellationToken);
+    }
+}
+
 /// <summary>What a registration did, and to whom.</summary>
 /// <param name="Result">What it did.</param>
 /// <param name="Moved">Whose address it took over, once per device and channel; empty = nobody's.</param>
@@ -84,7 +96,7 @@ public enum PutDeviceResult
     /// <summary>Replaced the device's earlier record.</summary>
     Updated,
 
-    /// <summary>Refused: the user has <see cref="Limits.DevicesPerUser"/> devices already. Nothing was written.</summary>
+    /// <summary>Refused: the user has as many devices as the writer allows. Nothing was written.</summary>
     TooManyDevices,
 }
 

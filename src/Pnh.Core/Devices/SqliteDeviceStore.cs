@@ -61,11 +61,11 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public long MembersVersion => _topics.Writes;
 
     /// <inheritdoc/>
-    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, CancellationToken cancellationToken)
+    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken)
     {
         var touched = new HashSet<UserKey>();
         var moved = new HashSet<MovedAddress>();
-        var result = await WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, touched, moved), cancellationToken).ConfigureAwait(false);
+        var result = await WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, mostDevices, touched, moved), cancellationToken).ConfigureAwait(false);
         return new Registration(result, moved.Count == 0 ? [] : [.. moved]);
     }
 

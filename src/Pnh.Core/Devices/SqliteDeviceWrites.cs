@@ -1,4 +1,3 @@
-using Pnh.Core.Events;
 using Pnh.Core.Storage;
 
 namespace Pnh.Core.Devices;
@@ -30,13 +29,14 @@ internal static class SqliteDeviceWrites
     /// <summary>
     /// Writes the registration; <paramref name="touched"/> gets its user and everyone who lost an address to it, <paramref name="moved"/> the devices that did.
     /// </summary>
-    public static PutDeviceResult Put(SqliteDatabase database, UserKey user, Device device, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
+    public static PutDeviceResult Put(
+        SqliteDatabase database, UserKey user, Device device, int mostDevices, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
     {
         moved.Clear();
         touched.Clear();
         touched.Add(user);
         var known = Row(database, user, device.Id);
-        if (known is null && Count(database, user) >= Limits.DevicesPerUser)
+        if (known is null && Count(database, user, mostDevices) >= mostDevices)
         {
             return PutDeviceResult.TooManyDevices;
         }
@@ -87,9 +87,9 @@ internal static class SqliteDeviceWrites
         return row;
     }
 
-    private static int Count(SqliteDatabase database, UserKey user)
+    private static int Count(SqliteDatabase database, UserKey user, int most)
     {
-        var rows = database.Statement(CountRows).Bind(1, user.App).Bind(2, user.User).Bind(3, Limits.DevicesPerUser);
+        var rows = database.Statement(CountRows).Bind(1, user.App).Bind(2, user.User).Bind(3, most);
         rows.Read();
         var count = rows.Int32(0);
         rows.Reset();

@@ -63,6 +63,24 @@ public sealed class DeviceTests : IAsyncLifetime
     public async Task Settings_MemberGivenTwice_IsRefused(string body, string pointer) =>
         AssertTwice(await _hub.SendAsync("PUT", "/v1/users/u/settings", body), pointer);
 
+    [Fact]
+    public async Task Device_HundredAndFirstByAClientToken_Is409ButNotByAPublisher()
+    {
+        const string Body = """{"platform":"web"}""";
+        var token = _hub.ClientToken("u");
+        for (var i = 0; i < 100; i++)
+        {
+            Assert.Equal(201, (await _hub.SendAsync("PUT", $"/v1/users/u/devices/d{i}", Body, credential: token)).Status);
+        }
+
+        var refused = await _hub.SendAsync("PUT", "/v1/users/u/devices/one-more", Body, credential: token);
+        var known = await _hub.SendAsync("PUT", "/v1/users/u/devices/d5", Body, credential: token);
+        var byPublisher = await _hub.SendAsync("PUT", "/v1/users/u/devices/one-more", Body);
+
+        Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
+        Assert.Equal((200, 201), (known.Status, byPublisher.Status));
+    }
+
     private static void AssertTwice(Answer answer, string pointer)
     {
         Assert.Equal((400, "invalid-body"), (answer.Status, answer.Code));
