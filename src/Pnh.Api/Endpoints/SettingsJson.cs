@@ -178,7 +178,7 @@ internal static class SettingsJson
     private static string? ReadZone(ref JsonCursor cursor)
     {
         var zone = cursor.ReadString("/quietHours/timeZone", 64);
-        if (zone is not null && !TimeZoneInfo.TryFindSystemTimeZoneById(zone, out _))
+        if (zone is not null && TimeZones.Find(zone) is null)
         {
             cursor.Fail("/quietHours/timeZone", "unknown-value", "An IANA time zone such as Europe/Berlin.");
             return null;
