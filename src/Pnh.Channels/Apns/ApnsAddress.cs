@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Collections.Concurrent;
 using System.Text.Json;
 using Pnh.Channels.Http;
 using Pnh.Core.Devices;
@@ -23,12 +22,8 @@ internal static class ApnsAddress
     private static readonly SearchValues<char> TopicCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_");
 
-    // Few: one per (environment, topic). Millions of addresses share them.
-    private static readonly ConcurrentDictionary<(string Environment, string Topic), string> Scopes = new();
-
-    /// <summary><c>environment/topic</c>; an empty topic stands for the account's.</summary>
-    public static string Scope(string environment, string topic) =>
-        Scopes.GetOrAdd((environment, topic), static key => string.Intern($"{key.Environment}/{key.Topic}"));
+    /// <summary><c>environment/topic</c>; an empty topic stands for the account's. Not kept: clients choose topics, and the store shares what it keeps.</summary>
+    public static string Scope(string environment, string topic) => $"{environment}/{topic}";
 
     public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
         DeviceSection.Read(section, now, addresses, errors, ReadMembers);

@@ -79,8 +79,7 @@ internal static class FcmAddress
         }
         else if (found is not null && errors.Count == before)
         {
-            // Few: one per project. Millions of addresses share them.
-            addresses.Add(found with { Scope = string.Intern(project) });
+            addresses.Add(found with { Scope = project });
         }
     }
 

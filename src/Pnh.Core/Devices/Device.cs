@@ -86,7 +86,7 @@ public sealed record Device
 /// <param name="Channel">Channel name: <c>apns</c>, <c>fcm</c>, ….</param>
 /// <param name="Kind">What the channel calls it: <c>token</c>, <c>voipToken</c>, <c>liveActivityToken</c>, <c>fid</c>, ….</param>
 /// <param name="Value">The secret part. Never logged, never a label.</param>
-/// <param name="Scope">What else the channel needs to route it, in the channel's own form (APNs: <c>environment/topic</c>); empty = nothing. Shared by many devices, so interned.</param>
+/// <param name="Scope">What else the channel needs to route it, in the channel's own form (APNs: <c>environment/topic</c>); empty = nothing. Shared by many devices: a registry keeps one object of each, within bounds.</param>
 /// <param name="RegisteredAt">Last time a client confirmed it; a provider's older "gone" does not remove it.</param>
 public sealed record PushAddress(string Channel, string Kind, string Value, string Scope, DateTimeOffset RegisteredAt)
 {

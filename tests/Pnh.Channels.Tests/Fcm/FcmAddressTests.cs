@@ -40,6 +40,17 @@ public sealed class FcmAddressTests
         Assert.Equal((pointer, code), (Assert.Single(errors).Pointer, errors[0].Code));
     }
 
+    [Fact]
+    public void Read_ManyProjects_AreNotKept()
+    {
+        for (var n = 0; n < 20_000; n++)
+        {
+            var address = Assert.Single(Read($$"""{"token":"a","project":"project-of-a-client-{{n}}"}""").Addresses);
+            Assert.Equal($"project-of-a-client-{n}", address.Scope);
+            Assert.Null(string.IsInterned(address.Scope));
+        }
+    }
+
     private static (List<PushAddress> Addresses, List<FieldError> Errors) Read(string json)
     {
         using var document = JsonDocument.Parse(json);
