@@ -66,7 +66,10 @@ internal static class TokenKeyReader
                     return false;
                 }
 
-                read.Add(key);
+                if (key is not null)
+                {
+                    read.Add(key);
+                }
             }
         }
         catch (Exception exception) when (exception is JsonException or InvalidOperationException or KeyNotFoundException)
@@ -75,7 +78,7 @@ internal static class TokenKeyReader
             return false;
         }
 
-        problem = read.Count == 0 ? "holds no key for signatures"
+        problem = read.Count == 0 ? "holds no key for signatures with RS256 or ES256"
             : read.Count > 1 && read.Any(static key => key.Id is null) ? "holds several keys, so each needs a kid"
             : read.DistinctBy(static key => key.Id).Count() != read.Count ? "holds two keys with the same kid"
             : null;
@@ -83,11 +86,12 @@ internal static class TokenKeyReader
         return problem is null;
     }
 
-    private static bool TryReadJwk(JsonElement jwk, [NotNullWhen(true)] out TokenKey? key, [NotNullWhen(false)] out string? problem)
+    /// <summary>True without a key: a public one of a kind that is not used here, which RFC 7517 section 5 says to ignore.</summary>
+    private static bool TryReadJwk(JsonElement jwk, out TokenKey? key, [NotNullWhen(false)] out string? problem)
     {
         key = null;
         var id = Member(jwk, "kid");
-        if (jwk.TryGetProperty("d", out _) || jwk.TryGetProperty("k", out _))
+        if (jwk.TryGetProperty("d", out _) || jwk.TryGetProperty("k", out _) || Member(jwk, "kty") == "oct")
         {
             problem = "holds a private or shared key; give public keys only";
             return false;
@@ -112,6 +116,9 @@ internal static class TokenKeyReader
                 }
 
                 break;
+            case ({ } kty, var alg, var crv) when !IsOurs(kty, alg, crv):
+                problem = null;
+                return true;
             default:
                 problem = "holds a key that is neither RSA for RS256 nor P-256 for ES256, or is damaged";
                 return false;
@@ -120,6 +127,10 @@ internal static class TokenKeyReader
         key = keys[0];
         return true;
     }
+
+    // A curve that is missing is damage, not another kind.
+    private static bool IsOurs(string kty, string? alg, string? crv) =>
+        (kty == "RSA" && alg is null or "RS256") || (kty == "EC" && crv is null or "P-256" && alg is null or "ES256");
 
     private static bool TryTake(string? id, RSA rsa, out IReadOnlyList<TokenKey> keys, [NotNullWhen(false)] out string? problem)
     {

@@ -49,6 +49,31 @@ public sealed class TokenKeysTests : IDisposable
         Assert.Equal("unknown-key", Refusal(tokens, TokenFactory.Es256(Ecdsa, Payload, """{"alg":"ES256","kid":"z"}""")));
     }
 
+    // RFC 7517 section 5: what is not understood is ignored, so that an issuer may add another kind of key.
+    [Theory]
+    [InlineData("""{"kty":"OKP","crv":"Ed25519","kid":"o","alg":"EdDSA","use":"sig","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}""")]
+    [InlineData("""{"kty":"EC","crv":"P-384","kid":"o","x":"AAAA","y":"AAAA"}""")]
+    [InlineData("""{"kty":"EC","crv":"P-256","alg":"ECDH-ES","kid":"o","x":"AAAA","y":"AAAA"}""")]
+    [InlineData("""{"kty":"RSA","alg":"PS256","n":"AAAA","e":"AQAB"}""")]
+    [InlineData("""{"kty":"AKP","alg":"ML-DSA-44","kid":"o","pub":"AAAA"}""")]
+    public void TryReadJwks_KeyOfAnotherKindBesideOurs_IsPassedOver(string other)
+    {
+        Assert.True(TokenKeyReader.TryReadJwks($$"""{"keys":[{{other}},{{RsaJwk("r")}}]}""", _folder, out var keys, out _));
+        Assert.Equal(("r", "RS256"), (Assert.Single(keys).Id, keys[0].Algorithm));
+        Assert.False(TokenKeyReader.TryReadJwks($$"""{"keys":[{{other}}]}""", _folder, out _, out var problem));
+        Assert.Contains("no key", problem, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("""{"kty":"oct","kid":"o"}""")]
+    [InlineData("""{"kty":"OKP","crv":"Ed25519","kid":"o","d":"AAAA","x":"AAAA"}""")]
+    [InlineData("""{"kty":"EC","crv":"P-256","kid":"o","x":"AAAA","y":"AAAA"}""")]
+    [InlineData("""{"kty":"EC","kid":"o","x":"AAAA","y":"AAAA"}""")]
+    [InlineData("""{"kty":"RSA","kid":"o","n":"AAAA","e":"AQAB"}""")]
+    [InlineData("""{"kid":"o"}""")]
+    public void TryReadJwks_SecretOrDamagedKeyBesideOurs_IsRefused(string other) =>
+        Assert.False(TokenKeyReader.TryReadJwks($$"""{"keys":[{{RsaJwk("r")}},{{other}}]}""", _folder, out _, out _));
+
     [Fact]
     public void TryReadJwks_File_IsReadFromTheWorkingFolder()
     {
