@@ -5,7 +5,7 @@ namespace Pnh.Core.Devices;
 
 /// <summary>
 /// Looks through the registry once a day for push addresses that no app has confirmed for 270 days: FCM lets tokens expire then, and a device that is
-/// silent for so long is gone. Each goes into the feed as <c>stale</c> when it becomes so; all of them are counted. They are removed only when that is asked
+/// silent for so long is gone. Each goes into the feed as <c>stale</c> when it becomes so, or when it is removed; all of them are counted. They are removed only when that is asked
 /// for. Reads in the background, streamed; starts with <see cref="Start"/>.
 /// </summary>
 public sealed class AddressSweep : IAsyncDisposable
@@ -89,14 +89,12 @@ public sealed class AddressSweep : IAsyncDisposable
                     }
 
                     stale++;
-                    if (address.RegisteredAt + StaleAfter > since)
+                    // What is removed is never met again, so it is told however old it is.
+                    if (Removes
+                        ? await _devices.RemoveAddressAsync(new UserKey(app, owned.User), owned.Device.Id, address, address.RegisteredAt, cancellationToken).ConfigureAwait(false)
+                        : address.RegisteredAt + StaleAfter > since)
                     {
                         _journal.NoteAddress(new(app, owned.User, owned.Device.Id, address.Channel, Stale, Reason, now));
-                    }
-
-                    if (Removes)
-                    {
-                        await _devices.RemoveAddressAsync(new UserKey(app, owned.User), owned.Device.Id, address, address.RegisteredAt, cancellationToken).ConfigureAwait(false);
                     }
                 }
             }

@@ -68,6 +68,21 @@ public sealed class AddressSweepTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Sweep_RemovesWhatWasStaleLongBefore_IsNotedOnce()
+    {
+        await using var sweep = NewSweep(removes: true);
+        await PutAsync("ada", "old");
+        _time.Advance(TimeSpan.FromDays(300));
+
+        await sweep.SweepAsync(CancellationToken.None);
+        await sweep.SweepAsync(CancellationToken.None);
+
+        var note = Assert.Single(await FeedAsync());
+        Assert.Equal(("ada", "old", AddressSweep.Stale), (note.User, note.Device, note.Health));
+        Assert.Equal(0, await AddressesAsync("ada"));
+    }
+
+    [Fact]
     public async Task Sweep_ConfirmedAgain_NeverStale()
     {
         await using var sweep = NewSweep(removes: true);
