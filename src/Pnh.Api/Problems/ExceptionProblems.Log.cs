@@ -22,6 +22,9 @@ internal sealed partial class ExceptionProblems
         [LoggerMessage(1, LogLevel.Debug, "Request to {Route} refused: {Reason}")]
         private static partial void Refused(ILogger logger, string route, string reason);
 
+        [LoggerMessage(3, LogLevel.Debug, "Request to {Route} ended: its peer has gone: {Reason}")]
+        public static partial void Gone(ILogger logger, string route, string reason);
+
         [LoggerMessage(2, LogLevel.Error, "Request to {Route} failed")]
         private static partial void Bug(ILogger logger, Exception exception, string route);
     }

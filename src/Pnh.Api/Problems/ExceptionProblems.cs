@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Connections;
 using Pnh.Core.Devices;
 
 namespace Pnh.Api.Problems;
@@ -27,13 +28,15 @@ internal sealed partial class ExceptionProblems
         {
             await _next(context);
         }
-        catch (OperationCanceledException) when (context.RequestAborted.IsCancellationRequested)
+        catch (Exception exception) when (IsGone(exception, context))
         {
-            // The caller has gone: nobody reads an answer.
+            // Nobody reads an answer.
+            Log.Gone(_logger, Route(context), exception.Message);
+            context.Abort();
         }
         catch (Exception exception)
         {
-            Log.Failed(_logger, exception, (context.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? "-");
+            Log.Failed(_logger, exception, Route(context));
             if (context.Response.HasStarted)
             {
                 // Half an answer must not look like a whole one.
@@ -45,6 +48,12 @@ internal sealed partial class ExceptionProblems
             await Of(exception).ExecuteAsync(context);
         }
     }
+
+    private static string Route(HttpContext context) => (context.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? "-";
+
+    // A peer that resets its connection in the middle of a body is its own business. A broken request of a peer that is there gets its answer.
+    private static bool IsGone(Exception exception, HttpContext context) => exception is ConnectionResetException or ConnectionAbortedException
+        || (exception is OperationCanceledException or (IOException and not BadHttpRequestException) && context.RequestAborted.IsCancellationRequested);
 
     private static Problem Of(Exception exception) => exception switch
     {

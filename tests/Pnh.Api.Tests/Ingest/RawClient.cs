@@ -32,6 +32,13 @@ internal sealed class RawClient : IDisposable
         }
     }
 
+    /// <summary>Ends the connection with a reset, not with an orderly end.</summary>
+    internal void Reset()
+    {
+        _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+        _socket.Close();
+    }
+
     internal void EndSending() => _socket.Shutdown(SocketShutdown.Send);
 
     /// <summary>One answer whose length is told.</summary>
