@@ -20,8 +20,9 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private SqliteDeviceStore(SqliteEngine engine, int cachedUsers)
     {
         Engine = engine;
-        // One and one per device or member; a broadcast to sessions alone asks for a topic without members each time.
-        _users = new(cachedUsers, static user => 1 + user.Devices.Count);
+        _users = new(cachedUsers, UserWeight.Of);
+
+        // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
         _topics = new(cachedUsers, static topic => 1 + topic.Users.Count);
         Keys = new SqlitePublisherKeys(engine);
     }
@@ -34,10 +35,13 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     internal SqliteEngine Engine { get; }
 
+    /// <summary>What the users in memory weigh (<see cref="UserWeight"/>), for tests.</summary>
+    internal int CachedWeight => _users.Weight;
+
     /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
     /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
     /// <param name="time">Measures commits.</param>
-    /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices count more.</param>
+    /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices and long texts count more.</param>
     /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
     public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
     {

@@ -33,6 +33,42 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task GetUserAsync_LargeSettings_WeighWhatTheyTake()
+    {
+        using var folder = new TemporaryFolder();
+        await using var store = SqliteDeviceStore.Open(folder.FullPath, TimeProvider.System, cachedUsers: 100);
+        var settings = new UserSettings { MutedTopics = [.. Enumerable.Range(0, 500).Select(static n => $"topic-{n:D4}-{new string('x', 50)}")] };
+        for (var n = 0; n < 100; n++)
+        {
+            await store.PutSettingsAsync(User(n), settings, CancellationToken.None);
+            await store.GetUserAsync(User(n), CancellationToken.None);
+        }
+
+        // 500 topics of 61 characters are 77 kB: two generations of 100 units hold the last ones only.
+        Assert.InRange(store.CachedWeight, 290, 700);
+        Assert.False(store.TryGetUser(User(0), out _));
+        Assert.False(store.TryGetUser(User(90), out _));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task GetUserAsync_OrdinaryUsers_WeighTwoEach()
+    {
+        using var folder = new TemporaryFolder();
+        await using var store = SqliteDeviceStore.Open(folder.FullPath, TimeProvider.System, cachedUsers: 100);
+        for (var n = 0; n < 50; n++)
+        {
+            await store.PutDeviceAsync(User(n), Phone("0f8fad5b-d9cb-469f-a165-70867728950e", $"{n:D4}{new string('t', 300)}"), CancellationToken.None);
+            await store.PutSettingsAsync(User(n), new UserSettings { MutedClasses = ["bulk"], MutedTopics = ["room-7"] }, CancellationToken.None);
+            await store.GetUserAsync(User(n), CancellationToken.None);
+        }
+
+        Assert.Equal(100, store.CachedWeight);
+        Assert.True(store.TryGetUser(User(0), out _));
+    }
+
+    private static UserKey User(int number) => new("demo", $"user-{number}");
+
+    [Fact(Timeout = 30_000)]
     public async Task TryGetMembers_OnceRead_IsThereUntilAWrite()
     {
         var room = new TopicKey("demo", "room");
