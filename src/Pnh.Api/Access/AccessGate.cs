@@ -126,7 +126,8 @@ internal sealed partial class AccessGate
         return StaticProblem.Unauthorized.WriteAsync(context);
     }
 
-    private static Task Challenge(HttpContext context, string refusal)
+    /// <summary>The answer to a client token that is not valid.</summary>
+    internal static Task Challenge(HttpContext context, string refusal)
     {
         context.Response.Headers.WWWAuthenticate = $"Bearer error=\"invalid_token\", error_description=\"{refusal}\"";
         return new Problem(ProblemCatalogue.Unauthorized, $"The client token is not valid: {refusal}.").ExecuteAsync(context);

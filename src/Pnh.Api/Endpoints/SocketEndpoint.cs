@@ -37,7 +37,7 @@ internal sealed class SocketEndpoint
             identity = _tokens.Authenticate(BearerCredential.Read(context.Request.Headers.Authorization), out var refusal);
             if (identity is null)
             {
-                await new Problem(ProblemCatalogue.Unauthorized, $"The client token is not valid: {refusal}.").ExecuteAsync(context);
+                await AccessGate.Challenge(context, refusal!);
                 return;
             }
         }

@@ -73,6 +73,20 @@ public sealed class UpgradeTests : IAsyncLifetime
         Assert.Equal(0, _hub.Host.Services.GetRequiredService<SocketLoops>().Count);
     }
 
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Upgrade_BadToken_IsChallenged(string transport)
+    {
+        await using var hub = await TestHub.StartAsync(configuration: $"--Pnh:Sockets:Transport={transport}");
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync($"{Upgrade}Authorization: Bearer nonsense\r\n\r\n");
+
+        var answer = await client.ReceiveAsync();
+
+        Assert.Equal((401, "Bearer error=\"invalid_token\", error_description=\"malformed\""), (answer.Status, answer.Header("WWW-Authenticate")));
+    }
+
     // A text frame of less than 126 bytes with a mask of zeros.
     private static string Masked(string text) => $"\u0081{(char)(0x80 | text.Length)}\0\0\0\0{text}";
 }
