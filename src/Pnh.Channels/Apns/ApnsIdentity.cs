@@ -6,6 +6,9 @@ namespace Pnh.Channels.Apns;
 /// <summary>By what APNs knows us: a provider token in each request, or a client certificate on each connection. Thread-safe.</summary>
 internal abstract class ApnsIdentity(TimeProvider time) : IDisposable
 {
+    private readonly ConfigurationStop _productionStop = new(time);
+    private readonly ConfigurationStop _sandboxStop = new(time);
+
     /// <summary>Another key or certificate took the place of the former: connections that have seen that one are of no use any more.</summary>
     public event Action? Changed;
 
@@ -18,6 +21,11 @@ internal abstract class ApnsIdentity(TimeProvider time) : IDisposable
     /// <summary>Holds the deliveries of everybody who uses it back while Apple refuses it.</summary>
     public ConfigurationStop Stop { get; } = new(time);
 
+    /// <summary>
+    /// The same for one of Apple's two environments: a key made for the other one is refused there alone, and accounts of both may use it.
+    /// </summary>
+    public ConfigurationStop StopIn(string environment) => environment == ApnsAccounts.Sandbox ? _sandboxStop : _productionStop;
+
     /// <summary>How long it will be accepted; negative = it is past.</summary>
     public abstract TimeSpan Left { get; }
 
@@ -29,6 +37,8 @@ internal abstract class ApnsIdentity(TimeProvider time) : IDisposable
     protected void RaiseChanged()
     {
         Stop.Renewed();
+        _productionStop.Renewed();
+        _sandboxStop.Renewed();
         Changed?.Invoke();
     }
 }

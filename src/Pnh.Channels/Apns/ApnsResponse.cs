@@ -49,6 +49,9 @@ internal static class ApnsResponse
     /// <summary>A refusal of the topic, and not of the key or certificate.</summary>
     public static bool IsOfTopic(DeliveryResult refusal) => refusal.Reason is "BadTopic" or "MissingTopic" or "TopicDisallowed";
 
+    /// <summary>A refusal of the key in this environment, which says nothing of the other one (the second word is what real servers say too).</summary>
+    public static bool IsOfEnvironment(DeliveryResult refusal) => refusal.Reason is "BadEnvironmentKeyIdInToken" or "BadEnvironmentKeyInToken";
+
     private static DeliveryStatus? Meaning(string reason) => reason switch
     {
         "BadDeviceToken" or "DeviceTokenNotForTopic" or "Unregistered" or "ExpiredToken" => DeliveryStatus.AddressDead,

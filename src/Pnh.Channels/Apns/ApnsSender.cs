@@ -34,6 +34,7 @@ internal sealed class ApnsSender : ProviderSender
     private readonly ApnsIdentity _identity;
     private readonly DevicePace _devices;
     private readonly ConfigurationStop _topicStop;
+    private readonly ConfigurationStop _environmentStop;
     private readonly WantedHeaders _wanted;
     private readonly string _topic;
     private readonly string _voipTopic;
@@ -44,11 +45,12 @@ internal sealed class ApnsSender : ProviderSender
         Quarantine = new ApnsSender(account, Trunk(account, @class, isQuarantine: true, trunks, services), standing, services);
 
     private ApnsSender(ApnsAccount account, ProviderTrunk trunk, AddressStanding standing, ProviderServices services)
-        : base(account.Name, trunk, services, standing, account.Identity.Stop, account.TopicStop)
+        : base(account.Name, trunk, services, standing, account.Identity.Stop, account.Identity.StopIn(account.Environment), account.TopicStop)
     {
         _identity = account.Identity;
         _devices = account.Devices;
         _topicStop = account.TopicStop;
+        _environmentStop = account.Identity.StopIn(account.Environment);
         _wanted = account.Environment == ApnsAccounts.Sandbox ? WantedHeaders.ApnsUniqueId : WantedHeaders.None;
         _topic = account.Topic;
         _voipTopic = account.Topic + ApnsPushType.Voip.TopicSuffix;
@@ -130,7 +132,8 @@ internal sealed class ApnsSender : ProviderSender
     /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>
     protected override bool IsHeldAgainstUs(in DeliveryResult result) => result.Reason is "BadDeviceToken" or "DeviceTokenNotForTopic";
 
-    protected override ConfigurationStop StopFor(in DeliveryResult refusal) => ApnsResponse.IsOfTopic(refusal) ? _topicStop : _identity.Stop;
+    protected override ConfigurationStop StopFor(in DeliveryResult refusal) =>
+        ApnsResponse.IsOfTopic(refusal) ? _topicStop : ApnsResponse.IsOfEnvironment(refusal) ? _environmentStop : _identity.Stop;
 
     /// <summary>
     /// Of one key a connection takes all topics (Apple binds it to the key's team), so an app's accounts that differ in nothing but the topic share theirs.

@@ -145,6 +145,29 @@ public sealed class ApnsSharingTests : IDisposable
         await second.Quarantine!.DisposeAsync();
     }
 
+    [Theory]
+    [InlineData("BadEnvironmentKeyIdInToken")]
+    [InlineData("BadEnvironmentKeyInToken")]
+    public async Task KeyRefusedInTheSandbox_ProductionGoesOnAndTheSandboxWaits(string reason)
+    {
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            request.Headers["apns-topic"] == "com.example.dev" ? new Reply(403, $$"""{"reason":"{{reason}}"}""") : new Reply(200));
+        await using var host = Host(server, ("demo:Apns:3", "KEY1234567", "com.example.dev"), ("demo:Apns:4", "KEY1234567", "com.example.beta"));
+        await using var production = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await using var sandbox = host.Channel("apns").Open("demo/3", EventClass.Message);
+        await using var other = host.Channel("apns").Open("demo/4", EventClass.Message);
+
+        var refused = await SendAsync(sandbox);
+        Assert.Equal((DeliveryStatus.Misconfigured, reason, false), (refused.Status, refused.Reason, refused.IsHeld));
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(production)).Status);
+        Assert.True((await SendAsync(sandbox)).IsHeld);
+
+        // Every topic of the environment, since it is the key that does not belong there.
+        Assert.True((await SendAsync(other)).IsHeld);
+        Assert.Equal(2, server.Requests.Count);
+        await Task.WhenAll(new[] { production, sandbox, other }.Select(static one => one.Quarantine!.DisposeAsync().AsTask()));
+    }
+
     [Fact]
     public async Task KeyId_ChangedForOneOfTwoAccounts_RefusedUntilBothAreChanged()
     {
@@ -158,20 +181,25 @@ public sealed class ApnsSharingTests : IDisposable
         await PassAsync(() => Reloads(host, "taken") == 1);
     }
 
-    private ChannelHost Host(ProviderStandIn server)
+    private ChannelHost Host(ProviderStandIn server, params (string Account, string Key, string Topic)[] ofTheSandbox)
     {
         Dictionary<string, string?> settings = [];
         foreach (var (account, key, topic) in new[]
         {
             ("demo:Apns:0", "KEY1234567", "com.example"), ("demo:Apns:1", "KEY1234567", "com.example.two"),
             ("demo:Apns:2", "OTHERKEY12", "com.example.three"), ("other:Apns:0", "KEY1234567", "com.example"),
-        })
+        }.Concat(ofTheSandbox))
         {
             settings[$"Apps:{account}:TeamId"] = "TEAM123456";
             settings[$"Apps:{account}:KeyId"] = key;
             settings[$"Apps:{account}:KeyFile"] = "key.p8";
             settings[$"Apps:{account}:Topic"] = topic;
             settings[$"Apps:{account}:BaseAddress"] = server.Address.AbsoluteUri;
+        }
+
+        foreach (var (account, _, _) in ofTheSandbox)
+        {
+            settings[$"Apps:{account}:Environment"] = "sandbox";
         }
 
         var host = new ChannelHost(_time, settings, new() { ["key.p8"] = _key.ExportPkcs8PrivateKeyPem() });
