@@ -21,7 +21,6 @@ internal static class FcmResponse
 
     private const string FcmErrorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError";
     private const string BadRequestType = "type.googleapis.com/google.rpc.BadRequest";
-    private const string QuotaFailureType = "type.googleapis.com/google.rpc.QuotaFailure";
 
     /// <summary>Message name (<c>projects/P/messages/ID</c>) out of a 200; null when it cannot be read.</summary>
     public static string? ReadName(ReadOnlyMemory<byte> body)
@@ -70,13 +69,16 @@ internal static class FcmResponse
         {
             "UNREGISTERED" or "SENDER_ID_MISMATCH" => DeliveryResult.Of(DeliveryStatus.AddressDead, code),
             "INVALID_ARGUMENT" => InvalidArgument(error, details),
-            "QUOTA_EXCEEDED" => Quota(details, retryAfter),
+            "QUOTA_EXCEEDED" => Quota(error, details, retryAfter),
             "UNAVAILABLE" or "INTERNAL" => Unavailable(code, retryAfter ?? RetryAfter.Jittered(OutagePause)),
 
             // Concerns this project's iOS or web targets only, so the account goes on for the others.
             "THIRD_PARTY_AUTH_ERROR" or "APNS_AUTH_ERROR" or "UNSPECIFIED_ERROR" => DeliveryResult.Of(DeliveryStatus.Rejected, code),
             not null => WithoutCode(status, code, retryAfter, isGoogles: true),
             null when Text(error, "status") == "INVALID_ARGUMENT" => InvalidArgument(error, details),
+
+            // Google's front end, before FCM itself is asked: so the project's quota is answered (firebase-admin-go #719).
+            null when status == 429 && Text(error, "status") == "RESOURCE_EXHAUSTED" => Quota(error, details, retryAfter),
             null => WithoutCode(status, Text(error, "status") ?? $"http-{status}", retryAfter, isGoogles: true),
         };
     }
@@ -108,19 +110,10 @@ internal static class FcmResponse
         return DeliveryResult.Of(dead ? DeliveryStatus.AddressDead : DeliveryStatus.Rejected, "INVALID_ARGUMENT");
     }
 
-    /// <summary>A device's quota delays that device; a project's or topic's, or one that is not named, everything of the account.</summary>
-    private static DeliveryResult Quota(JsonElement details, TimeSpan? retryAfter)
+    /// <summary>A device's quota delays that device; a project's or topic's everything of the account.</summary>
+    private static DeliveryResult Quota(JsonElement error, JsonElement details, TimeSpan? retryAfter)
     {
-        var kind = FcmQuota.None;
-        if (Detail(details, QuotaFailureType) is { ValueKind: JsonValueKind.Object } failure
-            && failure.TryGetProperty("violations", out var violations) && violations.ValueKind == JsonValueKind.Array)
-        {
-            foreach (var violation in violations.EnumerateArray())
-            {
-                kind = (FcmQuota)Math.Max((int)kind, (int)KindOf(violation));
-            }
-        }
-
+        var kind = FcmQuotas.Find(error, details);
         return new DeliveryResult
         {
             Status = kind == FcmQuota.Device ? DeliveryStatus.Throttled : DeliveryStatus.Unavailable,
@@ -128,40 +121,17 @@ internal static class FcmResponse
             {
                 FcmQuota.Device => "QUOTA_EXCEEDED:device",
                 FcmQuota.Topic => "QUOTA_EXCEEDED:topic",
-                FcmQuota.Project => ProjectQuota,
-                _ => "QUOTA_EXCEEDED",
+                _ => ProjectQuota,
             },
             RetryAfter = retryAfter ?? QuotaPause,
         };
     }
 
-    /// <summary>
-    /// Google's convention for a subject is <c>kind:id</c> (google.rpc.QuotaFailure); where FCM leaves it out, its three quotas are told apart by the name of
-    /// the quota in the description ("message rate", "device message rate", "topic message rate").
-    /// </summary>
-    private static FcmQuota KindOf(JsonElement violation)
-    {
-        var subject = Text(violation, "subject") ?? "";
-        var colon = subject.IndexOf(':', StringComparison.Ordinal);
-        return (colon < 0 ? subject : subject[..colon]).ToLowerInvariant() switch
-        {
-            "device" => FcmQuota.Device,
-            "topic" => FcmQuota.Topic,
-            "project" or "projects" => FcmQuota.Project,
-            _ when Mentions(violation, "device") => FcmQuota.Device,
-            _ when Mentions(violation, "topic") => FcmQuota.Topic,
-            _ when Mentions(violation, "project") || Mentions(violation, "message") => FcmQuota.Project,
-            _ => FcmQuota.None,
-        };
-    }
-
-    private static bool Mentions(JsonElement violation, string word) =>
-        Text(violation, "description")?.Contains(word, StringComparison.OrdinalIgnoreCase) == true;
-
     private static DeliveryResult Unavailable(string reason, TimeSpan retryAfter) =>
         new() { Status = DeliveryStatus.Unavailable, Reason = reason, RetryAfter = retryAfter };
 
-    private static JsonElement Detail(JsonElement details, string type)
+    /// <summary>The detail of this type; undefined when there is none.</summary>
+    public static JsonElement Detail(JsonElement details, string type)
     {
         if (details.ValueKind == JsonValueKind.Array)
         {
@@ -178,24 +148,8 @@ internal static class FcmResponse
     }
 
     /// <summary>A string member; null when there is none. Cut at 256 characters: it may go into a timeline.</summary>
-    private static string? Text(JsonElement parent, string name) =>
+    public static string? Text(JsonElement parent, string name) =>
         parent.ValueKind == JsonValueKind.Object && parent.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.String
             ? value.GetString() is { Length: > 256 } text ? text[..256] : value.GetString()
             : null;
-}
-
-/// <summary>Whose quota a 429 speaks of; of several the last of these counts.</summary>
-internal enum FcmQuota
-{
-    /// <summary>It does not say.</summary>
-    None,
-
-    /// <summary>Messages to one device; the others go on.</summary>
-    Device,
-
-    /// <summary>Messages to one topic.</summary>
-    Topic,
-
-    /// <summary>Messages of the whole project.</summary>
-    Project,
 }

@@ -15,6 +15,9 @@ internal sealed record FcmReply(int HttpStatus, string Status, string Message)
     private const string QuotaFailureType = "type.googleapis.com/google.rpc.QuotaFailure";
     private const string ErrorInfoType = "type.googleapis.com/google.rpc.ErrorInfo";
 
+    /// <summary>No FCM code but the front end's reason; a script may ask for its answer.</summary>
+    private const string RateLimitExceeded = "RATE_LIMIT_EXCEEDED";
+
     private static readonly JsonWriterOptions Writing = new() { Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>FcmError.errorCode; null leaves the detail out.</summary>
@@ -27,6 +30,9 @@ internal sealed record FcmReply(int HttpStatus, string Status, string Message)
 
     /// <summary>ErrorInfo.reason, in answers of Google's front end.</summary>
     public string? InfoReason { get; init; }
+
+    /// <summary>ErrorInfo.metadata; null leaves it out.</summary>
+    public IReadOnlyDictionary<string, string>? InfoMetadata { get; init; }
 
     public TimeSpan? RetryAfter { get; init; }
 
@@ -62,9 +68,32 @@ internal sealed record FcmReply(int HttpStatus, string Status, string Message)
         RetryAfter = retryAfter,
     };
 
+    /// <summary>What Google's front end says, before FCM is asked, to a project that sends too much: ErrorInfo and no FcmError.</summary>
+    public static FcmReply OverProjectRate(TimeSpan? retryAfter) => new(429, "RESOURCE_EXHAUSTED",
+        "Quota exceeded for quota metric 'Send requests' and limit 'Send requests per minute' of service 'fcm.googleapis.com' for consumer 'project_number:1'.")
+    {
+        InfoReason = RateLimitExceeded,
+        InfoMetadata = new Dictionary<string, string>
+        {
+            ["quota_limit_value"] = "600000",
+            ["consumer"] = "projects/1",
+            ["quota_metric"] = "fcm.googleapis.com/send_requests",
+            ["quota_unit"] = "1/min/{project}",
+            ["service"] = "fcm.googleapis.com",
+            ["quota_location"] = "global",
+            ["quota_limit"] = "SendsPerMinutePerProject",
+        },
+        RetryAfter = retryAfter,
+    };
+
     /// <summary>FCM's refusal with one of its error codes; see the REST reference, "ErrorCode".</summary>
     public static FcmReply Of(string errorCode, int status = 0, TimeSpan? retryAfter = null)
     {
+        if (errorCode == RateLimitExceeded)
+        {
+            return OverProjectRate(retryAfter);
+        }
+
         (int usual, string name, string message) = errorCode switch
         {
             "UNREGISTERED" => (404, "NOT_FOUND", "Requested entity was not found."),
@@ -157,6 +186,16 @@ internal sealed record FcmReply(int HttpStatus, string Status, string Message)
             {
                 json.WriteString("reason", InfoReason);
                 json.WriteString("domain", "googleapis.com");
+                if (InfoMetadata is not null)
+                {
+                    json.WriteStartObject("metadata");
+                    foreach ((string name, string value) in InfoMetadata)
+                    {
+                        json.WriteString(name, value);
+                    }
+
+                    json.WriteEndObject();
+                }
             });
         }
     }

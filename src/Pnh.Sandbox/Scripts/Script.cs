@@ -33,7 +33,7 @@ public enum ScriptKind
     /// <summary>Accepted and answered, together with SETTINGS that grant <see cref="Script.Streams"/> streams.</summary>
     Grant,
 
-    /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, an FCM error code, or a word in Apple's shape from Web Push.</summary>
+    /// <summary>Refused with <see cref="Script.Reason"/>: an APNs reason, an FCM error code (RATE_LIMIT_EXCEEDED: Google's front end, about the project's quota), or a word in Apple's shape from Web Push.</summary>
     Answer,
 }
 

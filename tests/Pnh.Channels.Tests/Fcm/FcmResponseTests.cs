@@ -17,7 +17,6 @@ public sealed class FcmResponseTests
     [InlineData(401, "THIRD_PARTY_AUTH_ERROR", DeliveryStatus.Rejected, null)]
     [InlineData(401, "APNS_AUTH_ERROR", DeliveryStatus.Rejected, null)]
     [InlineData(400, "UNSPECIFIED_ERROR", DeliveryStatus.Rejected, null)]
-    [InlineData(429, "QUOTA_EXCEEDED", DeliveryStatus.Unavailable, 60)]
     [InlineData(503, "UNAVAILABLE", DeliveryStatus.Unavailable, 10)]
     [InlineData(500, "INTERNAL", DeliveryStatus.Unavailable, 10)]
     [InlineData(400, "SOMETHING_NEW", DeliveryStatus.Rejected, null)]
@@ -67,6 +66,32 @@ public sealed class FcmResponseTests
 
         Assert.Equal((expected, TimeSpan.FromSeconds(7)), (result.Status, result.RetryAfter!.Value));
         Assert.False(FcmResponse.IsOutage(result));
+    }
+
+    /// <summary>What Google's front end answers to a project over its quota (firebase-admin-go #719): no FcmError, no QuotaFailure.</summary>
+    public const string FrontEnd =
+        """
+        {"error":{"code":429,"message":"Quota exceeded for quota metric 'Send requests' and limit 'Send requests per minute' of service 'fcm.googleapis.com' for consumer 'project_number:7'.",
+        "status":"RESOURCE_EXHAUSTED","details":[
+        {"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"RATE_LIMIT_EXCEEDED","domain":"googleapis.com","metadata":{
+        "quota_limit_value":"600000","consumer":"projects/7","quota_metric":"fcm.googleapis.com/send_requests","quota_unit":"1/min/{project}",
+        "service":"fcm.googleapis.com","quota_location":"global","quota_limit":"SendsPerMinutePerProject"}},
+        {"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"Request a higher quota limit.","url":"https://cloud.google.com/docs/quotas/help/request_increase"}]}]}}
+        """;
+
+    [Theory]
+    [InlineData(FrontEnd, FcmResponse.ProjectQuota)]
+    [InlineData("""{"error":{"status":"RESOURCE_EXHAUSTED"}}""", FcmResponse.ProjectQuota)]
+    [InlineData("""{"error":{"details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"QUOTA_EXCEEDED"}]}}""", FcmResponse.ProjectQuota)]
+    [InlineData("""{"error":{"message":"Topic quota exceeded.","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"QUOTA_EXCEEDED"}]}}""", "QUOTA_EXCEEDED:topic")]
+    [InlineData("""{"error":{"status":"RESOURCE_EXHAUSTED","message":"Device message rate exceeded."}}""", "QUOTA_EXCEEDED:device")]
+    [InlineData("""{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","metadata":{"quota_limit":"TopicSendsPerMinutePerProject","consumer":"projects/7"}}]}}""", "QUOTA_EXCEEDED:topic")]
+    public void Map_QuotaWithoutQuotaFailure_TheProjectsUnlessItNamesAnother(string body, string reason)
+    {
+        var result = Map(429, body);
+
+        Assert.Equal((reason, TimeSpan.FromSeconds(60)), (result.Reason, result.RetryAfter!.Value));
+        Assert.Equal(reason.EndsWith("device", StringComparison.Ordinal) ? DeliveryStatus.Throttled : DeliveryStatus.Unavailable, result.Status);
     }
 
     [Theory]

@@ -197,6 +197,23 @@ public class FcmSenderTests
     }
 
     [Fact]
+    public async Task SendAsync_ProjectOverItsQuota_NothingMoreIsSentUntilTheMinuteIsOver()
+    {
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync((_, n) => n == 0 ? new Reply(429, FcmResponseTests.FrontEnd) : FcmFixture.Ok(), time: time);
+
+        var first = await fcm.SendAsync(Sample.Event(time, notification: Hello));
+        Assert.Equal((DeliveryStatus.Unavailable, "QUOTA_EXCEEDED:project", TimeSpan.FromSeconds(60)), (first.Status, first.Reason, first.RetryAfter!.Value));
+        time.Advance(TimeSpan.FromSeconds(20));
+        var second = await fcm.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"), FcmFixture.Address(value: "another"));
+        Assert.Equal((DeliveryStatus.Unavailable, "QUOTA_EXCEEDED:project", TimeSpan.FromSeconds(40)), (second.Status, second.Reason, second.RetryAfter!.Value));
+        Assert.Single(fcm.Server.Requests);
+
+        time.Advance(TimeSpan.FromSeconds(40));
+        Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(time, notification: Hello, id: "event-3"))).Status);
+    }
+
+    [Fact]
     public async Task SendAsync_HugeAnswer_Survived()
     {
         await using var fcm = await FcmFixture.StartAsync((_, n) => n == 0 ? new Reply(404, new string('x', 1024 * 1024)) : FcmFixture.Ok());

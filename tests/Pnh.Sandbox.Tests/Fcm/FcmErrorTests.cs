@@ -104,7 +104,8 @@ public sealed class FcmErrorTests(SandboxFixture fixture) : IClassFixture<Sandbo
     [InlineData(ScriptKind.Answer, "SENDER_ID_MISMATCH", 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH")]
     [InlineData(ScriptKind.Answer, "INTERNAL", 500, "INTERNAL", "INTERNAL")]
     [InlineData(ScriptKind.Answer, "THIRD_PARTY_AUTH_ERROR", 401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR")]
-    public async Task Send_ScriptedAddress_GoogleShape(ScriptKind kind, string? reason, int code, string status, string errorCode)
+    [InlineData(ScriptKind.Answer, "RATE_LIMIT_EXCEEDED", 429, "RESOURCE_EXHAUSTED", null)]
+    public async Task Send_ScriptedAddress_GoogleShape(ScriptKind kind, string? reason, int code, string status, string? errorCode)
     {
         string address = FcmCaller.NewAddress();
         _sandbox.Server.Scripts.Set(address, new Script(kind) { Reason = reason, RetryAfter = TimeSpan.FromSeconds(30), Times = 1 });
@@ -116,6 +117,9 @@ public sealed class FcmErrorTests(SandboxFixture fixture) : IClassFixture<Sandbo
         Assert.Equal(code is 429 or 503 ? "30" : null, code is 429 or 503 ? refused.Headers["Retry-After"] : null);
         Assert.Equal(kind == ScriptKind.Bad ? ["message.token"] : [], refused.ViolatedFields);
         Assert.Equal(errorCode == "THIRD_PARTY_AUTH_ERROR", refused.Detail("google.firebase.fcm.v1.ApnsError") is not null);
+        Assert.Equal(
+            errorCode is null ? "SendsPerMinutePerProject" : null,
+            refused.Detail("google.rpc.ErrorInfo")?.GetProperty("metadata").GetProperty("quota_limit").GetString());
         Assert.Equal(200, healthy.Status);
         Assert.Equal(1, _sandbox.Server.Phones.Find(address)?.Received);
     }
