@@ -52,7 +52,7 @@ internal abstract partial class ProviderSender : IPushSender
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
     {
-        if (IsExpired(delivery))
+        if (IsOver(delivery))
         {
             return DeliveryResult.Of(DeliveryStatus.Expired);
         }
@@ -67,7 +67,11 @@ internal abstract partial class ProviderSender : IPushSender
         try
         {
             var outcome = await _trunk.Pipeline.ExecuteOutcomeAsync(
-                static (context, state) => state.Sender.AttemptAsync(state.Delivery, context.CancellationToken), context, (Sender: this, Delivery: delivery));
+                static (context, state) => state.Delivery.IsSettled
+                    ? ValueTask.FromResult(Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired))))
+                    : state.Sender.AttemptAsync(state.Delivery, context.CancellationToken),
+                context,
+                (Sender: this, Delivery: delivery));
             var result = outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result.Result;
             if (outcome.Result.Fault != SendFault.None)
             {
@@ -121,7 +125,7 @@ internal abstract partial class ProviderSender : IPushSender
                 return Outcome.FromResult(Attempt.Failed(SendFault.NotSent, place.Fault!));
             }
 
-            if (IsExpired(delivery))
+            if (IsOver(delivery))
             {
                 _connections.Exit(place, answered: false, proven: false);
                 return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired)));
@@ -189,6 +193,12 @@ internal abstract partial class ProviderSender : IPushSender
         ExceptionDispatchInfo.Throw(exception);
         throw exception;
     }
+
+    /// <summary>
+    /// What was acknowledged or taken back while it waited here (for a dial, a token, the pace, a retry: up to half a minute) would be shown after the push that
+    /// clears it. Its end is booked, so the result counts nothing.
+    /// </summary>
+    private bool IsOver(Delivery delivery) => delivery.IsSettled || IsExpired(delivery);
 
     /// <summary>A TTL of 0 means now or never: it never waited, so it is not expired here. What clears an event is sent after the event's end too.</summary>
     private bool IsExpired(Delivery delivery)

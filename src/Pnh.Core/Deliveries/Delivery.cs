@@ -30,7 +30,7 @@ public sealed class Delivery : WheelEntry
         init => _address = value;
     }
 
-    /// <summary>True once nothing shall be sent any more: a lane skips what was acknowledged or withdrawn while it waited. Safe to read anywhere.</summary>
+    /// <summary>True once nothing shall be sent any more: a lane and its sender skip what was acknowledged or withdrawn while it waited. Safe to read anywhere.</summary>
     public bool IsSettled => Volatile.Read(ref _isSettled);
 
     /// <summary>Its place in the mailbox, which holds its state; null for one that clears.</summary>

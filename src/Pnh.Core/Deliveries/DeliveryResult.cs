@@ -27,7 +27,7 @@ public enum DeliveryStatus
     /// <summary>No live session for the device here.</summary>
     NotConnected = 7,
 
-    /// <summary>The TTL ended before it could be sent.</summary>
+    /// <summary>The TTL ended before it could be sent, or it was settled while it waited; nothing was sent.</summary>
     Expired = 8,
 
     /// <summary>The client acknowledged the frame.</summary>

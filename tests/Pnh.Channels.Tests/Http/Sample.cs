@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
@@ -44,6 +45,10 @@ internal static class Sample
         Device = new Device { Id = device, Platform = Platform.Ios, Addresses = [address], Locale = locale, RegisteredAt = accepted.AcceptedAt },
         Address = address,
     };
+
+    /// <summary>As its shard says it, from whatever thread: acknowledged or taken back, nothing more is to be sent.</summary>
+    [UnsafeAccessor(UnsafeAccessorKind.Method, Name = "Stop")]
+    public static extern void Settle(Delivery delivery);
 
     /// <summary>What clears the event from a device with these addresses, the first of which showed it.</summary>
     public static Delivery Clear(Event accepted, Withdrawal withdrawal, params PushAddress[] addresses) => new()

@@ -20,15 +20,22 @@ internal sealed class RawHttp2Server : IAsyncDisposable
     private readonly Channel<SslStream> _accepted = Channel.CreateUnbounded<SslStream>();
     private readonly List<IAsyncDisposable> _open = [];
     private readonly Task _accepting;
+    private readonly Task _handshakes;
+    private readonly TaskCompletionSource _dialled = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public RawHttp2Server()
+    /// <param name="handshakes">Every TLS handshake waits for it; null = none does.</param>
+    public RawHttp2Server(Task? handshakes = null)
     {
+        _handshakes = handshakes ?? Task.CompletedTask;
         _listener.Start();
         Address = new Uri($"https://localhost:{((IPEndPoint)_listener.LocalEndpoint).Port}");
         _accepting = AcceptAllAsync();
     }
 
     public Uri Address { get; }
+
+    /// <summary>Completes with the first TCP connection.</summary>
+    public Task Dialled => _dialled.Task;
 
     /// <summary>The next connection, once the client's preface is there. <paramref name="maxStreams"/> goes into our SETTINGS; null = they name none.</summary>
     public async Task<RawHttp2Peer> AcceptAsync(uint? maxStreams = 100)
@@ -58,6 +65,8 @@ internal sealed class RawHttp2Server : IAsyncDisposable
                 var socket = await _listener.AcceptSocketAsync();
                 var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
                 _open.Add(stream);
+                _dialled.TrySetResult();
+                await _handshakes;
                 await stream.AuthenticateAsServerAsync(new SslServerAuthenticationOptions
                 {
                     ServerCertificate = TestAuthority.Localhost,

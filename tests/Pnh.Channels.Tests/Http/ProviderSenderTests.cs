@@ -1,0 +1,62 @@
+using Pnh.Channels.Tests.Apns;
+using Pnh.Channels.Tests.Http.Wire;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.TestKit;
+
+namespace Pnh.Channels.Tests.Http;
+
+/// <summary>What happens to a delivery while its sender has it.</summary>
+public sealed class ProviderSenderTests
+{
+    private static readonly Notification Hello = new() { Title = "Grace" };
+
+    [Fact]
+    public async Task SendAsync_SettledDuringTheHandshake_NoRequest()
+    {
+        var handshakes = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var server = new RawHttp2Server(handshakes.Task);
+        await using var apns = ApnsFixture.At(server.Address, TimeProvider.System);
+        var delivery = Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address());
+        var accept = server.AcceptAsync();
+        var send = apns.SendAsync(delivery);
+        await server.Dialled.WaitAsync(Sample.Limit);
+
+        Sample.Settle(delivery);
+        handshakes.SetResult();
+
+        Assert.Equal(DeliveryStatus.Expired, (await send).Status);
+
+        // A client's first stream is 1 (RFC 9113 section 5.1.1): the next push is the first request of all.
+        var next = apns.SendAsync(Sample.Event(apns.Time, notification: Hello, id: "event-2"));
+        var peer = await accept;
+        var stream = await peer.NextRequestAsync();
+        Assert.Equal(1, stream);
+        await peer.AnswerAsync(stream);
+        Assert.Equal(DeliveryStatus.Accepted, (await next).Status);
+    }
+
+    [Fact]
+    public async Task SendAsync_SettledBetweenTwoAttempts_NotTriedAgain()
+    {
+        var time = new FakeTimeProvider();
+        Delivery? delivery = null;
+        await using var apns = await ApnsFixture.StartAsync(
+            (_, n) =>
+            {
+                Sample.Settle(delivery!);
+                return n == 0 ? new Reply(503, """{"reason":"ServiceUnavailable"}""") : new Reply(200);
+            },
+            time);
+        delivery = Sample.Delivery(Sample.Event(time, notification: Hello, ttl: TimeSpan.FromDays(1)), ApnsFixture.Address());
+
+        var send = apns.SendAsync(delivery);
+        while (await Task.WhenAny(send, Task.Delay(5)) != send)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(50));
+        }
+
+        Assert.Equal(DeliveryStatus.Expired, (await send).Status);
+        Assert.Single(apns.Server.Requests);
+    }
+}
