@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
@@ -14,7 +15,7 @@ namespace Pnh.Channels.Fcm;
 internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan RenewFrom, TimeSpan GoodUntil);
 
 /// <summary>Google's OAuth token endpoint (<c>token_uri</c>) for one service account. Never throws for an answer, a network fault or a timeout.</summary>
-internal sealed class FcmTokenEndpoint : IDisposable
+internal sealed partial class FcmTokenEndpoint : IDisposable
 {
     /// <summary>Nobody asks an endpoint that failed more often than this; a refusal of the key is not cured by asking either.</summary>
     public static readonly TimeSpan PauseAfterFailure = TimeSpan.FromSeconds(10);
@@ -25,6 +26,7 @@ internal sealed class FcmTokenEndpoint : IDisposable
     private readonly TimeProvider _time;
     private readonly ProviderDial _dial;
     private readonly ConnectionTransports _transports;
+    private readonly ILogger _logger;
 
     public FcmTokenEndpoint(ServiceAccount account, ProviderServices services)
     {
@@ -32,6 +34,7 @@ internal sealed class FcmTokenEndpoint : IDisposable
         _time = services.Time;
         _dial = new ProviderDial(account.TokenAddress, services.Trust, services.Time);
         _transports = services.Transports;
+        _logger = services.Loggers.CreateLogger<FcmTokenEndpoint>();
     }
 
     public async Task<FcmAccessToken> FetchAsync(CancellationToken cancellationToken)
@@ -42,9 +45,15 @@ internal sealed class FcmTokenEndpoint : IDisposable
         {
             return await ExchangeAsync(either.Token);
         }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        catch (Exception) when (timeout.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             return Failure(DeliveryStatus.Unavailable, "token-endpoint-timeout", null);
+        }
+        catch (Exception exception) when (!cancellationToken.IsCancellationRequested)
+        {
+            // All who wait for the token would fail for good with it, and none of them has done anything wrong.
+            Log.FetchBroke(_logger, exception, _account.ProjectId);
+            return Failure(DeliveryStatus.Unavailable, "token-endpoint-failed", null);
         }
     }
 
@@ -124,5 +133,11 @@ internal sealed class FcmTokenEndpoint : IDisposable
         var result = new DeliveryResult { Status = status, Reason = reason, RetryAfter = status == DeliveryStatus.Unavailable ? pause : null };
         var until = _time.GetElapsedTime(0) + pause;
         return new FcmAccessToken(new FcmAuthorization(null, result), until, until);
+    }
+
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Error, "No access token for project {Project}: the fetch broke.", EventName = "TokenFetchBroke")]
+        public static partial void FetchBroke(ILogger logger, Exception exception, string project);
     }
 }

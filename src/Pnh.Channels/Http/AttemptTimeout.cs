@@ -6,7 +6,7 @@ namespace Pnh.Channels.Http;
 
 /// <summary>
 /// Polly's timeout strategy for one attempt, without its timer, token source and state machine per call (some 900 bytes and 2 us). Also turns what the attempt
-/// throws into a value, as Polly wants it. Thread-safe.
+/// throws into a value, as Polly wants it: past the deadline that is the timeout, whatever the cancelled work threw. Thread-safe.
 /// </summary>
 internal sealed class AttemptTimeout(Deadlines deadlines) : ResilienceStrategy<Attempt>
 {
@@ -21,14 +21,14 @@ internal sealed class AttemptTimeout(Deadlines deadlines) : ResilienceStrategy<A
         {
             outcome = await callback(own, state);
         }
-        catch (Exception exception)
+        catch (Exception thrown)
         {
-            outcome = Outcome.FromException<Attempt>(exception);
+            outcome = Outcome.FromException<Attempt>(thrown);
         }
 
         ResilienceContextPool.Shared.Return(own);
-        return deadlines.End(deadline) && outcome.Exception is OperationCanceledException canceled && !context.CancellationToken.IsCancellationRequested
-            ? Outcome.FromException<Attempt>(new TimeoutRejectedException("The attempt took too long.", deadlines.Length, canceled))
+        return deadlines.End(deadline) && outcome.Exception is { } exception && !context.CancellationToken.IsCancellationRequested
+            ? Outcome.FromException<Attempt>(new TimeoutRejectedException("The attempt took too long.", deadlines.Length, exception))
             : outcome;
     }
 }

@@ -98,7 +98,7 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
 
     private static ProviderAnswer? FaultOf(Exception exception, CancellationToken cancellationToken) => exception switch
     {
-        _ when cancellationToken.IsCancellationRequested => null,
+        OperationCanceledException when cancellationToken.IsCancellationRequested => null,
         HttpRequestException { InnerException: EndpointNotPublicException } => ProviderAnswer.Failed(SendFault.NotSent, NotPublic),
         HttpRequestException { HttpRequestError: HttpRequestError.NameResolutionError } => ProviderAnswer.Failed(SendFault.NotSent, NameUnknown),
         HttpRequestException { HttpRequestError: HttpRequestError.SecureConnectionError } => ProviderAnswer.Failed(SendFault.NotSent, "tls-failed"),

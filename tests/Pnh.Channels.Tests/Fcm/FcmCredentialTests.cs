@@ -27,6 +27,21 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Fetch_KeyThatCannotSign_AFailureAndNoException()
+    {
+        await using var oauth = await ProviderStandIn.StartAsync((_, n) => FcmFixture.Grant(n));
+        using var key = RSA.Create(2048);
+        using var endpoint = new FcmTokenEndpoint(
+            new ServiceAccount("pnh-test", "pnh@example.com", null, new Uri(oauth.Address, "/token"), key), TestServices.For(oauth.Address, TimeProvider.System));
+        key.Dispose();
+
+        var fetched = await endpoint.FetchAsync(CancellationToken.None).WaitAsync(Sample.Limit);
+
+        Assert.Null(fetched.Authorization.Header);
+        Assert.Equal((DeliveryStatus.Unavailable, "token-endpoint-failed"), (fetched.Authorization.Failure.Status, fetched.Authorization.Failure.Reason));
+    }
+
+    [Fact]
     public async Task GetAsync_ClockSetBackAfterAFailure_PauseStaysShort()
     {
         var clock = new SteppedClock(_time) { Ahead = TimeSpan.FromHours(1) };

@@ -91,6 +91,31 @@ public sealed class ProviderPipelineTests
     }
 
     [Fact]
+    public async Task Execute_BreaksByItsDeadline_TimeoutAndNoBug()
+    {
+        var outcome = await RunAsync(async cancellation =>
+        {
+            try
+            {
+                await Task.Delay(Timeout.InfiniteTimeSpan, _time, cancellation);
+            }
+            catch (OperationCanceledException)
+            {
+                throw new IOException("cut off");
+            }
+
+            return Accepted;
+        });
+
+        var result = ProviderPipeline.ToResult(outcome.Exception!)!.Value;
+        Assert.Equal((DeliveryStatus.Unavailable, "timeout"), (result.Status, result.Reason));
+    }
+
+    [Fact]
+    public async Task Execute_BreaksBeforeItsDeadline_ThrownAsItIs() =>
+        Assert.IsType<IOException>((await RunAsync(static _ => throw new IOException("bug"))).Exception);
+
+    [Fact]
     public async Task Execute_SlowAndRefusedInTurn_TotalTimeoutStandsOutside()
     {
         // 3.9 s each and then a safe refusal: the third attempt is cut by the total of 10 s, not by its own 4 s.

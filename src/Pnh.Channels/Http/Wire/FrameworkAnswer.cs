@@ -58,10 +58,13 @@ internal static class FrameworkAnswer
         return new ProviderAnswer(status, buffer, length) { RetryAfter = Value(response, "retry-after"), Date = Value(response, "date") };
     }
 
-    /// <summary>What an exception out of the handler means; null when it is a bug or the caller's cancellation, and must be thrown.</summary>
+    /// <summary>
+    /// What an exception out of the handler means; null when it is a bug or the caller's cancellation, and must be thrown. A request that breaks while it is
+    /// being cancelled may say so by an exception of the network.
+    /// </summary>
     public static ProviderAnswer? FaultOf(Exception exception, CancellationToken cancellationToken) => exception switch
     {
-        _ when cancellationToken.IsCancellationRequested => null,
+        OperationCanceledException when cancellationToken.IsCancellationRequested => null,
         HttpRequestException { HttpRequestError: HttpRequestError.ConnectionError or HttpRequestError.SecureConnectionError or HttpRequestError.NameResolutionError }
             => ProviderAnswer.Failed(SendFault.NotSent, "connection-closed"),
         HttpRequestException { InnerException: HttpProtocolException { ErrorCode: RefusedStream } } => ProviderAnswer.Failed(SendFault.Refused, "stream-refused"),
