@@ -127,7 +127,7 @@ internal abstract partial class ProviderSender : IPushSender
 
             if (IsOver(delivery))
             {
-                _connections.Exit(place, answered: false, proven: false);
+                _connections.Return(place);
                 return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired)));
             }
 

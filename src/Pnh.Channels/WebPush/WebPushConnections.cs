@@ -58,6 +58,8 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
 
     public void Exit(in ConnectionPlace place, bool answered, bool proven) => _gauges.Sending(-1);
 
+    public void Return(in ConnectionPlace place) => _gauges.Sending(-1);
+
     public void Retire(in ConnectionPlace place)
     {
     }

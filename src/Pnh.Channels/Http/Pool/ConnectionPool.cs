@@ -62,7 +62,7 @@ internal sealed partial class ConnectionPool : IConnectionSource
 
     public void Exit(in ConnectionPlace place, bool answered, bool proven)
     {
-        PooledConnection? ended = null;
+        PooledConnection? ended;
         lock (_lock)
         {
             var connection = (PooledConnection)place.Owner!;
@@ -70,24 +70,30 @@ internal sealed partial class ConnectionPool : IConnectionSource
             connection.InFlight--;
             _inFlight--;
             connection.IdleSince = now;
+            connection.HasMissed |= !answered;
             if (answered)
             {
                 connection.SilentSince = connection.InFlight > 0 ? now : null;
+                connection.HasMissed = false;
                 connection.HasAnswered = true;
                 connection.IsProven |= proven;
                 _dials.Succeeded();
             }
 
-            if (connection.HasEnded)
-            {
-                CountUnanswered(connection);
-            }
-            else if (connection.IsDraining && connection.InFlight == 0)
-            {
-                ended = Remove(connection);
-            }
+            ended = Freed(connection);
+        }
 
-            Release(connection);
+        Close(ended);
+    }
+
+    public void Return(in ConnectionPlace place)
+    {
+        PooledConnection? ended;
+        lock (_lock)
+        {
+            var connection = (PooledConnection)place.Owner!;
+            TakeBack(connection);
+            ended = Freed(connection);
         }
 
         Close(ended);
@@ -178,6 +184,34 @@ internal sealed partial class ConnectionPool : IConnectionSource
         return new ConnectionPlace(connection.Wire, connection, null);
     }
 
+    /// <summary>The opposite of <see cref="Take"/>. Nothing was sent, so nobody waits for an answer, unless somebody did before.</summary>
+    private void TakeBack(PooledConnection connection)
+    {
+        connection.InFlight--;
+        _inFlight--;
+        if (connection is { InFlight: 0, HasMissed: false })
+        {
+            connection.SilentSince = null;
+        }
+    }
+
+    /// <summary>A place is free: for who waits, or the connection may go. Not null: the caller closes it.</summary>
+    private PooledConnection? Freed(PooledConnection connection)
+    {
+        PooledConnection? ended = null;
+        if (connection.HasEnded)
+        {
+            CountUnanswered(connection);
+        }
+        else if (connection.IsDraining && connection.InFlight == 0)
+        {
+            ended = Remove(connection);
+        }
+
+        Release(connection);
+        return ended;
+    }
+
     private void Release(PooledConnection connection)
     {
         while (connection.Room > 0 && _waiters.TryDequeue(out var waiter))
@@ -186,8 +220,7 @@ internal sealed partial class ConnectionPool : IConnectionSource
             if (!waiter.TrySetResult(place))
             {
                 // Gave up meanwhile.
-                connection.InFlight--;
-                _inFlight--;
+                TakeBack(connection);
             }
         }
     }

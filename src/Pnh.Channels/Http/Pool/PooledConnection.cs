@@ -37,6 +37,9 @@ internal sealed class PooledConnection : IConnectionObserver
     /// <summary>Since when requests wait without any answer to any of them; null = none does. A request that gave up does not end it: only an answer is progress.</summary>
     public long? SilentSince { get; set; }
 
+    /// <summary>A request went unanswered since then. What was given back unsent says nothing of the connection.</summary>
+    public bool HasMissed { get; set; }
+
     /// <summary>When it began to drain; null = it does not.</summary>
     public long? DrainingSince { get; private set; }
 
@@ -92,16 +95,19 @@ internal interface IConnectionSource : IAsyncDisposable
     int MaxInFlight { get; }
 
     /// <summary>
-    /// Takes a place, at once when there is one. Every place is paid back by <see cref="Exit"/>. No place: the provider cannot be reached, or
+    /// Takes a place, at once when there is one. Every place is paid back by <see cref="Exit"/> or <see cref="Return"/>. No place: the provider cannot be reached, or
     /// <paramref name="cancellationToken"/> was cancelled meanwhile (<see cref="ConnectionPlace.Busy"/>). Never throws.
     /// </summary>
     ValueTask<ConnectionPlace> EnterAsync(CancellationToken cancellationToken);
 
-    /// <summary>Gives the place back.</summary>
+    /// <summary>Gives the place of a request back that was sent.</summary>
     /// <param name="place">As it was taken.</param>
     /// <param name="answered">An answer came.</param>
     /// <param name="proven">The answer shows that the provider takes our credential.</param>
     void Exit(in ConnectionPlace place, bool answered, bool proven);
+
+    /// <summary>Gives the place back unused: instead of <see cref="Exit"/>, when nothing was sent.</summary>
+    void Return(in ConnectionPlace place);
 
     /// <summary>No further request goes to this place's connection; those under way finish. Does nothing when it is retired already.</summary>
     void Retire(in ConnectionPlace place);

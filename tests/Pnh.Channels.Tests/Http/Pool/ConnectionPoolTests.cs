@@ -171,6 +171,41 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Stall_PlaceGivenBackUnsent_NoSilence()
+    {
+        Start(new() { MaxInFlight = 1, MaxConnections = 1 });
+        var (_, warm) = await WarmAsync();
+        _pool!.Return(await EnterAsync());
+
+        // A waiter that gave up took its place for a moment too.
+        var only = await EnterAsync();
+        using var stop = new CancellationTokenSource();
+        var waiting = _pool.EnterAsync(stop.Token).AsTask();
+        await stop.CancelAsync();
+        await waiting;
+        _pool.Exit(only, answered: true, proven: true);
+
+        _time.Advance(TimeSpan.FromSeconds(20));
+
+        Assert.Equal((1, 0), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Stalled)));
+        Assert.Same(warm.Connection, (await EnterAsync()).Connection);
+    }
+
+    [Fact]
+    public async Task Stall_PlaceGivenBackUnsentAfterATimeout_TheTimeoutStillCounts()
+    {
+        Start(new());
+        await WarmAsync();
+        _pool!.Exit(await EnterAsync(), answered: false, proven: false);
+        _time.Advance(TimeSpan.FromSeconds(5));
+        _pool.Return(await EnterAsync());
+
+        _time.Advance(TimeSpan.FromSeconds(5));
+
+        Assert.Equal((0, 1), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Stalled)));
+    }
+
+    [Fact]
     public async Task GoAway_InFlightFinishesTheRestGoesElsewhere()
     {
         Start(new());
