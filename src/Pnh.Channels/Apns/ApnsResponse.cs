@@ -12,6 +12,8 @@ internal static class ApnsResponse
     public const string ExpiredProviderToken = "ExpiredProviderToken";
     public const string TooManyRequests = "TooManyRequests";
     public const string TooManyProviderTokenUpdates = "TooManyProviderTokenUpdates";
+    public const string Shutdown = "Shutdown";
+    public const string IdleTimeout = "IdleTimeout";
 
     /// <summary>Maps an answer other than 200.</summary>
     /// <param name="status">HTTP status.</param>
@@ -40,7 +42,7 @@ internal static class ApnsResponse
     /// connection would be refused too.
     /// </summary>
     public static bool IsSafeToRetry(DeliveryResult result) =>
-        result is { Status: DeliveryStatus.Unavailable, RetryAfter: null, Reason: "InternalServerError" or "ServiceUnavailable" or "Shutdown" or "IdleTimeout" };
+        result is { Status: DeliveryStatus.Unavailable, RetryAfter: null, Reason: "InternalServerError" or "ServiceUnavailable" or Shutdown or IdleTimeout };
 
     /// <summary>The provider's trouble, not a device's, a payload's or the credential's.</summary>
     public static bool IsOutage(DeliveryResult result) =>
@@ -61,7 +63,7 @@ internal static class ApnsResponse
             or "InvalidProviderToken" or "MissingProviderToken" or "UnrelatedKeyIdInToken" or "BadEnvironmentKeyIdInToken"
             or "BadEnvironmentKeyInToken" or "Forbidden" => DeliveryStatus.Misconfigured,
         TooManyRequests => DeliveryStatus.Throttled,
-        TooManyProviderTokenUpdates or "IdleTimeout" or "InternalServerError" or "ServiceUnavailable" or "Shutdown" => DeliveryStatus.Unavailable,
+        TooManyProviderTokenUpdates or IdleTimeout or "InternalServerError" or "ServiceUnavailable" or Shutdown => DeliveryStatus.Unavailable,
         _ => null,
     };
 

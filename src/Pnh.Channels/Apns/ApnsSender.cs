@@ -84,6 +84,15 @@ internal sealed class ApnsSender : ProviderSender
         return Read(answer, delivery) with { ProviderId = answer is { Status: 200, ApnsUniqueId: { } unique } ? $"{id} {unique}" : id };
     }
 
+    /// <summary>The key may have been changed while the request waited for its place, and a new connection is bound to the first that it sees.</summary>
+    protected override void Refresh(ref ProviderRequest request)
+    {
+        if (_identity.Authorization is { } current && !ReferenceEquals(current, request.Headers.Find(HeaderName.Authorization)))
+        {
+            request = request with { Headers = request.Headers.With(HeaderName.Authorization, current) };
+        }
+    }
+
     /// <summary>An expired token is replaced, unless it is too young for that.</summary>
     protected override bool TryCorrect(ref ProviderRequest request, in DeliveryResult result)
     {
@@ -120,13 +129,15 @@ internal sealed class ApnsSender : ProviderSender
 
     /// <summary>
     /// A connection that has seen an expired token keeps refusing, whatever token comes next (Pushy learned it the hard way), and one that has seen too many
-    /// tokens refuses for 20 minutes. A token that is too young to be replaced is refused by our clock's fault, which no new connection cures.
+    /// tokens refuses for 20 minutes. A token that is too young to be replaced is refused by our clock's fault, which no new connection cures. Every other
+    /// refusal of key or topic is bound to the connection: Apple reads both on its first push, and what is put right afterwards helps new connections only.
     /// </summary>
     protected override bool SpoilsConnection(in ProviderRequest request, in DeliveryResult result) => result.Reason switch
     {
-        ApnsResponse.ExpiredProviderToken => _identity.Replace(request.Headers.AsSpan()[0].Value) is not null,
-        ApnsResponse.TooManyProviderTokenUpdates => true,
-        _ => false,
+        ApnsResponse.ExpiredProviderToken =>
+            request.Headers.Find(HeaderName.Authorization) is { } refused && _identity.Replace(refused) is not null,
+        ApnsResponse.TooManyProviderTokenUpdates or ApnsResponse.Shutdown or ApnsResponse.IdleTimeout => true,
+        _ => result.Status == DeliveryStatus.Misconfigured,
     };
 
     /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>

@@ -101,6 +101,11 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>What an answer means for the delivery.</summary>
     protected abstract DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery);
 
+    /// <summary>Called with a place taken, just before the request goes: what must be no older than its connection is brought up to date.</summary>
+    protected virtual void Refresh(ref ProviderRequest request)
+    {
+    }
+
     /// <summary>True when the request was corrected by what its answer says of our credential, and shall be sent once more at once.</summary>
     protected virtual bool TryCorrect(ref ProviderRequest request, in DeliveryResult result) => false;
 
@@ -139,6 +144,7 @@ internal abstract partial class ProviderSender : IPushSender
                     request = request with { Wanted = request.Wanted | WantedHeaders.Date };
                 }
 
+                Refresh(ref request);
                 using var answer = await place.Connection.SendAsync(request, cancellationToken);
                 answered = answer.Fault == SendFault.None;
                 _gauges.Clock.Note(answer.Date);

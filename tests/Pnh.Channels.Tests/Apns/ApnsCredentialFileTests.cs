@@ -51,6 +51,27 @@ public sealed class ApnsCredentialFileTests
     }
 
     [Fact]
+    public async Task KeyFile_ReplacedWhileARequestWaitsForItsPlace_NewConnectionSeesTheNewKeyOnly()
+    {
+        var time = new FakeTimeProvider();
+        var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200, Gate: gate.Task) : new Reply(200), time);
+        var first = apns.SendAsync(Sample.Event(time, notification: Hello));
+        await UntilAsync(time, () => apns.Server.Requests.Count == 1, TimeSpan.Zero);
+
+        // The connection is cold: one request at a time, until it has answered.
+        var second = apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"));
+        using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        apns.Take(other);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await second).Status);
+        gate.SetResult();
+        Assert.Equal(DeliveryStatus.Accepted, (await first).Status);
+        Assert.NotEqual(apns.Server.Requests[0].Connection, apns.Server.Requests[1].Connection);
+        Assert.NotEqual(apns.Server.Requests[0].Headers["authorization"], apns.Server.Requests[1].Headers["authorization"]);
+    }
+
+    [Fact]
     public async Task KeyFile_Gone_OldKeyStays()
     {
         var time = new FakeTimeProvider();
@@ -162,13 +183,13 @@ public sealed class ApnsCredentialFileTests
     private static double Read(ProviderGauges gauges, ProviderReading reading, string label) =>
         gauges.Readings.Single(one => one.Reading == reading && one.Label == label).Read();
 
-    private static async Task UntilAsync(FakeTimeProvider time, Func<bool> condition)
+    private static async Task UntilAsync(FakeTimeProvider time, Func<bool> condition, TimeSpan? step = null)
     {
         var start = TimeProvider.System.GetTimestamp();
         while (!condition())
         {
             Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
-            time.Advance(TimeSpan.FromSeconds(1));
+            time.Advance(step ?? TimeSpan.FromSeconds(1));
             await Task.Delay(5);
         }
     }

@@ -1,4 +1,6 @@
 using System.Security.Cryptography;
+using Microsoft.Extensions.DependencyInjection;
+using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
@@ -87,6 +89,10 @@ internal sealed class ApnsFixture : IAsyncDisposable
         File.WriteAllText(_host.PathOf("next.p8"), text);
         File.Move(_host.PathOf("next.p8"), _host.PathOf("key.p8"), overwrite: true);
     }
+
+    /// <summary>Another key in the place of the account's, as its file would bring it, but now.</summary>
+    public void Take(ECDsa other) =>
+        ((ApnsCredential)_host.Services.GetRequiredService<ApnsAccounts>().Get("demo/0").Identity).Take("TEAM123456", "NEWKEY7890", other);
 
     public void DeleteKey() => File.Delete(_host.PathOf("key.p8"));
 

@@ -145,6 +145,27 @@ public sealed class ApnsSharingTests : IDisposable
         await second.Quarantine!.DisposeAsync();
     }
 
+    /// <summary>A topic that is added at Apple, a key that is allowed again: connections that saw the refusal go on refusing.</summary>
+    [Theory]
+    [InlineData(400, "TopicDisallowed")]
+    [InlineData(400, "BadTopic")]
+    [InlineData(403, "InvalidProviderToken")]
+    [InlineData(403, "UnrelatedKeyIdInToken")]
+    public async Task Refused_PutRightAtApple_AcceptedOverAnotherConnection(int status, string reason)
+    {
+        string? first = null;
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            (first ??= request.Connection) == request.Connection ? new Reply(status, $$"""{"reason":"{{reason}}"}""") : new Reply(200));
+        await using var host = Host(server);
+        await using var sender = host.Channel("apns").Open("demo/0", EventClass.Message);
+
+        Assert.Equal(reason, (await SendAsync(sender)).Reason);
+        _time.Advance(ConfigurationStop.Pause);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(sender)).Status);
+        await sender.Quarantine!.DisposeAsync();
+    }
+
     [Theory]
     [InlineData("BadEnvironmentKeyIdInToken")]
     [InlineData("BadEnvironmentKeyInToken")]
