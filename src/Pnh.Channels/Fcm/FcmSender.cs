@@ -13,18 +13,24 @@ internal sealed class FcmSender : ProviderSender
     /// <summary>Google's front ends end a connection with more streams than this (PROTOCOL_ERROR, exceeded_max_concurrent_streams).</summary>
     private const int InFlight = 100;
 
+    /// <summary>FCM's own calls inside take up to 10 s; who gives up earlier sends twice.</summary>
+    private static readonly TimeSpan LeastAttempt = TimeSpan.FromSeconds(10);
+
+    /// <summary>That after a connection had to be dialled, which takes up to <see cref="ProviderDial.Timeout"/>.</summary>
+    private static readonly TimeSpan AttemptTimeout = TimeSpan.FromSeconds(14);
+
     private static readonly ProviderPipelineOptions Pipeline = new()
     {
-        // FCM's own calls inside take up to 10 s; who gives up earlier sends twice.
-        TotalTimeout = TimeSpan.FromSeconds(25),
-        AttemptTimeout = TimeSpan.FromSeconds(12),
+        // Two attempts, should the first find no place at all.
+        TotalTimeout = TimeSpan.FromSeconds(30),
+        AttemptTimeout = AttemptTimeout,
 
         // FCM wants at least 10 s before a retry: that is for the hub's schedule. Only what never reached it is repeated here.
         IsSafeToRetry = static _ => false,
         IsOutage = FcmResponse.IsOutage,
     };
 
-    /// <summary>A place in the pace further away than this is for the hub's schedule: it would use up the attempt.</summary>
+    /// <summary>A place in the pace further away than this is for the hub's schedule: it would hold a worker of the lane.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
 
     private readonly FcmCredential _credential;
@@ -69,23 +75,45 @@ internal sealed class FcmSender : ProviderSender
         return _devices.Take(address.Value) is var wait && wait > TimeSpan.Zero ? Later(DeliveryStatus.Throttled, "device-paced", wait) : null;
     }
 
+    /// <summary>The token and the pace, up to 15 s: FCM would have the less of an attempt.</summary>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    protected override async ValueTask<DeliveryResult?> PrepareAsync(Delivery delivery, CancellationToken cancellationToken)
     {
-        var authorization = await _credential.GetAsync(cancellationToken);
-        if (authorization.Header is not { } header)
+        if (IsBreakerOpen)
         {
-            return Outcome.FromResult(Attempt.Of(authorization.Failure));
+            return null;
+        }
+
+        var authorization = await _credential.GetAsync(cancellationToken);
+        if (authorization.Header is null)
+        {
+            return authorization.Failure;
         }
 
         if (_pace.Take(delivery.Event.Class, LongestWait) is not { } wait)
         {
-            return Outcome.FromResult(Attempt.Of(Later(DeliveryStatus.Unavailable, "project-paced", LongestWait)));
+            return Later(DeliveryStatus.Unavailable, "project-paced", LongestWait);
         }
 
         if (wait > TimeSpan.Zero)
         {
             await Task.Delay(wait, Time, cancellationToken);
+        }
+
+        return null;
+    }
+
+    /// <summary>FCM: no retry before 10 s, whatever became of the first; spread.</summary>
+    protected override TimeSpan? PauseAfterUnknown() => RetryAfter.Jittered(FcmResponse.OutagePause);
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
+    {
+        var start = Time.GetTimestamp();
+        var authorization = await _credential.GetAsync(cancellationToken);
+        if (authorization.Header is not { } header)
+        {
+            return Outcome.FromResult(Attempt.Of(authorization.Failure));
         }
 
         var attempt = await ExchangeAsync(Request(delivery, header), delivery, cancellationToken);
@@ -100,8 +128,14 @@ internal sealed class FcmSender : ProviderSender
             return Outcome.FromResult(Attempt.Of(replaced.Failure));
         }
 
-        return string.Equals(other, header, StringComparison.Ordinal)
-            ? attempt
+        if (string.Equals(other, header, StringComparison.Ordinal))
+        {
+            return attempt;
+        }
+
+        // A token that came late leaves FCM too little of this attempt.
+        return Time.GetElapsedTime(start) > AttemptTimeout - LeastAttempt
+            ? Outcome.FromResult(Attempt.Of(Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause))))
             : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
     }
 

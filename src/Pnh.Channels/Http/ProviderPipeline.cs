@@ -14,7 +14,7 @@ internal sealed record ProviderPipelineOptions
     /// <summary>All attempts and their pauses together.</summary>
     public required TimeSpan TotalTimeout { get; init; }
 
-    /// <summary>One attempt, the wait for a connection included.</summary>
+    /// <summary>One attempt, the wait for a connection included; what a sender prepares before is not.</summary>
     public required TimeSpan AttemptTimeout { get; init; }
 
     /// <summary>True for an answer that says the request was not carried out, so that sending it again cannot show it twice.</summary>

@@ -6,6 +6,8 @@ using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
 using Polly;
+using Polly.CircuitBreaker;
+using Polly.Timeout;
 
 namespace Pnh.Channels.Http;
 
@@ -49,6 +51,9 @@ internal abstract partial class ProviderSender : IPushSender
 
     protected TimeProvider Time { get; }
 
+    /// <summary>No request goes to the provider for now, so nothing needs to wait for one.</summary>
+    protected bool IsBreakerOpen => _trunk.Breaker == CircuitState.Open;
+
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken)
     {
@@ -60,6 +65,11 @@ internal abstract partial class ProviderSender : IPushSender
         if ((Refuse(delivery) ?? Held()) is { } refusal)
         {
             return refusal;
+        }
+
+        if (await PrepareAsync(delivery, cancellationToken) is { } failure)
+        {
+            return Conclude(failure);
         }
 
         _trunk.Budget.Earn();
@@ -79,7 +89,7 @@ internal abstract partial class ProviderSender : IPushSender
                 cancellationToken.ThrowIfCancellationRequested();
             }
 
-            return Conclude(result);
+            return Conclude(IsUnknown(outcome) && result.RetryAfter is null ? result with { RetryAfter = PauseAfterUnknown() } : result);
         }
         finally
         {
@@ -94,6 +104,12 @@ internal abstract partial class ProviderSender : IPushSender
 
     /// <summary>What can be said without asking the provider (payload too large, …); null = send it.</summary>
     protected abstract DeliveryResult? Refuse(Delivery delivery);
+
+    /// <summary>What may take its time before the first attempt and must not use up the attempt's own; not null = the delivery's result.</summary>
+    protected virtual ValueTask<DeliveryResult?> PrepareAsync(Delivery delivery, CancellationToken cancellationToken) => default;
+
+    /// <summary>The least wait after a request that may have been carried out; null = the hub's own schedule.</summary>
+    protected virtual TimeSpan? PauseAfterUnknown() => null;
 
     /// <summary>One attempt: a credential, a request of its own, <see cref="ExchangeAsync"/>. What it throws becomes the outcome too.</summary>
     protected abstract ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken);
@@ -212,6 +228,10 @@ internal abstract partial class ProviderSender : IPushSender
         var accepted = delivery.Event;
         return delivery.Withdrawal is null && accepted.ExpiresAt > accepted.AcceptedAt && accepted.ExpiresAt <= Time.GetUtcNow();
     }
+
+    /// <summary>The request was sent, and nobody knows what became of it.</summary>
+    private static bool IsUnknown(in Outcome<Attempt> outcome) =>
+        outcome.Exception is TimeoutRejectedException || outcome.Result.Fault == SendFault.Ambiguous;
 
     /// <summary>The provider judged the message, so it had accepted the credential.</summary>
     private static bool IsProof(DeliveryStatus status) =>
