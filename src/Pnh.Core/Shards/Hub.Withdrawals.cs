@@ -13,7 +13,7 @@ public sealed partial class Hub
     /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
     /// </summary>
     public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, CancellationToken cancellationToken) =>
-        WithdrawAsync(new Withdrawal(app, id, reason), reason, user: null, exceptDevice: null, cancellationToken);
+        WithdrawAsync(new Withdrawal(app, id, reason) { At = _time.GetUtcNow() }, reason, user: null, exceptDevice: null, cancellationToken);
 
     /// <inheritdoc/>
     public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
@@ -29,7 +29,8 @@ public sealed partial class Hub
             }
 
             var noted = answer is null ? reason : $"{reason}: {answer}";
-            await WithdrawAsync(new Withdrawal(session.App, eventId, reason), noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
+            var withdrawal = new Withdrawal(session.App, eventId, reason) { At = _time.GetUtcNow() };
+            await WithdrawAsync(withdrawal, noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
         {

@@ -103,11 +103,18 @@ internal sealed partial class Shard
 
     private void CompleteClear(Delivery clear, in DeliveryResult result)
     {
-        if (result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected && clear.Attempts < ClearAttempts
-            && WaitAfter(clear, result, ClearWithin) is var wait && wait <= ClearWithin)
+        clear.Asked += result.IsHeld ? 0 : 1;
+        var isWorthIt = result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected
+            || result is { Status: DeliveryStatus.Misconfigured, RetryAfter: not null };
+        if (isWorthIt && clear.Asked < ClearAttempts)
         {
-            _wheel.Schedule(clear, wait);
-            return;
+            var rest = clear.Withdrawal!.At + ClearWithin - _now;
+            var wait = WaitAfter(clear, result, rest);
+            if (wait <= rest)
+            {
+                _wheel.Schedule(clear, wait);
+                return;
+            }
         }
 
         NoteCleared(

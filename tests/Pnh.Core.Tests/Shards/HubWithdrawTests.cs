@@ -158,6 +158,44 @@ public sealed class HubWithdrawTests
         hub.AssertAllEnded(id);
     }
 
+    [Theory]
+    [InlineData(DeliveryStatus.Unavailable, 5)]
+    [InlineData(DeliveryStatus.Misconfigured, 30)]
+    public async Task Withdraw_HeldWithoutAskingTheProvider_ClearedOnceItIsAsked(DeliveryStatus status, int seconds)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        var held = 0;
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(++held <= 6
+            ? new DeliveryResult { Status = status, Reason = "held", RetryAfter = TimeSpan.FromSeconds(seconds), IsHeld = true }
+            : DeliveryResult.Of(DeliveryStatus.Accepted));
+        await WithdrawAsync(hub, id);
+        await hub.PassAsync(400);
+        Assert.Equal(7, Pushes(hub).Count(p => p == "phone:cleared"));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_HeldForLong_GivenUpAnHourAfterTheWithdrawal()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        var withdrawn = hub.Now;
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(
+            new DeliveryResult { Status = DeliveryStatus.Misconfigured, Reason = "held", RetryAfter = TimeSpan.FromSeconds(30), IsHeld = true });
+        await WithdrawAsync(hub, id);
+        var step = TimeSpan.FromSeconds(5);
+        await hub.PassAsync(TimeSpan.FromHours(2), step);
+        Assert.Equal("held", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+
+        // What is due within a step happens at its end.
+        Assert.InRange(hub.Fcm.Sent[^1].At - withdrawn, TimeSpan.FromMinutes(59), TimeSpan.FromMinutes(60) + step);
+        hub.AssertAllEnded(id);
+    }
+
     [Fact]
     public async Task Withdraw_ProviderSaysTomorrow_LeavesNoTimer()
     {
