@@ -220,14 +220,7 @@ internal abstract partial class ProviderSender : IPushSender
     /// What was acknowledged or taken back while it waited here (for a dial, a token, the pace, a retry: up to half a minute) would be shown after the push that
     /// clears it. Its end is booked, so the result counts nothing.
     /// </summary>
-    private bool IsOver(Delivery delivery) => delivery.IsSettled || IsExpired(delivery);
-
-    /// <summary>A TTL of 0 means now or never: it never waited, so it is not expired here. What clears an event is sent after the event's end too.</summary>
-    private bool IsExpired(Delivery delivery)
-    {
-        var accepted = delivery.Event;
-        return delivery.Withdrawal is null && accepted.ExpiresAt > accepted.AcceptedAt && accepted.ExpiresAt <= Time.GetUtcNow();
-    }
+    private bool IsOver(Delivery delivery) => delivery.IsSettled || delivery.IsTooLate(Time);
 
     /// <summary>The request was sent, and nobody knows what became of it.</summary>
     private static bool IsUnknown(in Outcome<Attempt> outcome) =>

@@ -11,6 +11,9 @@ namespace Pnh.Core.Deliveries;
 /// </summary>
 public sealed class Delivery : WheelEntry
 {
+    /// <summary>A dial takes up to 3.5 s: who needs one is still in time.</summary>
+    public static readonly TimeSpan NowOrNever = TimeSpan.FromSeconds(5);
+
     /// <summary>The event, shared by all its deliveries.</summary>
     public required Event Event { get; init; }
 
@@ -33,6 +36,15 @@ public sealed class Delivery : WheelEntry
     /// <summary>True once nothing shall be sent any more: a lane and its sender skip what was acknowledged or withdrawn while it waited. Safe to read anywhere.</summary>
     public bool IsSettled => Volatile.Read(ref _isSettled);
 
+    /// <summary>
+    /// True when its time is over. A TTL of 0 means now or never, and now ends <see cref="NowOrNever"/> after it entered its lane: behind a provider that is down
+    /// it would ring minutes late. What clears an event is sent after the event's end too. Safe to read anywhere.
+    /// </summary>
+    public bool IsTooLate(TimeProvider time) =>
+        Withdrawal is null && (Event.ExpiresAt > Event.AcceptedAt
+            ? Event.ExpiresAt <= time.GetUtcNow()
+            : time.GetElapsedTime(QueuedTimestamp) > NowOrNever);
+
     /// <summary>Its place in the mailbox, which holds its state; null for one that clears.</summary>
     internal MailboxItem? Item { get; init; }
 
@@ -54,8 +66,8 @@ public sealed class Delivery : WheelEntry
     /// <summary>Of a clear: how many of the attempts the provider was asked at, which an open breaker or a refused account does not do.</summary>
     internal int Asked { get; set; }
 
-    /// <summary>When the delivery entered its lane, for the queue's age.</summary>
-    internal long QueuedTimestamp { get; set; }
+    /// <summary>When the delivery entered its lane; before that, never.</summary>
+    internal long QueuedTimestamp { get; set; } = long.MaxValue;
 
     /// <summary>From now on the push goes there. For the lane, between two attempts.</summary>
     internal void MoveTo(PushAddress address) => _address = address;

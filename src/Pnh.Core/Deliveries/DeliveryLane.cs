@@ -184,7 +184,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
                     continue;
                 }
 
-                var result = delivery.Withdrawal is null && delivery.Event.ExpiresAt <= _time.GetUtcNow() && delivery.Event.ExpiresAt > delivery.Event.AcceptedAt
+                var result = delivery.IsTooLate(_time)
                     ? DeliveryResult.Of(DeliveryStatus.Expired)
                     : await _sender.SendAsync(delivery, _stopping.Token).ConfigureAwait(false);
                 if (_pace is not null)

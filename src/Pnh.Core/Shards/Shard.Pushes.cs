@@ -102,6 +102,10 @@ internal sealed partial class Shard
             NoLongerWaitsElsewhere(delivery);
             _wheel.Cancel(delivery);
         }
+        else if (delivery.Withdrawal is null && IsNowOrNever(delivery.Event))
+        {
+            End(delivery);
+        }
         else
         {
             // After a 202 nothing is shed, only delayed.

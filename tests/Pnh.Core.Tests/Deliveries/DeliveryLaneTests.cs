@@ -14,6 +14,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     private readonly FakeChannel _channel;
     private readonly TaskCompletionSource _open = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly DeliveryLane _lane;
+    private volatile DeliveryStatus _last;
     private int _completed;
     private int _inFlight;
     private int _mostInFlight;
@@ -79,6 +80,39 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         Assert.True(_lane.TryEnqueue(delivery));
     }
 
+    [Theory]
+    [InlineData(0, DeliveryStatus.Expired)]
+    [InlineData(3600, DeliveryStatus.Accepted)]
+    public async Task TryEnqueue_WaitsTenMinutes_NowOrNeverIsNotSent(int ttl, DeliveryStatus expected)
+    {
+        _channel.MaxInFlight = 1;
+        Assert.True(_lane.TryEnqueue(NewDelivery()));
+        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
+        Assert.True(_lane.TryEnqueue(NewDelivery(ttl: TimeSpan.FromSeconds(ttl))));
+
+        _clock.Advance(TimeSpan.FromMinutes(10));
+        _open.SetResult();
+
+        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        Assert.Equal(expected, _last);
+        Assert.Equal(expected == DeliveryStatus.Accepted ? 2 : 1, _channel.Sent.Count);
+    }
+
+    [Fact]
+    public async Task TryEnqueue_NowOrNeverWithinItsSeconds_Sent()
+    {
+        _channel.MaxInFlight = 1;
+        Assert.True(_lane.TryEnqueue(NewDelivery()));
+        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
+        Assert.True(_lane.TryEnqueue(NewDelivery(ttl: TimeSpan.Zero)));
+
+        _clock.Advance(Delivery.NowOrNever);
+        _open.SetResult();
+
+        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        Assert.Equal(2, _channel.Sent.Count);
+    }
+
     [Fact]
     public async Task Drain_TakesNothingMore()
     {
@@ -115,7 +149,11 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
 
     ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery) => ValueTask.FromResult(true);
 
-    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result) => Interlocked.Increment(ref _completed);
+    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
+    {
+        _last = result.Status;
+        Interlocked.Increment(ref _completed);
+    }
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug) => throw bug;
 
@@ -139,12 +177,12 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         return DeliveryResult.Of(DeliveryStatus.Accepted);
     }
 
-    private static Delivery NewDelivery(string deviceId = "d1")
+    private static Delivery NewDelivery(string deviceId = "d1", TimeSpan? ttl = null)
     {
         var device = PlanScene.NewDevice(deviceId, "fcm");
         return new Delivery
         {
-            Event = PlanScene.NewEvent(EventClass.Message),
+            Event = PlanScene.NewEvent(EventClass.Message, ttl: ttl),
             User = new UserKey("demo", "ada"),
             Device = device,
             Address = device.Addresses[0],

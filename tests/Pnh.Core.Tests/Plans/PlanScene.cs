@@ -27,14 +27,15 @@ public sealed record PlanScene(Event Event, UserSnapshot Snapshot, IReadOnlyList
     }
 
     public static Event NewEvent(
-        EventClass @class, EventTarget? to = null, Exclusions? except = null, IReadOnlyList<string>? channels = null, TimeSpan? ack = null) => new()
+        EventClass @class, EventTarget? to = null, Exclusions? except = null, IReadOnlyList<string>? channels = null, TimeSpan? ack = null,
+        TimeSpan? ttl = null) => new()
         {
             App = "demo",
             Id = "e1",
             To = to ?? EventTarget.ToUser(User),
             Class = @class,
             AcceptedAt = Noon,
-            ExpiresAt = Noon.AddHours(1),
+            ExpiresAt = Noon + (ttl ?? TimeSpan.FromHours(1)),
             Except = except,
             Channels = channels,
             AckWithin = ack,

@@ -29,6 +29,27 @@ public sealed class HubPushTimeTests
     }
 
     [Fact]
+    public async Task NowOrNever_LaneIsFull_EndsAtOnce()
+    {
+        await using var hub = new HubUnderTest();
+        for (var user = 0; user < 200; user++)
+        {
+            hub.Store.Put($"u{user}", hub.Phone("phone"));
+        }
+
+        var never = new TaskCompletionSource<DeliveryResult>();
+        hub.Fcm.Answer = (_, cancellation) => new ValueTask<DeliveryResult>(never.Task.WaitAsync(cancellation));
+        for (var i = 0; i < 65_536 + hub.Fcm.MaxInFlight; i++)
+        {
+            await hub.Hub.AcceptAsync(hub.NewEvent("\"channels\":[\"fcm\"]", $$"""{"user":"u{{i % 200}}"}"""));
+        }
+
+        var now = hub.NewEvent("\"ttl\":0,\"channels\":[\"fcm\"]", """{"user":"u0"}""");
+        await hub.Hub.AcceptAsync(now);
+        Assert.Equal("expired", hub.Journal.EndOf(now.Id, "phone"));
+    }
+
+    [Fact]
     public async Task Throttled_WaitsAsTold()
     {
         await using var hub = new HubUnderTest();
