@@ -45,6 +45,38 @@ public class FcmCollapseKeysTests
     }
 
     [Fact]
+    public void TryTake_HundredThousandDevicesWithAKeyEach_NearlyAllFindAPlace()
+    {
+        const int Devices = 100_000;
+        var keys = new FcmCollapseKeys(_time);
+
+        Assert.InRange(Take(), Devices * 99 / 100, Devices);
+
+        // Again with the same keys, and once they are over with others.
+        Assert.InRange(Take(), Devices * 99 / 100, Devices);
+        _time.Advance(Ttl + TimeSpan.FromSeconds(2));
+        Assert.InRange(Take(), Devices * 99 / 100, Devices);
+
+        int Take() => Enumerable.Range(0, Devices).Count(i => keys.TryTake($"phone-{i}", $"chat-{i}-{_time.GetTimestamp()}", Ttl));
+    }
+
+    [Fact]
+    public void TryTake_FifthKeyAmongManyDevices_RefusedAsAlone()
+    {
+        var keys = new FcmCollapseKeys(_time);
+        var taken = 0;
+        for (var device = 0; device < 10_000; device++)
+        {
+            for (var key = 0; key <= FcmCollapseKeys.Most; key++)
+            {
+                taken += keys.TryTake($"phone-{device}", $"chat-{device}-{key}", Ttl) ? 1 : 0;
+            }
+        }
+
+        Assert.InRange(taken, 10_000 * FcmCollapseKeys.Most * 99 / 100, 10_000 * FcmCollapseKeys.Most);
+    }
+
+    [Fact]
     public async Task SendAsync_FifthKeyOfADevice_GoesWithoutAndKeepsItsTag()
     {
         await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok(), time: _time);
