@@ -143,6 +143,9 @@ internal sealed class ApnsSender : ProviderSender
     /// <summary>410 is no error to Apple, and does not slow a connection; the 400s about tokens do.</summary>
     protected override bool IsHeldAgainstUs(in DeliveryResult result) => result.Reason is "BadDeviceToken" or "DeviceTokenNotForTopic";
 
+    /// <summary>Tokens of the other environment or of another app look like that too.</summary>
+    protected override bool IsPerhapsOurFault(in DeliveryResult result) => IsHeldAgainstUs(result);
+
     protected override ConfigurationStop StopFor(in DeliveryResult refusal) =>
         ApnsResponse.IsOfTopic(refusal) ? _topicStop : ApnsResponse.IsOfEnvironment(refusal) ? _environmentStop : _identity.Stop;
 

@@ -159,6 +159,9 @@ internal sealed class FcmSender : ProviderSender
         return result;
     }
 
+    /// <summary>Every token of another project's app.</summary>
+    protected override bool IsPerhapsOurFault(in DeliveryResult result) => result.Reason == "SENDER_ID_MISMATCH";
+
     private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan wait) => new() { Status = status, Reason = reason, RetryAfter = wait };
 
     private static PoolOptions ConnectionsTo(FcmAccount account) => new()

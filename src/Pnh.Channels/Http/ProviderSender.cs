@@ -25,6 +25,7 @@ internal abstract partial class ProviderSender : IPushSender
     private readonly ILogger _logger;
     private readonly string _account;
     private bool _misconfigured;
+    private bool _keepsAddresses;
     private bool _isDisposed;
 
     /// <param name="account">Its name, for logs.</param>
@@ -131,6 +132,9 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>True for a dead address that the provider holds against us.</summary>
     protected virtual bool IsHeldAgainstUs(in DeliveryResult result) => true;
 
+    /// <summary>True for a dead address by a word that a wrong account (its topic, environment, project) gets for good addresses too.</summary>
+    protected virtual bool IsPerhapsOurFault(in DeliveryResult result) => false;
+
     /// <summary>Which of the stops a refusal of our configuration concerns.</summary>
     protected virtual ConfigurationStop StopFor(in DeliveryResult refusal) => _stops[0];
 
@@ -178,32 +182,6 @@ internal abstract partial class ProviderSender : IPushSender
         }
     }
 
-    private Attempt Judge(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery, in ConnectionPlace place)
-    {
-        var result = Read(answer, request, delivery);
-        Remember(delivery, result);
-        if (SpoilsConnection(request, result))
-        {
-            _connections.Retire(place);
-        }
-
-        return Attempt.Answered(result, answer.Status);
-    }
-
-    /// <summary>What clears an event may go to another address than the delivery's.</summary>
-    private void Remember(Delivery delivery, in DeliveryResult result)
-    {
-        if (_standing is null || delivery.Withdrawal is not null)
-        {
-            return;
-        }
-
-        if (result.Status == DeliveryStatus.Accepted || (result.Status == DeliveryStatus.AddressDead && IsHeldAgainstUs(result)))
-        {
-            _standing.Note(delivery.Address!.Value, isBad: result.Status == DeliveryStatus.AddressDead);
-        }
-    }
-
     private static DeliveryResult ToResult(Exception exception, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -225,62 +203,4 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>The request was sent, and nobody knows what became of it.</summary>
     private static bool IsUnknown(in Outcome<Attempt> outcome) =>
         outcome.Exception is TimeoutRejectedException || outcome.Result.Fault == SendFault.Ambiguous;
-
-    /// <summary>The provider judged the message, so it had accepted the credential.</summary>
-    private static bool IsProof(DeliveryStatus status) =>
-        status is DeliveryStatus.Accepted or DeliveryStatus.AddressDead or DeliveryStatus.Rejected or DeliveryStatus.Throttled;
-
-    private DeliveryResult? Held()
-    {
-        foreach (var stop in _stops)
-        {
-            if (stop.Hold() is { } held)
-            {
-                return held;
-            }
-        }
-
-        return null;
-    }
-
-    private DeliveryResult Conclude(in DeliveryResult result)
-    {
-        Note(result);
-        if (_stops.Length == 0)
-        {
-            return result;
-        }
-
-        if (result.Status == DeliveryStatus.Misconfigured)
-        {
-            return StopFor(result).Refused(result);
-        }
-
-        if (IsProof(result.Status))
-        {
-            Array.ForEach(_stops, static stop => stop.Passed());
-        }
-
-        return result;
-    }
-
-    /// <summary>One line when an account stops working and one when it works again; each delivery of it would be a flood.</summary>
-    private void Note(in DeliveryResult result)
-    {
-        var misconfigured = result.Status == DeliveryStatus.Misconfigured;
-        if (misconfigured == _misconfigured || (!misconfigured && result.Status != DeliveryStatus.Accepted))
-        {
-            return;
-        }
-
-        _misconfigured = misconfigured;
-        if (misconfigured)
-        {
-            Log.Misconfigured(_logger, _account, result.Reason);
-        }
-        else
-        {
-            Log.Accepted(_logger, _account);
-        }
-    }
 }

@@ -73,6 +73,43 @@ public sealed class ApnsFaultTests
         Assert.False(apns.Sender.Suspects(Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address(value: "0005900d"))));
     }
 
+    [Theory]
+    [InlineData("BadDeviceToken")]
+    [InlineData("DeviceTokenNotForTopic")]
+    public async Task EveryAddressRefused_TwentyRemovedTheRestStayUntilOneIsAccepted(string reason)
+    {
+        var isRight = false;
+        await using var apns = await ApnsFixture.StartAsync((request, _) =>
+            Volatile.Read(ref isRight) && !request.Path.EndsWith("bad", StringComparison.Ordinal) ? new Reply(200) : new Reply(400, $$"""{"reason":"{{reason}}"}"""));
+        var results = new List<DeliveryResult>();
+        for (var i = 0; i < 30; i++)
+        {
+            results.Add(await SendToAsync($"{i:x4}0bad"));
+        }
+
+        Assert.All(results[..AddressStanding.MostRemovedUnproven], one => Assert.Equal((DeliveryStatus.AddressDead, reason), (one.Status, one.Reason)));
+        Assert.All(results[AddressStanding.MostRemovedUnproven..], one => Assert.Equal((DeliveryStatus.Rejected, reason), (one.Status, one.Reason)));
+
+        // Once the account is known to work, the address is at fault.
+        Volatile.Write(ref isRight, true);
+        Assert.Equal(DeliveryStatus.Accepted, (await SendToAsync("0000900d")).Status);
+        Assert.Equal(DeliveryStatus.AddressDead, (await SendToAsync("00ff0bad")).Status);
+
+        Task<DeliveryResult> SendToAsync(string address) =>
+            apns.SendAsync(Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address(value: address)));
+    }
+
+    [Fact]
+    public async Task EveryAddressUnregistered_AllRemoved()
+    {
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(410, """{"reason":"Unregistered","timestamp":1}"""));
+        for (var i = 0; i < 30; i++)
+        {
+            var result = await apns.SendAsync(Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address(value: $"{i:x4}")));
+            Assert.Equal(DeliveryStatus.AddressDead, result.Status);
+        }
+    }
+
     [Fact]
     public async Task Quarantine_ItsConnectionIsItsOwn()
     {

@@ -214,6 +214,21 @@ public class FcmSenderTests
     }
 
     [Fact]
+    public async Task SendAsync_EverySenderIdMismatched_TwentyRemovedTheRestStay()
+    {
+        const string Mismatch = """{"error":{"details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"SENDER_ID_MISMATCH"}]}}""";
+        await using var fcm = await FcmFixture.StartAsync((_, _) => new Reply(403, Mismatch));
+        var results = new List<DeliveryStatus>();
+        for (var i = 0; i < 25; i++)
+        {
+            // Calls, since they do not wait for the project's pace.
+            results.Add((await fcm.SendAsync(Sample.Event(fcm.Time, EventClass.Call, notification: Hello), FcmFixture.Address(value: $"phone-{i}"))).Status);
+        }
+
+        Assert.Equal([.. Enumerable.Repeat(DeliveryStatus.AddressDead, 20), .. Enumerable.Repeat(DeliveryStatus.Rejected, 5)], results);
+    }
+
+    [Fact]
     public async Task SendAsync_HugeAnswer_Survived()
     {
         await using var fcm = await FcmFixture.StartAsync((_, n) => n == 0 ? new Reply(404, new string('x', 1024 * 1024)) : FcmFixture.Ok());
