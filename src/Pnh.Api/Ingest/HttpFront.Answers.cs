@@ -182,6 +182,9 @@ internal sealed partial class HttpFront
         return true;
     }
 
+    // Idle from now on, not since the table was made: otherwise 130 s after a start each connection would be overdue as it opens.
+    private void Begin() => Volatile.Write(ref _since, _fronts.Now);
+
     private void Enter(Phase phase)
     {
         if (phase != _phase)

@@ -43,7 +43,7 @@ internal sealed partial class HttpFront : ILoopClient
     public void Opened(LoopSocket socket)
     {
         _socket = socket;
-        Enter(Phase.Idle);
+        Begin();
         _fronts.Add(this);
         if (_fronts.IsStopping)
         {

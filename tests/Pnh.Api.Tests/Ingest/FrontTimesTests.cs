@@ -54,6 +54,27 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     public async Task Idle_OverTheKeepAlive_IsClosed() => Assert.Equal("", await LeaveAloneAsync(""));
 
     [Fact]
+    public async Task Idle_HubIsOlderThanTheKeepAlive_WaitsAllOfIt()
+    {
+        _time.Advance(TimeSpan.FromSeconds(200));
+        using var client = await RawClient.ConnectAsync(Port);
+        await TestHub.EventuallyAsync(() => _loops.Count, static count => count == 1);
+        await TurnAsync(); // opened
+        for (var i = 0; i < 3; i++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            await TurnAsync();
+        }
+
+        Assert.Equal(1, _loops.Count);
+        _time.Advance(TimeSpan.FromSeconds(127));
+        await TurnAsync();
+        Assert.Equal(1, _loops.Count);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal("", await client.ReceiveAllAsync());
+    }
+
+    [Fact]
     public async Task Head_Slow_IsLeftAloneForTenSeconds()
     {
         using var client = await RawClient.ConnectAsync(Port);
@@ -118,6 +139,17 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     {
         _upgraded.SetResult(socket);
         return new Quiet();
+    }
+
+    // What was posted to the loop is done, and what that posted.
+    private async Task TurnAsync()
+    {
+        for (var i = 0; i < 2; i++)
+        {
+            var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _loops.Next().Post(done.SetResult);
+            await done.Task.WaitAsync(TimeSpan.FromSeconds(60));
+        }
     }
 
     // Time goes on until the hub closes.
