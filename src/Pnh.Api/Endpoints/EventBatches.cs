@@ -128,7 +128,7 @@ internal sealed class EventBatches
 
         // Not reading on makes the sender wait, which a refused line would not.
         await _hub.WaitForRoomAsync(OverloadPatience, batch.Context.RequestAborted);
-        batch.Take(await _hub.AcceptManyAsync(batch.Events));
+        batch.Take(await _hub.AcceptManyAsync(batch.Events, batch.Context.RequestAborted));
         await batch.Answer.FlushAsync();
     }
 

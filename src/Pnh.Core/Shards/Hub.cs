@@ -29,7 +29,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
     private readonly ClientSends _sends;
-    private readonly Admission _admission = new();
+    private readonly Admission _admission;
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly List<IDisposable> _registrations = [];
@@ -45,6 +45,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
         HubOptions options)
     {
+        _admission = new Admission(_stopping.Token);
         Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.Alone);
         _loader = new EventLoader(journal, reader, time, log);
         _sends = new ClientSends(this, reader, options, time);
@@ -93,19 +94,6 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         return _context.Lanes.Pace.Observe(pool) || Shedder.IsShedding || wait > LoadShedder.Courtesy;
     }
 
-    /// <summary>
-    /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when the hub is neither overloaded nor has
-    /// thousands of bulk pushes waiting, or when <paramref name="patience"/> with an overload is over. Synchronous when there is nothing to wait for.
-    /// </summary>
-    public async ValueTask WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)
-    {
-        await Shedder.WaitAsync(patience, cancellationToken).ConfigureAwait(false);
-        await _context.Lanes.Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
-    }
-
-    /// <summary>Most events that an upload shall bring to <see cref="AcceptManyAsync"/> at once, for now.</summary>
-    public int UploadBatch => _context.Lanes.Pace.Batch;
-
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
 
@@ -124,7 +112,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// </summary>
     /// <param name="accepted">The event.</param>
     /// <param name="isAdmitted">True when <see cref="Shedder"/> was asked already, before the body was read.</param>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted, isAlone: true));
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted, ofUpload: null));
 
     /// <summary>What would happen, per user and device, without anything happening.</summary>
     public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
@@ -139,29 +127,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// Takes several events as <see cref="AcceptAsync"/> takes one, with one flush of the journal for all that arrived together. They are
-    /// dispatched in their order, so a user's events keep theirs. None is refused for want of CPU: call it after <see cref="WaitForRoomAsync"/>.
-    /// </summary>
-    public async ValueTask<AcceptResult[]> AcceptManyAsync(IReadOnlyList<Event> events)
-    {
-        var entries = new Entry[events.Count];
-        for (var i = 0; i < entries.Length; i++)
-        {
-            entries[i] = Enter(events[i], isAdmitted: true, isAlone: false);
-        }
-
-        var results = new AcceptResult[entries.Length];
-        for (var i = 0; i < entries.Length; i++)
-        {
-            results[i] = await FinishAsync(events[i], entries[i]).ConfigureAwait(false);
-        }
-
-        return results;
-    }
-
-    /// <summary>Through the door and on the way to the journal, or refused at once.</summary>
-    private Entry Enter(Event accepted, bool isAdmitted, bool isAlone)
+    /// <summary>Through the door and on the way to the journal, or refused at once; with a place that its upload has, or one of its own.</summary>
+    private Entry Enter(Event accepted, bool isAdmitted, Admission.Place? ofUpload)
     {
         if (_stopping.IsCancellationRequested)
         {
@@ -170,7 +137,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
 
         Shedder.Count();
-        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal))) || !_admission.TryEnter(accepted.App, accepted.Class, isAlone, out var place))
+        var place = ofUpload.GetValueOrDefault();
+        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal)))
+            || (ofUpload is null && !_admission.TryEnter(accepted.App, accepted.Class, out place)))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
@@ -211,7 +180,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
-            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 })
+            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && !entry.Place.HasWaited)
             {
                 Shedder.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
             }

@@ -9,6 +9,10 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
 {
     private volatile TaskCompletionSource _gate = Open();
     private volatile bool _isFull;
+    private int _waiting;
+
+    /// <summary>Appends at the gate.</summary>
+    internal int Waiting => Volatile.Read(ref _waiting);
 
     internal bool IsFull
     {
@@ -37,7 +41,9 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
             throw new StoreUnavailableException("The disk is full.");
         }
 
+        Interlocked.Increment(ref _waiting);
         await _gate.Task;
+        Interlocked.Decrement(ref _waiting);
         return await journal.AppendAsync(accepted, cancellationToken);
     }
 

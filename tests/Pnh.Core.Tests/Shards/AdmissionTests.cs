@@ -5,16 +5,18 @@ namespace Pnh.Core.Tests.Shards;
 
 public sealed class AdmissionTests
 {
-    private readonly Admission _admission = new();
+    private readonly Admission _admission = new(CancellationToken.None);
 
     [Fact]
-    public void Alone_EventsOfAnUpload_AreNotCounted()
+    public async Task Alone_EventsOfAnUpload_AreNotCounted()
     {
-        Assert.True(_admission.TryEnter("demo", EventClass.Bulk, isAlone: false, out var ofUpload));
-        Assert.True(_admission.TryEnter("demo", EventClass.Message, isAlone: true, out var single));
+        await using var hub = new HubUnderTest();
+        var upload = await _admission.Uploads.EnterAsync([hub.NewEvent("\"class\":\"bulk\"")], CancellationToken.None);
+        Assert.True(_admission.TryEnter("demo", EventClass.Message, out var single));
         Assert.Equal(1, _admission.Alone);
         Assert.Equal(1, _admission.Inside(EventClass.Bulk));
-        _admission.Leave(ofUpload);
+        _admission.Uploads.Leave(upload!);
+        Assert.Equal(0, _admission.Inside(EventClass.Bulk));
         Assert.Equal(1, _admission.Alone);
         _admission.Leave(single);
         Assert.Equal(0, _admission.Alone);
@@ -25,7 +27,7 @@ public sealed class AdmissionTests
     public void TryEnter_NoPlaceIsLeft_CountsNothing()
     {
         var places = new List<Admission.Place>();
-        while (_admission.TryEnter("demo", EventClass.Message, isAlone: true, out var place))
+        while (_admission.TryEnter("demo", EventClass.Message, out var place))
         {
             places.Add(place);
         }

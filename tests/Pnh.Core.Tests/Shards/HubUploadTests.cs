@@ -1,0 +1,100 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Many events at a time: they wait where single ones are refused.</summary>
+public sealed class HubUploadTests
+{
+    private const string Bulk = "\"class\":\"bulk\"";
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    [Fact]
+    public async Task AcceptMany_TenUploadsInOneSlowFlush_LoseNoEventAndLeaveSingleOnesTheirPlaces()
+    {
+        await using var hub = new HubUnderTest();
+        var sync = Close(hub);
+        var uploads = Enumerable.Range(0, 10).Select(_ => hub.Hub.AcceptManyAsync(Events(hub, 256)).AsTask()).ToArray();
+        var single = hub.Hub.AcceptAsync(hub.NewEvent(Bulk)).AsTask();
+        Assert.False(single.IsCompleted);
+
+        sync.SetResult();
+        Assert.Equal(AcceptStatus.Accepted, (await single.WaitAsync(Patience)).Status);
+        foreach (var upload in await Task.WhenAll(uploads).WaitAsync(Patience))
+        {
+            Assert.Equal(256, upload.Count(static answer => answer.Status == AcceptStatus.Accepted));
+        }
+    }
+
+    [Fact]
+    public async Task AcceptMany_MoreAtOnceThanAnAppHasPlaces_IsTaken()
+    {
+        await using var hub = new HubUnderTest();
+        var answers = await hub.Hub.AcceptManyAsync(Events(hub, 3_000)).AsTask().WaitAsync(Patience);
+        Assert.All(answers, static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        Assert.Empty(await hub.Hub.AcceptManyAsync([]));
+    }
+
+    [Fact]
+    public async Task AcceptMany_HubStopsWhileOneWaits_AnswersEachOfIt()
+    {
+        await using var hub = new HubUnderTest();
+        await hub.Hub.StartAsync(CancellationToken.None);
+        var sync = Close(hub);
+        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var waiting = hub.Hub.AcceptManyAsync(Events(hub, 5)).AsTask();
+        await hub.Hub.StopAsync(CancellationToken.None).WaitAsync(Patience);
+
+        Assert.Equal(Enumerable.Repeat(AcceptStatus.Stopping, 5), (await waiting.WaitAsync(Patience)).Select(static answer => answer.Status));
+        Assert.False(inside.IsCompleted);
+        sync.SetResult();
+        Assert.All(await inside.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+    }
+
+    [Fact]
+    public async Task AcceptMany_SenderGoesWhileItWaits_TakesNothing()
+    {
+        await using var hub = new HubUnderTest();
+        var sync = Close(hub);
+        using var aborted = new CancellationTokenSource();
+        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var gone = hub.Hub.AcceptManyAsync(Events(hub, 256), aborted.Token).AsTask();
+        await aborted.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => gone.WaitAsync(Patience));
+        sync.SetResult();
+        await inside.WaitAsync(Patience);
+        Assert.Equal(768, hub.Metrics.Snapshot().Events.Sum(static e => e.Count));
+    }
+
+    [Fact]
+    public async Task AcceptMany_LanesFilledWhileItWaited_WaitsForThemToo()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
+        var sync = Close(hub);
+        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var waiting = hub.Hub.AcceptManyAsync(Events(hub, 1)).AsTask();
+        var timers = hub.Clock.PendingTimers;
+        sync.SetResult();
+        await inside.WaitAsync(Patience);
+
+        await hub.Clock.WaitForTimersAsync(timers + 1, Patience);
+        Assert.False(waiting.IsCompleted);
+        hub.Clock.Advance(TimeSpan.FromMilliseconds(10)); // nothing was taken from the lanes: a provider that hangs holds up nobody
+        Assert.Equal(AcceptStatus.Accepted, Assert.Single(await waiting.WaitAsync(Patience)).Status);
+        answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await hub.RestAsync();
+    }
+
+    private static TaskCompletionSource Close(HubUnderTest hub)
+    {
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        return sync;
+    }
+
+    private static List<Event> Events(HubUnderTest hub, int count) => [.. Enumerable.Range(0, count).Select(_ => hub.NewEvent(Bulk))];
+}
