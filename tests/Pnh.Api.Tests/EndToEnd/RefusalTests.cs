@@ -105,6 +105,29 @@ public sealed class RefusalTests
     [Theory]
     [InlineData("Direct")]
     [InlineData("Framework")]
+    public async Task Event_WordOfAnotherClassInItsData_IsShedAsItsOwnClass(string transport)
+    {
+        var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
+        await using var hub = await StartAsync(transport, time);
+        var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
+
+        // Until all of this connection's is refused, bulk like transient (whose answers tell the shedder nothing), and so no message yet.
+        var windows = 0;
+        do
+        {
+            Overload(shedder, time);
+        }
+        while (await RefusedAsync(hub, Transient) < 20 && ++windows < 20);
+
+        Assert.NotEqual(0, await RefusedAsync(hub, Bulk));
+        Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"bulk":1,"class":"bulk"}}"""));
+        Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"class":"message","data":"transient"}"""));
+        Assert.NotEqual(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"call":"call"},"class":"bulk"}"""));
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
     public async Task Event_DiskIsFull_Is503AndTakenOnceItIsNot(string transport)
     {
         await using var hub = await StartAsync(transport);
@@ -150,6 +173,20 @@ public sealed class RefusalTests
 
         Assert.Equal(Limits.DevicesPerUser, import.Lines[^1].GetProperty("imported").GetInt32());
         Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
+    }
+
+    // How many of 20 are refused; the others are taken.
+    private static async Task<int> RefusedAsync(TestHub hub, string body)
+    {
+        var refused = 0;
+        for (var i = 0; i < 20; i++)
+        {
+            var status = (await hub.SendAsync("POST", "/v1/events", body)).Status;
+            Assert.True(status is 202 or 429, $"{status}");
+            refused += status == 429 ? 1 : 0;
+        }
+
+        return refused;
     }
 
     // What the shedder calls overload, for one of its windows: late answers while this process keeps half of the cores busy, or most of a single one.
