@@ -27,9 +27,10 @@ public sealed partial class Hub
             if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
                 var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
-                if (accepted.ExpiresAt <= _time.GetUtcNow())
+                if (unfinished.IsDispatched && accepted.ExpiresAt <= _time.GetUtcNow())
                 {
-                    // Nothing of it is sent any more, but each delivery has an outcome.
+                    // Nothing of it is sent any more, but each delivery has an outcome. One whose dispatch was cut goes the long way: what had not begun
+                    // has to be planned to have one, and its timeline stays open until it is noted as dispatched.
                     EndPast(accepted, progress, new PastDispatch(unfinished), DeliveryState.Expired, null);
                     _context.Close(progress);
                     continue;

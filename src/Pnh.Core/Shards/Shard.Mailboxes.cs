@@ -9,7 +9,7 @@ namespace Pnh.Core.Shards;
 /// <summary>A delivery's place in its device's mailbox, from the plan on.</summary>
 internal sealed partial class Shard
 {
-    private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before)
+    private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before, bool isPast)
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
@@ -25,10 +25,14 @@ internal sealed partial class Shard
             });
         }
 
-        if (IsExpired(accepted) && !IsNowOrNever(accepted))
+        if (IsExpired(accepted) && (isPast || !IsNowOrNever(accepted)))
         {
-            // The journal or the expansion of a topic took longer than it may live.
-            _hub.Metrics.DeadlineMissed(accepted.Class);
+            // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant a former run's now.
+            if (before is null)
+            {
+                _hub.Metrics.DeadlineMissed(accepted.Class);
+            }
+
             Settle(mailbox, item, item.Ending, item.EndingReason);
             RemoveIfEmpty(mailbox);
             return;

@@ -174,7 +174,7 @@ internal sealed partial class Shard
         }
         else
         {
-            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : GetOrAddUser(key), plan, before);
+            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : GetOrAddUser(key), plan, before, isPast: past is not null);
         }
     }
 

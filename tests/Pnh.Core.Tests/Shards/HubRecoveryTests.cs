@@ -1,4 +1,5 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Tests.Shards;
@@ -88,6 +89,44 @@ public sealed class HubRecoveryTests
         Assert.Equal(pushed, hub.Pushed.Count);
         hub.AssertAllEnded(id);
         hub.AssertLedger();
+    }
+
+    [Theory]
+    [InlineData("\"ttl\":30")]
+    [InlineData("\"ttl\":0")]
+    public async Task ExpiredBeforeItsDispatch_EndsAndIsNotSent(string ttl)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var accepted = hub.NewEvent(ttl);
+        hub.Journal.Unfinished.Add(new UnfinishedEvent(Stored(accepted), false, [], []));
+        hub.Clock.Advance(TimeSpan.FromMinutes(1));
+        await hub.Hub.RecoverAsync(CancellationToken.None);
+        await hub.RestAsync();
+        Assert.Empty(hub.Pushed);
+        Assert.Equal("expired", hub.Journal.EndOf(accepted.Id, "phone"));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
+        hub.AssertAllEnded(accepted.Id);
+    }
+
+    [Fact]
+    public async Task ExpiredInMidDispatch_EndsForThoseThatHadBegunAndThoseThatHadNot()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("tablet"));
+        var accepted = hub.NewEvent("\"ttl\":30");
+        hub.Journal.Unfinished.Add(new UnfinishedEvent(
+            Stored(accepted), false, [], [new("ada", "phone", false, true, 1, null), new("ada", "gone", false, true, 0, null)]));
+        hub.Clock.Advance(TimeSpan.FromMinutes(1));
+        await hub.Hub.RecoverAsync(CancellationToken.None);
+        await hub.RestAsync();
+        Assert.Empty(hub.Pushed);
+        Assert.Equal(
+            ("expired", "expired", "failed:device-gone"),
+            (hub.Journal.EndOf(accepted.Id, "phone"), hub.Journal.EndOf(accepted.Id, "tablet"), hub.Journal.EndOf(accepted.Id, "gone")));
+        Assert.Single(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Dispatched);
+        Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed); // the tablet's: it had not begun
+        hub.AssertAllEnded(accepted.Id);
     }
 
     [Fact]
@@ -205,6 +244,9 @@ public sealed class HubRecoveryTests
         Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
         hub.AssertAllEnded(id);
     }
+
+    private static StoredEvent Stored(Event accepted) => new(
+        accepted.App, accepted.Id, accepted.IdGiven, accepted.AcceptedAt, accepted.ExpiresAt, accepted.TraceParent, accepted.Body);
 
     // The hub runs by the clock's own ticks here, as it does after a start.
     private static async Task PassOffTicksAsync(HubUnderTest hub, TimeSpan time)
