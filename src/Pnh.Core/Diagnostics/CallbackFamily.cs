@@ -15,19 +15,27 @@ internal enum Fold
 /// </summary>
 internal sealed class CallbackFamily : MetricFamily
 {
-    /// <summary>Label sets per family; what comes after is folded into one with <c>other</c> in every label.</summary>
+    /// <summary>
+    /// Label sets per family; what comes after is folded into one with <c>other</c> in every label. Not where a label is an app or an account: those are
+    /// configured.
+    /// </summary>
     public const int MaxSeries = 100;
 
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Series> _series = new(StringComparer.Ordinal);
     private readonly Fold _fold;
     private readonly Action? _failed;
+    private readonly int _maxSeries;
 
     public CallbackFamily(string name, string type, string help, Fold fold, Action? failed, params string[] labelNames)
         : base(name, type, help, labelNames)
     {
         _fold = fold;
         _failed = failed;
+
+        // What is configured bounds itself, and its counters beside it have no bound: folded into "other" from the 34th app on (three classes each), the
+        // ledger's gauge would not add up with them.
+        _maxSeries = labelNames.Any(static name => name is "app" or "account") ? int.MaxValue : MaxSeries;
     }
 
     /// <summary>Exports the callback until the returned object is disposed. Callbacks with equal label values are folded into one sample.</summary>
@@ -38,7 +46,7 @@ internal sealed class CallbackFamily : MetricFamily
             var key = string.Join('\0', labelValues);
             if (!_series.TryGetValue(key, out var series))
             {
-                if (_series.Count >= MaxSeries && labelValues.Length > 0)
+                if (_series.Count >= _maxSeries && labelValues.Length > 0)
                 {
                     labelValues = [.. Enumerable.Repeat(HubMetrics.Other, labelValues.Length)];
                     key = string.Join('\0', labelValues);

@@ -89,6 +89,18 @@ public sealed class HubMetricsTests : IDisposable
     }
 
     [Fact]
+    public void RegisterProvider_MoreAccountsThanQueuesMayBe_HaveTheirOwnSeries()
+    {
+        for (var i = 0; i < 120; i++)
+        {
+            var left = i;
+            _metrics.RegisterProvider(ProviderReading.CredentialSecondsLeft, "apns", $"app-{i}/0", () => left);
+        }
+
+        Assert.Equal(119, Scrape.Of(_registry).Find("pnh_provider_credential_left_seconds{channel=\"apns\",account=\"app-119/0\"}"));
+    }
+
+    [Fact]
     public void Registries_TwoInOneProcess_CountTheirOwn()
     {
         var other = new MetricRegistry();

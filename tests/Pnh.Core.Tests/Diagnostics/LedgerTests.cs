@@ -45,6 +45,27 @@ public sealed class LedgerTests
     }
 
     [Fact]
+    public void Metrics_ManyApps_EachHasAllThree()
+    {
+        var registry = new MetricRegistry();
+        string[] apps = [.. Enumerable.Range(0, 40).Select(static i => $"app-{i}")];
+        using var metrics = new HubMetrics(registry, new FakeTimeProvider(), apps);
+        foreach (var app in apps)
+        {
+            metrics.Ledger.Of(app).Planned(EventClass.Bulk);
+            metrics.Ledger.Of(app).InFlight(EventClass.Bulk, +1);
+        }
+
+        var page = Scrape.Of(registry);
+        Assert.All(apps, app =>
+        {
+            Assert.Equal(1, page.Find($"pnh_ledger_planned_total{{app=\"{app}\",class=\"bulk\"}}"));
+            Assert.Equal(0, page.Find($"pnh_ledger_settled_total{{app=\"{app}\",class=\"bulk\",state=\"acked\"}}"));
+            Assert.Equal(1, page.Find($"pnh_ledger_in_flight{{app=\"{app}\",class=\"bulk\"}}"));
+        });
+    }
+
+    [Fact]
     public void Metrics_UnknownApp_GoesToOther()
     {
         using var metrics = new HubMetrics(new MetricRegistry(), new FakeTimeProvider(), ["demo"]);
