@@ -19,7 +19,7 @@ const contract = [
   "pnh_requests_served_total", "process_cpu_seconds_total", "pnh_ledger_planned_total", "pnh_ledger_settled_total", "pnh_ledger_in_flight",
   "pnh_journal_dropped_notes_total", "pnh_journal_damaged_records_total", "pnh_provider_dials_total", "pnh_provider_connection_ends_total",
   "pnh_provider_breakers_open", "pnh_provider_credential_left_seconds", "pnh_provider_credential_reloads_total", "pnh_provider_clock_skew_seconds",
-  "pnh_addresses_stale", "pnh_direct_connections",
+  "pnh_addresses_stale", "pnh_direct_connections", "pnh_ready", "pnh_store_closed",
 ];
 const loadSeconds = 25;
 

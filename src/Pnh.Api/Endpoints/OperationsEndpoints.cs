@@ -13,12 +13,14 @@ internal static class OperationsEndpoints
 
     public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, MetricRegistry registry)
     {
-        routes.MapGet("/healthz", static context => AnswerAsync(context, StatusCodes.Status200OK, Ok)).Light().AllowAnyone();
-        routes.MapGet("/readyz", context => readiness.Fault is { } fault
-            ? AnswerAsync(context, StatusCodes.Status503ServiceUnavailable, Encoding.UTF8.GetBytes(fault + "\n"))
-            : AnswerAsync(context, StatusCodes.Status200OK, Ok)).Light().AllowAnyone();
+        routes.MapGet("/healthz", context => AnswerAsync(context, readiness.ClosedStore)).Light().AllowAnyone();
+        routes.MapGet("/readyz", context => AnswerAsync(context, readiness.Fault)).Light().AllowAnyone();
         routes.MapGet("/metrics", context => WriteMetricsAsync(context.Response, registry)).OnOperations().AllowAnyone();
     }
+
+    private static Task AnswerAsync(HttpContext context, string? fault) => fault is null
+        ? AnswerAsync(context, StatusCodes.Status200OK, Ok)
+        : AnswerAsync(context, StatusCodes.Status503ServiceUnavailable, Encoding.UTF8.GetBytes(fault + "\n"));
 
     private static Task AnswerAsync(HttpContext context, int status, byte[] body)
     {

@@ -52,6 +52,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _sweep = sweep;
         _options = options;
         _log = log;
+        metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);
@@ -134,43 +135,4 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         "draining" => gauges.Connections(ConnectionState.Draining),
         _ => 0,
     };
-}
-
-/// <summary>Whether the hub takes traffic: what <c>/readyz</c> answers.</summary>
-internal sealed class Readiness
-{
-    private readonly (string File, Func<bool> IsDamaged)[] _stores;
-    private volatile bool _isReady;
-
-    /// <param name="stores">What must be writable, by file name.</param>
-    public Readiness(params (string File, Func<bool> IsDamaged)[] stores) => _stores = stores;
-
-    /// <summary>True between the opening of the listeners and the begin of the drain.</summary>
-    public bool IsReady
-    {
-        get => _isReady;
-        set => _isReady = value;
-    }
-
-    /// <summary>Why no traffic should come, in one line; null = it should.</summary>
-    public string? Fault
-    {
-        get
-        {
-            if (!_isReady)
-            {
-                return "not ready";
-            }
-
-            foreach (var (file, isDamaged) in _stores)
-            {
-                if (isDamaged())
-                {
-                    return $"not ready: {file} is closed after a disk fault; the log says which, a restart opens it again";
-                }
-            }
-
-            return null;
-        }
-    }
 }

@@ -34,8 +34,8 @@ internal static class HubServices
         .AddEndpoints()
         .AddOperatorConsole(start)
         .AddSingleton(provider => new Readiness(
-            ("journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
-            ("registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
+            ("journal", "journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
+            ("registry", "registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
         .AddSingleton(provider => new AddressSweep(
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<IEventJournal>(),
@@ -52,12 +52,13 @@ internal static class HubServices
 
     private static IServiceCollection AddStores(this IServiceCollection services, HubStart start)
     {
-        services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>()); // unless a test has put one before it
+        // Unless a test has put one before it.
+        services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>());
+        services.TryAddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
         return services
             .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
-            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
-            .AddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
+            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys);
     }
 
     private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)

@@ -37,6 +37,8 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _journalDropped;
     private readonly CallbackFamily _directConnections;
     private readonly CallbackFamily _journalDamaged;
+    private readonly CallbackFamily _ready;
+    private readonly CallbackFamily _storeClosed;
     private readonly Lock _sampling = new();
     private readonly RecentQuantile _recentSync;
     private readonly RecentQuantile _recentFrame;
@@ -84,6 +86,8 @@ public sealed class HubMetrics : IDisposable
         _staleAddresses = registry.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
+        _ready = registry.Gauges("pnh_ready", "1 while the hub takes traffic, as /readyz says.", Fold.Max);
+        _storeClosed = registry.Gauges("pnh_store_closed", "1 when a store closed itself after a disk fault: a restart opens it again.", Fold.Max, "store");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
         registry.Gauges("pnh_build_info", "1, with the version as a label.", Fold.Max, "version").Add(static () => 1, Version);
 
@@ -170,6 +174,10 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
         _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
+
+    /// <summary>Exports whether the hub takes traffic, and which of its stores closed themselves, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterReadiness(Func<bool> isReady, IEnumerable<(string Store, Func<bool> IsClosed)> stores) => new Registrations(
+        [_ready.Add(() => isReady() ? 1 : 0), .. stores.Select(each => _storeClosed.Add(() => each.IsClosed() ? 1 : 0, each.Store))]);
 
     /// <summary>Exports how many connections the direct transport serves, until disposed. The callback must be quick.</summary>
     public IDisposable RegisterConnections(Func<long> count) => _directConnections.Add(() => count());

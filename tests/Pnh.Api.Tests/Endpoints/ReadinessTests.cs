@@ -9,22 +9,30 @@ namespace Pnh.Api.Tests.Endpoints;
 public sealed class ReadinessTests
 {
     [Fact]
-    public async Task Readyz_StoreClosedForGood_Is503AndNamesTheFile()
+    public async Task StoreClosedForGood_IsNeitherReadyNorHealthyAndNamesTheFile()
     {
         var damaged = false;
-        var readiness = new Readiness(("registry.db", static () => false), ("journal.db", () => damaged)) { IsReady = true };
+        var readiness = new Readiness(("registry", "registry.db", static () => false), ("journal", "journal", () => damaged)) { IsReady = true };
         await using var host = await ApiHost.StartAsync(app => app.MapOperations(readiness, new MetricRegistry()));
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(20));
         using var client = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
-        var address = new Uri($"http://127.0.0.1:{host.Public}/readyz");
+        Assert.Equal(((200, "ok\n"), (200, "ok\n")), (await GetAsync("healthz"), await GetAsync("readyz")));
 
-        using var first = new HttpRequestMessage(HttpMethod.Get, address);
-        using var before = await client.SendAsync(first, patience.Token);
         damaged = true;
-        using var second = new HttpRequestMessage(HttpMethod.Get, address);
-        using var after = await client.SendAsync(second, patience.Token);
+        var (health, ready) = (await GetAsync("healthz"), await GetAsync("readyz"));
+        Assert.Equal((StatusCodes.Status503ServiceUnavailable, StatusCodes.Status503ServiceUnavailable), (health.Status, ready.Status));
+        Assert.StartsWith("journal is closed ", health.Body, StringComparison.Ordinal);
+        Assert.StartsWith("not ready: journal is closed ", ready.Body, StringComparison.Ordinal);
 
-        Assert.Equal((StatusCodes.Status200OK, StatusCodes.Status503ServiceUnavailable), ((int)before.StatusCode, (int)after.StatusCode));
-        Assert.StartsWith("not ready: journal.db ", await after.Content.ReadAsStringAsync(patience.Token), StringComparison.Ordinal);
+        // A drain is no reason to be killed.
+        (damaged, readiness.IsReady) = (false, false);
+        Assert.Equal((200, 503), ((await GetAsync("healthz")).Status, (await GetAsync("readyz")).Status));
+
+        async Task<(int Status, string Body)> GetAsync(string path)
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri($"http://127.0.0.1:{host.Public}/{path}"));
+            using var answer = await client.SendAsync(request, patience.Token);
+            return ((int)answer.StatusCode, await answer.Content.ReadAsStringAsync(patience.Token));
+        }
     }
 }

@@ -42,6 +42,9 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_journal_sync_seconds_count", 1)]
     [InlineData("pnh_journal_dropped_notes_total", 6)]
     [InlineData("pnh_journal_damaged_records_total", 7)]
+    [InlineData("pnh_ready", 1)]
+    [InlineData("pnh_store_closed{store=\"journal\"}", 0)]
+    [InlineData("pnh_store_closed{store=\"registry\"}", 1)]
     [InlineData("pnh_deadline_missed_total{class=\"call\"}", 1)]
     [InlineData("pnh_threadpool_delay_seconds_count", 1)]
     [InlineData("pnh_requests_served_total", 2)]
@@ -165,6 +168,7 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
         _metrics.RegisterJournal(static () => 6, static () => 7);
+        _metrics.RegisterReadiness(static () => true, [("journal", static () => false), ("registry", static () => true)]);
         _metrics.DeadlineMissed(EventClass.Call);
         _metrics.RequestServed(2);
         _metrics.SessionsChanged(SessionState.Active, 3);
