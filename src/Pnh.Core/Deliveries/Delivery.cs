@@ -48,6 +48,9 @@ public sealed class Delivery : WheelEntry
     /// <summary>Its place in the mailbox, which holds its state; null for one that clears.</summary>
     internal MailboxItem? Item { get; init; }
 
+    /// <summary>Of one that clears: the event that it keeps open, so that a restart takes it up again; null = the event had ended before.</summary>
+    internal EventProgress? Holds { get; init; }
+
     /// <summary>The lane of the push.</summary>
     internal DeliveryLane? Lane { get; init; }
 

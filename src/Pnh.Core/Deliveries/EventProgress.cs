@@ -4,8 +4,8 @@ using Pnh.Core.Events;
 namespace Pnh.Core.Deliveries;
 
 /// <summary>
-/// What all deliveries of a durable event share, and the count of what is open of it over all shards: its dispatch, its deliveries and its places in
-/// mailboxes. The one that brings it to zero finishes the event. Does not hold the event, so that a mailbox can keep it without its body. Thread-safe.
+/// What all deliveries of a durable event share, and the count of what is open of it over all shards: its dispatch, its deliveries, its places in
+/// mailboxes and what clears it from screens. The one that brings it to zero finishes the event. Does not hold the event, so that a mailbox can keep it without its body. Thread-safe.
 /// </summary>
 internal sealed class EventProgress(Event accepted, AppBooks books)
 {

@@ -27,6 +27,12 @@ public sealed partial class Hub
             if (_loader.Read(unfinished.Event, errors) is { } accepted)
             {
                 var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+                if (unfinished.Withdrawn.Count > 0)
+                {
+                    progress.Add();
+                    await ClearRestAsync(accepted, progress).ConfigureAwait(false);
+                }
+
                 if (unfinished.IsDispatched && accepted.ExpiresAt <= _time.GetUtcNow())
                 {
                     // Nothing of it is sent any more, but each delivery has an outcome. One whose dispatch was cut goes the long way: what had not begun

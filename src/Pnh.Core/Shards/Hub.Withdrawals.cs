@@ -1,3 +1,4 @@
+using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -71,25 +72,27 @@ public sealed partial class Hub
     private async ValueTask TakeBackAsync(Withdrawal withdrawal, EventHistory history, string? user, string? exceptDevice, bool isPushing)
     {
         var sent = new List<(string User, string Device, string Channel)>();
+        EventProgress? held = null;
         foreach (var each in new ShownEvent(history, user).Users)
         {
             var key = new UserKey(withdrawal.App, each.Key);
-            ShardOf(key).Stop(key, withdrawal, exceptDevice, sent);
+            ShardOf(key).Stop(key, withdrawal, exceptDevice, sent, ref held);
         }
 
         if (_loader.Read(history.Event, []) is not { } accepted)
         {
+            Release(held);
             return;
         }
 
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var clearing = ClearAsync(withdrawal, accepted, history, user, exceptDevice, isPushing, sent, stuck);
+        var clearing = ClearAsync(withdrawal, accepted, history, user, exceptDevice, isPushing, sent, held, stuck);
         await Task.WhenAny(clearing, stuck.Task).ConfigureAwait(false);
     }
 
     private async Task ClearAsync(
         Withdrawal withdrawal, Event accepted, EventHistory history, string? user, string? exceptDevice, bool isPushing,
-        List<(string User, string Device, string Channel)> sent, TaskCompletionSource stuck)
+        List<(string User, string Device, string Channel)> sent, EventProgress? held, TaskCompletionSource stuck)
     {
         try
         {
@@ -98,20 +101,73 @@ public sealed partial class Hub
             sent.ForEach(shown.Note);
             foreach (var (shownTo, devices) in shown.Users)
             {
-                var key = new UserKey(withdrawal.App, shownTo);
-                if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
-                {
-                    ShardOf(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice);
-                }
+                await ClearUserAsync(withdrawal, accepted, shownTo, devices, exceptDevice, held, stuck).ConfigureAwait(false);
             }
+
+            Release(held);
         }
         catch (OperationCanceledException)
         {
-            // The hub stops.
+            // The hub stops: the event stays open, so the next start goes on.
         }
         catch (Exception bug)
         {
             Log.ClearBroke(_log, withdrawal.Event, bug);
+        }
+    }
+
+    private async ValueTask ClearUserAsync(
+        Withdrawal withdrawal, Event accepted, string user, Dictionary<string, ShownEvent.Shown> devices, string? exceptDevice, EventProgress? held,
+        TaskCompletionSource stuck)
+    {
+        var key = new UserKey(withdrawal.App, user);
+        if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
+        {
+            ShardOf(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice, held);
+        }
+    }
+
+    // What a former run took back and had not cleared everywhere when it ended. It comes back early when the registry cannot be read.
+    private async ValueTask ClearRestAsync(Event accepted, EventProgress held)
+    {
+        var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var clearing = ClearRestAsync(accepted, held, stuck);
+        await Task.WhenAny(clearing, stuck.Task).ConfigureAwait(false);
+    }
+
+    private async Task ClearRestAsync(Event accepted, EventProgress held, TaskCompletionSource stuck)
+    {
+        try
+        {
+            if (await _context.Journal.ReadAsync(accepted.App, accepted.Id, CancellationToken.None).ConfigureAwait(false) is { } history)
+            {
+                foreach (var (withdrawal, user, devices) in UnclearedEvent.Of(history, _time.GetUtcNow() - Shard.ClearWithin))
+                {
+                    await ClearUserAsync(withdrawal, accepted, user, devices, exceptDevice: null, held, stuck).ConfigureAwait(false);
+                }
+            }
+
+            Release(held);
+        }
+        catch (OperationCanceledException)
+        {
+            // The hub stops, as above.
+        }
+        catch (StoreUnavailableException fault)
+        {
+            NoteStoreFault(fault.Message);
+        }
+        catch (Exception bug)
+        {
+            Log.ClearBroke(_log, accepted.Id, bug);
+        }
+    }
+
+    private void Release(EventProgress? held)
+    {
+        if (held is not null)
+        {
+            _context.Close(held);
         }
     }
 

@@ -69,7 +69,12 @@ internal sealed partial class Shard
         using (Enter())
         {
             delivery.IsInLane = false;
-            if (delivery is { IsSettled: false, Withdrawal: null })
+            if (delivery.Withdrawal is not null)
+            {
+                NoteCleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane!.Channel, AddressGoneReason, null);
+                Release(delivery);
+            }
+            else if (!delivery.IsSettled)
             {
                 Refuse(delivery, AddressGoneReason, isDeviceGone);
             }

@@ -10,7 +10,7 @@ internal sealed partial class Shard
 {
     // A provider that is down gets a clear a few times; the screen is stale then anyway.
     private const int ClearAttempts = 5;
-    private static readonly TimeSpan ClearWithin = TimeSpan.FromHours(1);
+    internal static readonly TimeSpan ClearWithin = TimeSpan.FromHours(1);
 
     /// <summary>True while a push of the event for the user waits or is under way.</summary>
     internal bool IsPushing(UserKey key, string id)
@@ -29,8 +29,12 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Ends what waits of the event for the user, but where it was answered. Adds where its frame went and where a push is under way.</summary>
-    internal void Stop(UserKey key, Withdrawal withdrawal, string? exceptDevice, List<(string User, string Device, string Channel)> shown)
+    /// <summary>
+    /// Ends what waits of the event for the user, but where it was answered. Adds where its frame went and where a push is under way. The event is kept open
+    /// by <paramref name="held"/> from the first that ends on.
+    /// </summary>
+    internal void Stop(
+        UserKey key, Withdrawal withdrawal, string? exceptDevice, List<(string User, string Device, string Channel)> shown, ref EventProgress? held)
     {
         using (Enter())
         {
@@ -49,6 +53,12 @@ internal sealed partial class Shard
                         shown.Add((key.User, mailbox.Device, push.Lane!.Channel));
                     }
 
+                    if (held is null)
+                    {
+                        held = item.Progress;
+                        held.Add();
+                    }
+
                     Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
                     ReplayRest(user!, mailbox);
                     RemoveIfEmpty(mailbox);
@@ -59,7 +69,8 @@ internal sealed partial class Shard
 
     /// <summary>Clears the event from the user's screens, but where it was answered, over the channel that showed it. <paramref name="shown"/>: where it may be.</summary>
     internal void Clear(
-        UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice)
+        UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice,
+        EventProgress? held)
     {
         using (Enter())
         {
@@ -67,13 +78,14 @@ internal sealed partial class Shard
             {
                 if (!IsDevice(device, exceptDevice))
                 {
-                    Clear(key, accepted, withdrawal, device, where, snapshot);
+                    Clear(key, accepted, withdrawal, device, where, snapshot, held);
                 }
             }
         }
     }
 
-    private void Clear(UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot)
+    private void Clear(
+        UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot, EventProgress? held)
     {
         if (where.IsFramed && _users.TryGetValue(key, out var user) && user.FindSession(device) is >= 0 and var index)
         {
@@ -88,8 +100,10 @@ internal sealed partial class Shard
         if (where.PushedOver is { } channel && FindDevice(snapshot, device) is { } pushed
             && _hub.Planner.FindClear(accepted, pushed, channel) is var (via, address, account))
         {
+            held?.Add();
             SendPush(new Delivery
             {
+                Holds = held,
                 Event = accepted,
                 Withdrawal = withdrawal,
                 User = key,
@@ -124,6 +138,16 @@ internal sealed partial class Shard
             clear.Lane!.Channel,
             result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label(),
             result.ProviderId);
+        Release(clear);
+    }
+
+    // Noted before: an event that is finished is not looked at again.
+    private void Release(Delivery clear)
+    {
+        if (clear.Holds is { } held)
+        {
+            _hub.Close(held);
+        }
     }
 
     private void NoteCleared(Event accepted, UserKey key, string device, string channel, string? fault, string? providerId) =>

@@ -1,0 +1,92 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>
+/// Where an event that was taken back may still be on a screen after a restart, as its history says: pushed, and no clear of it noted. Frames are left
+/// out: their sessions ended with the former run.
+/// </summary>
+internal sealed class UnclearedEvent
+{
+    private readonly Dictionary<string, Dictionary<string, ShownEvent.Shown>> _users = new(StringComparer.Ordinal);
+    private readonly HashSet<(string User, string Device)> _acked = [];
+    private readonly HashSet<(string User, string Device)> _cleared = [];
+    private readonly List<Milestone> _withdrawn = [];
+
+    private UnclearedEvent(EventHistory history)
+    {
+        foreach (var milestone in history.Milestones)
+        {
+            if (milestone.Kind == MilestoneKind.Withdrawn)
+            {
+                _withdrawn.Add(milestone);
+            }
+            else if (milestone is { User: { } user, Device: { } device })
+            {
+                Take(user, device, milestone);
+            }
+        }
+    }
+
+    /// <summary>Per user what is to be cleared, by the first withdrawal that stands for the user; nothing for one from before <paramref name="since"/>.</summary>
+    internal static IEnumerable<(Withdrawal Withdrawal, string User, Dictionary<string, ShownEvent.Shown> Devices)> Of(EventHistory history, DateTimeOffset since)
+    {
+        var uncleared = new UnclearedEvent(history);
+        foreach (var (user, devices) in uncleared._users)
+        {
+            var taken = uncleared._withdrawn.Find(w => w.User is null || string.Equals(w.User, user, StringComparison.Ordinal));
+            if (taken.Kind == MilestoneKind.Withdrawn && taken.At > since && uncleared.Rest(user, devices, isAnswer: taken.User is not null) is { Count: > 0 } rest)
+            {
+                yield return (new Withdrawal(history.Event.App, history.Event.Id, ReasonOf(taken)), user, rest);
+            }
+        }
+    }
+
+    private void Take(string user, string device, in Milestone milestone)
+    {
+        switch (milestone.Kind)
+        {
+            case MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel:
+            case MilestoneKind.PushedLate:
+                if (!_users.TryGetValue(user, out var devices))
+                {
+                    _users.Add(user, devices = new Dictionary<string, ShownEvent.Shown>(StringComparer.Ordinal));
+                }
+
+                devices[device] = new ShownEvent.Shown(false, milestone.Channel);
+                break;
+            case MilestoneKind.Cleared when milestone.Channel != ChannelNames.WebSocket:
+                _cleared.Add((user, device));
+                break;
+            case MilestoneKind.AckedLate:
+            case MilestoneKind.Settled when milestone.State == DeliveryState.Acked.Label():
+                _acked.Add((user, device));
+                break;
+        }
+    }
+
+    // Which device answered is not noted, but it acknowledged: a clear would take the call from the hand that took it.
+    private Dictionary<string, ShownEvent.Shown> Rest(string user, Dictionary<string, ShownEvent.Shown> devices, bool isAnswer)
+    {
+        var rest = new Dictionary<string, ShownEvent.Shown>(StringComparer.Ordinal);
+        foreach (var (device, shown) in devices)
+        {
+            if (!_cleared.Contains((user, device)) && !(isAnswer && _acked.Contains((user, device))))
+            {
+                rest.Add(device, shown);
+            }
+        }
+
+        return rest;
+    }
+
+    // An answer is noted as "answered: accept": the first half is what a device is told.
+    private static string ReasonOf(in Milestone withdrawn)
+    {
+        var reason = withdrawn.Reason ?? "withdrawn";
+        var answer = reason.IndexOf(": ", StringComparison.Ordinal);
+        return withdrawn.User is null || answer < 0 ? reason : reason[..answer];
+    }
+}
