@@ -18,13 +18,16 @@ internal sealed class DeviceTransfer
     private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
     private readonly TimeProvider _time;
+    private readonly CancellationToken _stopping;
 
-    public DeviceTransfer(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time)
+    public DeviceTransfer(
+        IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _devices = devices;
         _registrations = registrations;
         _json = json;
         _time = time;
+        _stopping = lifetime.ApplicationStopping;
     }
 
     public void Map(IEndpointRouteBuilder routes)
@@ -35,25 +38,39 @@ internal sealed class DeviceTransfer
 
     private async Task ExportAsync(HttpContext context)
     {
-        var output = context.Response.BodyWriter;
         context.Response.ContentType = RequestBody.Ndjson;
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _stopping);
+        try
+        {
+            await ExportAsync(context, ending.Token);
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // It has no last line: cut off it is seen as incomplete, ended well it would pass for all there is.
+            context.Abort();
+        }
+    }
+
+    private async Task ExportAsync(HttpContext context, CancellationToken ending)
+    {
+        var output = context.Response.BodyWriter;
         await using var json = new Utf8JsonWriter(output);
         var pending = 0L;
-        await foreach (var owned in _devices.ExportAsync(Caller.Of(context).App, context.RequestAborted))
+        await foreach (var owned in _devices.ExportAsync(Caller.Of(context).App, ending))
         {
             json.Reset(output);
             _json.Write(json, owned.User, owned.Device);
-            await json.FlushAsync(context.RequestAborted);
+            await json.FlushAsync(ending);
             output.Write("\n"u8);
             pending += json.BytesCommitted + 1;
             if (pending > FlushBytes)
             {
                 pending = 0;
-                await output.FlushAsync(context.RequestAborted);
+                await output.FlushAsync(ending);
             }
         }
 
-        await output.FlushAsync(context.RequestAborted);
+        await output.FlushAsync(ending);
     }
 
     private async Task ImportAsync(HttpContext context)
@@ -67,15 +84,14 @@ internal sealed class DeviceTransfer
         EventBatches.LiftLimit(context);
 
         context.Response.ContentType = RequestBody.Ndjson;
-        var import = new Import(new NdjsonAnswer(context));
+        using var body = new UploadBody(context, _stopping);
+        var import = new Import(new NdjsonAnswer(context), body);
         var lines = new JsonLines();
-        var body = context.Request.BodyReader;
-        while (true)
+        var kind = ItemKind.NeedMore;
+        while (await body.ReadAsync() is { } read)
         {
-            var read = await body.ReadAsync(context.RequestAborted);
             var buffer = read.Buffer;
-            var kind = ItemKind.NeedMore;
-            while (!import.Answer.IsFull && (kind = lines.Next(ref buffer, read.IsCompleted, out var line)) is ItemKind.Item or ItemKind.TooLong)
+            while (!import.Answer.IsFull && !body.IsStopping && (kind = lines.Next(ref buffer, read.IsCompleted, out var line)) is ItemKind.Item or ItemKind.TooLong)
             {
                 import.Take(kind == ItemKind.Item ? Write(Caller.Of(context).App, line.ToArray()) : Task.FromResult<Problem?>(TooLong));
                 if (import.Count == Window)
@@ -88,11 +104,12 @@ internal sealed class DeviceTransfer
             body.AdvanceTo(buffer.Start, buffer.End);
             if (read.IsCompleted || import.Answer.IsFull)
             {
-                import.WriteEnd(kind);
-                await import.Answer.FlushAsync();
-                return;
+                break;
             }
         }
+
+        import.WriteEnd(kind);
+        await import.Answer.FlushAsync();
     }
 
     private static Problem TooLong { get; } = new(ProblemCatalogue.BodyTooLarge, $"A device has at most {Limits.EventBytes} bytes.");
@@ -116,9 +133,15 @@ internal sealed class DeviceTransfer
         private long _index;
         private long _imported;
 
-        internal Import(NdjsonAnswer answer) => Answer = answer;
+        internal Import(NdjsonAnswer answer, UploadBody body)
+        {
+            Answer = answer;
+            Body = body;
+        }
 
         internal NdjsonAnswer Answer { get; }
+
+        private UploadBody Body { get; }
 
         internal int Count => _writes.Count;
 
@@ -144,7 +167,9 @@ internal sealed class DeviceTransfer
         }
 
         internal void WriteEnd(ItemKind last) => Answer.WriteEnd(
-            Answer.IsFull && last != ItemKind.End ? NdjsonAnswer.TooManyRefusals(_index) : null,
+            last == ItemKind.End ? null
+            : Answer.IsFull ? NdjsonAnswer.TooManyRefusals(_index)
+            : Body.IsStopping ? NdjsonAnswer.Stopped(_index) : null,
             json => json.WriteNumber("imported", _imported));
     }
 }

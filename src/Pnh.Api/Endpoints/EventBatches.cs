@@ -21,11 +21,13 @@ internal sealed class EventBatches
     private static readonly TimeSpan OverloadPatience = TimeSpan.FromSeconds(10);
     private readonly Hub _hub;
     private readonly EventIntake _intake;
+    private readonly CancellationToken _stopping;
 
-    public EventBatches(Hub hub, EventIntake intake)
+    public EventBatches(Hub hub, EventIntake intake, IHostApplicationLifetime lifetime)
     {
         _hub = hub;
         _intake = intake;
+        _stopping = lifetime.ApplicationStopping;
     }
 
     /// <summary>Lets the body be of any size; before anything of it is read, or it has no effect.</summary>
@@ -62,27 +64,27 @@ internal sealed class EventBatches
     {
         context.Response.StatusCode = StatusCodes.Status207MultiStatus;
         context.Response.ContentType = RequestBody.Ndjson;
-        var batch = new Batch(context, context.Request.Query["receipts"] == "all");
-        var body = context.Request.BodyReader;
-        while (true)
+        using var body = new UploadBody(context, _stopping);
+        var batch = new Batch(context, body, context.Request.Query["receipts"] == "all");
+        var kind = ItemKind.NeedMore;
+        while (await body.ReadAsync() is { } read)
         {
-            var read = await body.ReadAsync(context.RequestAborted);
-            var buffer = read.Buffer;
-            var kind = await TakeArrivedAsync(batch, items, read, buffer);
+            kind = await TakeArrivedAsync(batch, items, read, read.Buffer);
             body.AdvanceTo(batch.Rest.Start, batch.Rest.End);
             if (kind is ItemKind.End or ItemKind.Malformed || read.IsCompleted || batch.Answer.IsFull)
             {
-                batch.WriteEnd(kind);
-                await batch.Answer.FlushAsync();
-                return;
+                break;
             }
         }
+
+        batch.WriteEnd(kind);
+        await batch.Answer.FlushAsync();
     }
 
     private async ValueTask<ItemKind> TakeArrivedAsync(Batch batch, JsonItems items, ReadResult read, ReadOnlySequence<byte> buffer)
     {
         var kind = ItemKind.NeedMore;
-        while (!batch.Answer.IsFull && (kind = items.Next(ref buffer, read.IsCompleted, out var item)) is ItemKind.Item or ItemKind.TooLong)
+        while (!batch.Answer.IsFull && !batch.Body.IsStopping && (kind = items.Next(ref buffer, read.IsCompleted, out var item)) is ItemKind.Item or ItemKind.TooLong)
         {
             if (kind == ItemKind.TooLong)
             {
@@ -126,8 +128,16 @@ internal sealed class EventBatches
             return;
         }
 
-        // Not reading on makes the sender wait, which a refused line would not.
-        await _hub.WaitForRoomAsync(OverloadPatience, batch.Context.RequestAborted);
+        try
+        {
+            // Not reading on makes the sender wait, which a refused line would not.
+            await _hub.WaitForRoomAsync(OverloadPatience, batch.Body.Ending);
+        }
+        catch (OperationCanceledException) when (batch.Body.IsStopping)
+        {
+            // The last batch: taken without room, and the journal holds what no lane takes.
+        }
+
         batch.Take(await _hub.AcceptManyAsync(batch.Events, batch.Context.RequestAborted));
         await batch.Answer.FlushAsync();
     }
@@ -141,14 +151,17 @@ internal sealed class EventBatches
         private long _accepted;
         private long _duplicates;
 
-        internal Batch(HttpContext context, bool receipts)
+        internal Batch(HttpContext context, UploadBody body, bool receipts)
         {
             Context = context;
+            Body = body;
             Answer = new NdjsonAnswer(context);
             _receipts = receipts;
         }
 
         internal HttpContext Context { get; }
+
+        internal UploadBody Body { get; }
 
         internal NdjsonAnswer Answer { get; }
 
@@ -192,7 +205,8 @@ internal sealed class EventBatches
             {
                 ItemKind.End => null,
                 ItemKind.Malformed => new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}."),
-                _ => Answer.IsFull ? NdjsonAnswer.TooManyRefusals(_index) : null,
+                _ when Answer.IsFull => NdjsonAnswer.TooManyRefusals(_index),
+                _ => Body.IsStopping ? NdjsonAnswer.Stopped(_index) : null,
             };
             Answer.WriteEnd(problem, json =>
             {

@@ -79,6 +79,10 @@ internal sealed class NdjsonAnswer
     internal static Problem TooManyRefusals(long next) =>
         new(ProblemCatalogue.TooManyRefusals, string.Create(CultureInfo.InvariantCulture, $"{MaxRefusals} items were refused; nothing from index {next} on was taken."));
 
+    /// <summary>The problem of a stream that ended because the hub stops; <paramref name="next"/> is the first index not taken.</summary>
+    internal static Problem Stopped(long next) =>
+        new(ProblemCatalogue.ShuttingDown, string.Create(CultureInfo.InvariantCulture, $"Nothing from index {next} on was taken."));
+
     /// <summary>Sends what is written, waiting for a client that does not read.</summary>
     internal async ValueTask FlushAsync()
     {

@@ -99,8 +99,8 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public async Task StoppedAsync(CancellationToken cancellationToken)
     {
-        using var deadline = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        deadline.CancelAfter(LaneDrain);
+        // Its own time: requests may have used up the host's, and what is cut off here was perhaps sent and is sent again after the start.
+        using var deadline = new CancellationTokenSource(LaneDrain);
         await _sweep.DisposeAsync();
         await _hub.StopAsync(deadline.Token);
     }
