@@ -212,7 +212,19 @@ internal sealed partial class Shard
         }
     }
 
-    private void End(Delivery delivery) => Settle(delivery, delivery.Item!.Ending, delivery.Item.EndingReason);
+    // Nothing more is pushed. A frame that left in time keeps its time for the ack.
+    private void End(Delivery delivery)
+    {
+        var item = delivery.Item!;
+        if (item.EndsAt > _now)
+        {
+            Rest(delivery);
+        }
+        else
+        {
+            Settle(delivery, item.Ending, item.EndingReason);
+        }
+    }
 
     private void Settle(Delivery delivery, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
     {

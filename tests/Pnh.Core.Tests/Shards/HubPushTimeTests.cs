@@ -1,5 +1,6 @@
 using Pnh.Core.Deliveries;
 using Pnh.Core.Journal;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -165,6 +166,38 @@ public sealed class HubPushTimeTests
 
         // Nobody was reachable, or nobody acknowledged: neither waited for the hub.
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
+        hub.AssertAllEnded(id);
+    }
+
+    [Theory]
+    [InlineData(3.5, "acked")]
+    [InlineData(5.5, "expired")]
+    public async Task Expired_BeforeItsPush_LeavesTheFrameFiveSecondsForItsAck(double ack, string end)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var (_, key) = await hub.OpenAsync("phone");
+        var id = await hub.SendAsync("\"ttl\":2");
+        await hub.PassAsync(ack);
+        await hub.AckAsync(key, id);
+        Assert.Empty(hub.Pushed);
+        Assert.Equal(end, hub.Journal.EndOf(id, "phone"));
+        await hub.PassAsync(5);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Expired_InItsLane_LeavesTheFrameFiveSecondsForItsAck()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Expired);
+        var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
+        var id = await hub.SendAsync("\"ttl\":2");
+        await hub.PassAsync(3.5);
+        Assert.Single(hub.Pushed);
+        await hub.AckAsync(key, id);
+        Assert.Equal("acked", hub.Journal.EndOf(id, "phone"));
         hub.AssertAllEnded(id);
     }
 
