@@ -21,6 +21,9 @@ public sealed partial class Planner
         _channels = [.. channels.Where(c => c.Name != ChannelNames.WebSocket).OrderBy(c => c.Name, StringComparer.Ordinal)];
     }
 
+    /// <summary>True when a frame that left so long after the event was accepted left later than its ack was due.</summary>
+    public bool IsLate(EventClass @class, TimeSpan sinceAccepted) => _classes[@class].AckWithin is { Ticks: > 0 } within && sinceAccepted > within;
+
     /// <summary>
     /// Adds one plan per device of the user: registered devices oldest first, then sessions of unregistered devices. Adds nothing when
     /// the user has neither, or lacks the one device that the event is for.

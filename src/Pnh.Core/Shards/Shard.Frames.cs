@@ -113,6 +113,13 @@ internal sealed partial class Shard
 
         item.Session = id;
         item.FrameTimestamp = _hub.Time.GetTimestamp();
+        if (!isReplay && accepted.AcceptedTimestamp != 0
+            && _hub.Planner.IsLate(accepted.Class, _hub.Time.GetElapsedTime(accepted.AcceptedTimestamp, item.FrameTimestamp)))
+        {
+            // The hub's own time. How long the client then takes for its ack is in pnh_ack_seconds.
+            _hub.Metrics.DeadlineMissed(accepted.Class);
+        }
+
         var grace = _now + AckGrace;
         item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);

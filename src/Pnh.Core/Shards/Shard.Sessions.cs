@@ -220,11 +220,6 @@ internal sealed partial class Shard
             return;
         }
 
-        if (item.Push is { Push: PushTiming.UnlessAcked, Attempts: > 0 })
-        {
-            _hub.Metrics.DeadlineMissed(item.Class);
-        }
-
         Settle(mailbox, item, DeliveryState.Acked, null);
         HoldBackElsewhere(user, item.Progress);
     }
