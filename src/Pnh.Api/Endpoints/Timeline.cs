@@ -32,7 +32,7 @@ internal sealed class Timeline
     /// <summary>Of the whole event: <c>withdrawn</c> from all, else <c>done</c> when every planned delivery has its terminal state, else <c>open</c>.</summary>
     public string State => _isWithdrawn ? "withdrawn" : _isDispatched && _pending == 0 ? "done" : "open";
 
-    /// <summary>Why nothing was planned; null = something was, or not all is yet.</summary>
+    /// <summary>Why nothing was planned, or not for everybody; null = it was, or not all is yet.</summary>
     public string? Outcome { get; private set; }
 
     /// <summary>The milestone after this one in its chain; -1 = that was the last.</summary>
@@ -72,9 +72,13 @@ internal sealed class Timeline
 
     private void TakeOfEvent(in Milestone milestone)
     {
-        _isDispatched |= milestone.Kind == MilestoneKind.Dispatched;
         _isWithdrawn |= milestone is { Kind: MilestoneKind.Withdrawn, User: null };
-        Outcome ??= milestone.Kind == MilestoneKind.Dispatched ? milestone.Reason : null;
+        if (milestone.Kind == MilestoneKind.Dispatched && !_isDispatched)
+        {
+            // The first counts: older versions noted it again after a restart, as no-devices where all devices had gone since.
+            _isDispatched = true;
+            Outcome = milestone.Reason;
+        }
     }
 
     /// <summary>One delivery's milestones, by their places in the history.</summary>

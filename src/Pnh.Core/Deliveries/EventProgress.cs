@@ -17,6 +17,7 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     // One for the dispatch itself, so that an event is not finished while it is still being expanded.
     private int _open = 1;
     private int _planned;
+    private volatile bool _isUnread;
 
     internal string App { get; } = accepted.App;
 
@@ -35,6 +36,9 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
 
     /// <summary>False when no device at all was planned.</summary>
     internal bool HasPlans => Volatile.Read(ref _planned) > 0;
+
+    /// <summary>True when users of it, or members of its topic, could not be read until its end: nobody knows whether they had devices.</summary>
+    internal bool IsUnread => _isUnread;
 
     /// <summary>Completes when every delivery has begun, or when that was given up.</summary>
     internal Task Dispatched
@@ -58,6 +62,8 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     internal int DispatchBucket { get; set; }
 
     internal void Planned(int devices) => Interlocked.Add(ref _planned, devices);
+
+    internal void Unread() => _isUnread = true;
 
     internal void DispatchEnded() => Interlocked.Exchange(ref _dispatched, Ended)?.TrySetResult();
 

@@ -16,7 +16,7 @@ public sealed partial class Hub
         catch (StoreUnavailableException)
         {
             // Where the device is now cannot be read: to send would risk the wrong phone.
-            ((ILaneOwner)this).Completed(lane, delivery, DeliveryResult.Of(DeliveryStatus.Unavailable, "store-unavailable"));
+            ((ILaneOwner)this).Completed(lane, delivery, DeliveryResult.Of(DeliveryStatus.Unavailable, StoreUnavailable));
             return false;
         }
     }

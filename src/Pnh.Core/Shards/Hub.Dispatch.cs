@@ -10,6 +10,7 @@ public sealed partial class Hub
 {
     // Up to so many are served at once, by whoever brought the event: a hop costs as much as a few of them.
     private const int FewTargets = 128;
+    private const string StoreUnavailable = "store-unavailable";
 
     // Beyond that a fan-out gives way to others after so many: 0.3 ms of one core, where all of 2,000 sends take 20.
     private const int YieldEvery = 32;
@@ -37,7 +38,7 @@ public sealed partial class Hub
                 return new ValueTask(DispatchRestAsync(accepted, progress, past, targets));
             }
 
-            Dispatched(accepted, progress);
+            Dispatched(accepted, progress, past);
         }
         catch (Exception bug)
         {
@@ -86,7 +87,7 @@ public sealed partial class Hub
         try
         {
             await DispatchUsersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false);
-            Dispatched(accepted, progress);
+            Dispatched(accepted, progress, past);
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
@@ -103,16 +104,23 @@ public sealed partial class Hub
         }
     }
 
-    private void Dispatched(Event accepted, EventProgress? progress)
+    private void Dispatched(Event accepted, EventProgress? progress, PastDispatch? past)
     {
-        if (progress is not null)
+        if (progress is null)
+        {
+            return;
+        }
+
+        // Once for all runs: what was there then may be gone now, which is not "no devices".
+        if (past is not { IsComplete: true })
         {
             _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
             {
-                Reason = progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
+                Reason = progress.IsUnread ? StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
             });
-            _context.Close(progress);
         }
+
+        _context.Close(progress);
     }
 
     private void DispatchEnded(EventProgress? progress)
@@ -162,10 +170,11 @@ public sealed partial class Hub
             return;
         }
 
+        progress?.Unread();
         _context.Metrics.DeadlineMissed(accepted.Class);
         if (past is not null)
         {
-            ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, "store-unavailable");
+            ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, StoreUnavailable);
         }
     }
 

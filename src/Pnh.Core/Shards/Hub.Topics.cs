@@ -80,7 +80,7 @@ public sealed partial class Hub
     {
         var members = targets.Joined.Length > 0 ? new List<string>() : null;
         var users = 0;
-        await foreach (var user in MembersAsync(accepted, stuck).ConfigureAwait(false))
+        await foreach (var user in MembersAsync(accepted, progress, stuck).ConfigureAwait(false))
         {
             members?.Add(user);
             await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
@@ -91,7 +91,7 @@ public sealed partial class Hub
     }
 
     // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
-    private async IAsyncEnumerable<string> MembersAsync(Event accepted, TaskCompletionSource stuck)
+    private async IAsyncEnumerable<string> MembersAsync(Event accepted, EventProgress? progress, TaskCompletionSource stuck)
     {
         string? last = null;
         for (var failures = 0; ; failures++)
@@ -110,8 +110,14 @@ public sealed partial class Hub
                 }
             }
 
-            if (fault.Length == 0 || !await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
+            if (fault.Length == 0)
             {
+                yield break;
+            }
+
+            if (!await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
+            {
+                progress?.Unread();
                 yield break;
             }
         }

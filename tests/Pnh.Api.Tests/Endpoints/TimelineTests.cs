@@ -97,6 +97,15 @@ public sealed class TimelineTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Get_DispatchedAgainByAnOlderVersion_HasTheFirstOnesOutcome()
+    {
+        _journal.Put(
+            MemoryJournal.Event("e-1", Noon), Of(MilestoneKind.Dispatched, 0), Of(MilestoneKind.Dispatched, 1) with { Reason = "no-devices" });
+
+        Assert.False((await JsonAsync("e-1")).TryGetProperty("outcome", out _));
+    }
+
+    [Fact]
     public async Task Get_Withdrawn_SaysByWhomAndWhy()
     {
         _journal.Put(

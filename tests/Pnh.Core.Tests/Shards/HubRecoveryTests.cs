@@ -168,6 +168,7 @@ public sealed class HubRecoveryTests
         old.Store.Put("ada", old.NewDevice("new"));
         await using var hub = await old.CrashAsync();
         Assert.All(["tablet", "phone", "tab"], device => Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, device)));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason); // that there are none now was not so then
         hub.AssertAllEnded(id);
         Assert.Equal(0, hub.Hub.Users);
     }
@@ -241,6 +242,7 @@ public sealed class HubRecoveryTests
         await hub.Clock.WaitForTimersAsync(retry);
         hub.Clock.Advance(TimeSpan.FromSeconds(30)); // past the TTL
         await HubUnderTest.UntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
+        Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
         Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
         hub.AssertAllEnded(id);
     }

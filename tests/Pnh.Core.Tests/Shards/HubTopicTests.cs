@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 
@@ -173,5 +174,19 @@ public sealed class HubTopicTests
         await hub.PassUntilAsync(() => hub.Pushed.Count == 5, "the last member");
         Assert.Equal(members, hub.Fcm.Sent.Select(s => s.User).Order());
         await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Topic_MembersUnreadableUntilTheTtlIsOver_SaysSoThoughSomeWereReached()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", "a", "b");
+        hub.Store.Put("a", hub.Phone("phone"));
+        hub.Store.CutAfter.Add("a");
+        var id = await hub.SendAsync("\"ttl\":20", Room);
+        await hub.PassUntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
+        hub.AssertAllEnded(id);
     }
 }
