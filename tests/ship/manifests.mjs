@@ -93,6 +93,7 @@ function checkPromises(folder, objects) {
   const promise = (name, holds) => check(`${folder} ${name}`, holds ? null : "does not hold");
 
   promise("runs one replica", hub.spec.replicas === 1);
+  promise("replaces a pod that never becomes ready on a rollback", hub.spec.podManagementPolicy === "Parallel");
   promise("runs as user 1654, never root", pod.securityContext.runAsNonRoot && pod.securityContext.runAsUser === 1654);
   promise("gives no rights", !container.securityContext.allowPrivilegeEscalation && container.securityContext.capabilities.drop.includes("ALL")
     && pod.securityContext.seccompProfile.type === "RuntimeDefault" && pod.automountServiceAccountToken === false);
@@ -105,6 +106,7 @@ function checkPromises(folder, objects) {
   const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
   promise("probes the health paths on a port that is there", probes.every((p) => ports.has(p.httpGet.port))
     && container.livenessProbe.httpGet.path === "/healthz" && container.readinessProbe.httpGet.path === "/readyz");
+  promise("gives a start 30 minutes to read its journal", container.startupProbe.failureThreshold * container.startupProbe.periodSeconds === 1800);
   promise("has Services that find the pod", of("Service").length === 2 && of("Service").every((s) => s.spec.ports.every((p) => ports.has(p.targetPort))
     && Object.entries(s.spec.selector).every(([k, v]) => hub.spec.template.metadata.labels[k] === v)));
   promise("names a Service of its own", named("Service", hub.spec.serviceName)?.spec.clusterIP === "None");
