@@ -5,7 +5,7 @@ FROM mcr.microsoft.com/dotnet/sdk:10.0-noble AS build
 # SQLite of the distribution is newer than the one in the NuGet package (3.35.5); the hub takes it when it finds it.
 # Time zones for users' quiet hours: the chiseled base has none. tzdata-legacy holds names such as US/Eastern.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libsqlite3-0 tzdata tzdata-legacy \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends libsqlite3-0 tzdata tzdata-legacy \
  && rm -rf /var/lib/apt/lists/* \
  && mkdir -p /image/data /image/lib \
  && cp -L /usr/lib/x86_64-linux-gnu/libsqlite3.so.0 /image/lib/ \
