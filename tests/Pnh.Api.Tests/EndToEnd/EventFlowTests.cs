@@ -29,7 +29,7 @@ public sealed class EventFlowTests
     [Fact]
     public async Task Post_MessageAckedByActiveTab_LeavesPhonesSilent()
     {
-        await using var hub = await TestHub.StartAsync(configuration: "--Pnh:Classes:message:PushAfter=00:00:01");
+        await using var hub = await TestHub.StartAsync(configuration: "--Pnh:Classes:message:PushAfter=00:01:00");
         using var tab = await hub.ConnectAsync("ada", "tab-1");
 
         await hub.SendAsync("POST", "/v1/events", """{"id":"m-1","to":{"user":"ada"},"notification":{"title":"Grace","body":"Hello"}}""");
@@ -64,7 +64,11 @@ public sealed class EventFlowTests
         var frame = await tab.ReceiveAsync();
         Assert.Equal("typing", frame.GetProperty("data").GetString());
         Assert.False(frame.TryGetProperty("seq", out _));
-        Assert.All(hub.Host.Start.Sandbox!.Phones.All, phone => Assert.Equal(0, phone.Received));
+
+        // What comes after it has passed the same lanes.
+        await hub.SendAsync("POST", "/v1/events", Call);
+        Assert.All(await Phones(hub, shown: 2), phone => Assert.Equal("call-1", Assert.Single(phone.LockScreen).EventId));
+        Assert.All(hub.Host.Start.Sandbox!.Phones.All, phone => Assert.Equal(1, phone.Received));
     }
 
     [Fact]

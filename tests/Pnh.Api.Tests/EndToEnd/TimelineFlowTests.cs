@@ -111,7 +111,7 @@ public sealed class TimelineFlowTests : IAsyncLifetime
                 await hub.SendAsync("PUT", "/v1/users/eve/devices/new", """{"platform":"ios","apns":{"token":"aa11","environment":"sandbox"}}""");
                 await hub.SendAsync("PUT", "/v1/users/cid/devices/phone", """{"platform":"ios","apns":{"token":"deadbeef","environment":"sandbox"}}""");
                 hub.Host.Start.Sandbox!.Scripts.Set("deadbeef", new Script(ScriptKind.Unregistered));
-                await hub.SendAsync("POST", "/v1/events", """{"id":"f-1","to":{"user":"cid"},"class":"call","notification":{"title":"Hi"},"ttl":1}""");
+                await hub.SendAsync("POST", "/v1/events", """{"id":"f-1","to":{"user":"cid"},"class":"call","notification":{"title":"Hi"},"ttl":60}""");
                 var lines = await TestHub.EventuallyAsync(
                     () => FeedAsync(hub, "").AsTaskResult(), static l => l.Length == 3);
 

@@ -2,6 +2,7 @@ using System.Net.WebSockets;
 using System.Text;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
@@ -203,10 +204,12 @@ public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(tr
     [Fact]
     public async Task Token_RunsOutWhileConnected_Closes()
     {
-        await using var host = await StartAsync();
-        host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromMilliseconds(500));
+        var clock = new FakeTimeProvider(TimeProvider.System.GetUtcNow());
+        await using var host = await StartAsync(clock: clock);
+        host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromSeconds(20));
         var (client, opened) = await host.OpenAsync(token: "short");
         using var _ = client;
+        clock.Advance(TimeSpan.FromSeconds(21));
         Assert.Equal((4002, null), await client.ReadCloseAsync());
         Assert.Equal(opened.Key, await host.Hub.NextDetachedAsync());
     }

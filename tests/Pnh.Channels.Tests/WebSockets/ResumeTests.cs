@@ -1,6 +1,7 @@
 using System.Net.WebSockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
@@ -126,11 +127,13 @@ public abstract class ResumeTests(SocketTransport transport, bool overBytes = fa
     [Fact]
     public async Task Resume_AfterTheTokenExpired_GoesOnWithTheNewOne()
     {
-        await using var host = await StartAsync();
-        host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromMilliseconds(500));
+        var clock = new FakeTimeProvider(TimeProvider.System.GetUtcNow());
+        await using var host = await StartAsync(clock: clock);
+        host.Hub.Tokens["short"] = RecordingHub.Identity("ada", lifetime: TimeSpan.FromSeconds(20));
         var (client, opened) = await host.OpenAsync(token: "short");
         Send(opened, "a");
         await client.ReadFramesAsync(1);
+        clock.Advance(TimeSpan.FromSeconds(21));
         Assert.Equal((4002, null), await client.ReadCloseAsync());
         using var again = await SocketClient.ConnectAsync(host.Port);
         Assert.True((await again.ResumeAsync(opened.Key.Session, 0)).Resumed);

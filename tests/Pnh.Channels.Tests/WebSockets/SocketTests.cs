@@ -9,6 +9,6 @@ public abstract class SocketTests(SocketTransport transport, bool overBytes = fa
 
     private protected bool OverBytes => overBytes;
 
-    private protected Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null) =>
-        SocketHost.StartAsync(transport, configure, written, overBytes);
+    private protected Task<SocketHost> StartAsync(Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, TimeProvider? clock = null) =>
+        SocketHost.StartAsync(transport, configure, written, overBytes, clock);
 }

@@ -39,13 +39,16 @@ public sealed class HubAcceptTests
         var (link, _) = await hub.OpenAsync("tab");
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
-        var accepting = hub.Hub.AcceptAsync(hub.NewEvent()).AsTask();
+        var accepting = hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
+        await hub.RestAsync();
         Assert.False(accepting.IsCompleted);
         Assert.Empty(link.Ids);
         Assert.Empty(hub.Pushed);
         sync.SetResult();
         Assert.Equal(AcceptStatus.Accepted, (await accepting.WaitAsync(TimeSpan.FromSeconds(20))).Status);
+        await hub.RestAsync();
         Assert.Single(link.Ids);
+        Assert.Single(hub.Pushed);
     }
 
     [Fact]

@@ -83,11 +83,11 @@ internal sealed class FaultScene : IAsyncDisposable
     /// <summary>Of its own per phone; even ones are iPhones.</summary>
     public static string Address(int phone) => $"c0ffee{phone:x4}";
 
-    /// <summary>Lets so much time pass for hub and providers, whatever hangs.</summary>
-    public async Task PassAsync(TimeSpan time)
+    /// <summary>Lets so much time pass for hub and providers; whatever <paramref name="hangs"/>, else the clock stands while requests are under way.</summary>
+    public async Task PassAsync(TimeSpan time, bool hangs)
     {
         var until = _time.GetUtcNow() + time;
-        _runner.IsFree = true;
+        _runner.IsFree = hangs;
         await TestHub.EventuallyAsync(() => _time.GetUtcNow(), now => now >= until);
         _runner.IsFree = false;
     }
