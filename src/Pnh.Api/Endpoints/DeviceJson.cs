@@ -35,9 +35,12 @@ internal sealed class DeviceJson
                 return null;
             }
 
-            ReadMembers(ref cursor, draft, errors);
+            ReadMembers(ref cursor, draft);
             cursor.LeaveBody();
-            ReadSections(draft, now, errors);
+            ReadSections(ref cursor, draft, now);
+            Require(ref cursor, errors.Skip(before), draft.Platform, "/platform");
+            Require(ref cursor, errors.Skip(before), draft.User, "/user");
+            Require(ref cursor, errors.Skip(before), draft.Id, "/device");
         }
         catch (JsonException)
         {
@@ -46,9 +49,6 @@ internal sealed class DeviceJson
             return null;
         }
 
-        Require(errors, draft.Platform, "/platform", before);
-        Require(errors, draft.User, "/user", before);
-        Require(errors, draft.Id, "/device", before);
         return errors.Count == before ? draft.ToDevice() : null;
     }
 
@@ -88,7 +88,7 @@ internal sealed class DeviceJson
         json.WriteEndObject();
     }
 
-    private void ReadMembers(ref JsonCursor cursor, Draft draft, ICollection<FieldError> errors)
+    private void ReadMembers(ref JsonCursor cursor, Draft draft)
     {
         var seen = 0u;
         while (cursor.NextMember(out var name))
@@ -148,7 +148,7 @@ internal sealed class DeviceJson
     }
 
     // After all members: registeredAt, which dates the addresses, is the last one of an export.
-    private static void ReadSections(Draft draft, DateTimeOffset now, ICollection<FieldError> errors)
+    private static void ReadSections(ref JsonCursor cursor, Draft draft, DateTimeOffset now)
     {
         if (draft.RegisteredAt > now)
         {
@@ -158,15 +158,15 @@ internal sealed class DeviceJson
 
         foreach (var (channel, section) in draft.Sections)
         {
-            ReadSection(channel, section, draft, errors);
+            ReadSection(ref cursor, channel, section, draft);
         }
     }
 
-    private static void ReadSection(IPushChannel channel, JsonElement section, Draft draft, ICollection<FieldError> errors)
+    private static void ReadSection(ref JsonCursor cursor, IPushChannel channel, JsonElement section, Draft draft)
     {
         if (section.ValueKind != JsonValueKind.Object)
         {
-            errors.Add(new FieldError($"/{channel.Name}", "wrong-type", "Must be an object."));
+            cursor.Fail($"/{channel.Name}", "wrong-type", "Must be an object.");
             return;
         }
 
@@ -174,7 +174,7 @@ internal sealed class DeviceJson
         channel.ReadAddresses(section, draft.RegisteredAt, draft.Addresses, own);
         foreach (var error in own)
         {
-            errors.Add(error with { Pointer = $"/{channel.Name}{error.Pointer}" });
+            cursor.Fail($"/{channel.Name}{error.Pointer}", error.Code, error.Detail);
         }
     }
 
@@ -210,12 +210,12 @@ internal sealed class DeviceJson
         return null;
     }
 
-    // A member that was given but wrong has its error already.
-    private static void Require<T>(ICollection<FieldError> errors, T? value, string pointer, int before)
+    // A member that was given but wrong has its error already, or came when there were too many.
+    private static void Require<T>(ref JsonCursor cursor, IEnumerable<FieldError> errors, T? value, string pointer)
     {
-        if (value is null && !errors.Skip(before).Any(e => e.Pointer == pointer))
+        if (value is null && !errors.Any(e => e.Pointer == pointer))
         {
-            errors.Add(new FieldError(pointer, "required", "The member is missing."));
+            cursor.Fail(pointer, "required", "The member is missing.");
         }
     }
 

@@ -12,7 +12,7 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
     // 100 ids of 64 characters are 7 kB.
     internal const int BodyBytes = 16 * 1024;
 
-    /// <summary>Null with every error when the body is not right.</summary>
+    /// <summary>Null with its errors when the body is not right.</summary>
     internal static InboxAck? Read(ReadOnlyMemory<byte> body, List<FieldError> errors)
     {
         try
@@ -43,7 +43,7 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
             else if (name.SequenceEqual("ids"u8))
             {
                 cursor.Once(ref seen, 1, "/ids");
-                ids = ReadIds(ref cursor, errors);
+                ids = ReadIds(ref cursor);
             }
             else
             {
@@ -65,11 +65,11 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
         return errors.Count == 0 ? new InboxAck(device!, ids) : null;
     }
 
-    private static List<string> ReadIds(ref JsonCursor cursor, List<FieldError> errors)
+    private static List<string> ReadIds(ref JsonCursor cursor)
     {
-        var before = errors.Count;
+        var before = cursor.ErrorCount;
         var ids = cursor.ReadEventIds("/ids", Hub.InboxItems);
-        if (ids.Count == 0 && errors.Count == before)
+        if (ids.Count == 0 && cursor.ErrorCount == before)
         {
             cursor.Fail("/ids", "too-few", "At least one event id.");
         }

@@ -12,7 +12,8 @@ namespace Pnh.Api.Endpoints;
 /// </summary>
 internal sealed class NdjsonAnswer
 {
-    // Refusals are 150 to 300 bytes: 3 MB at most to somebody who sends nothing but rubbish and may not be reading.
+    // Most refusals are 150 to 300 bytes: 3 MB to somebody who sends nothing but rubbish. With a hundred errors in each line (Limits.FieldErrors) they are 8 kB,
+    // 80 MB in all, for bodies of 6 MB. What is not read of that holds up the upload instead of waiting here.
     private const int MaxRefusals = 10_000;
     private const int FlushBytes = 16 * 1024;
     private readonly PipeWriter _output;

@@ -18,6 +18,9 @@ namespace Pnh.Api.Ingest;
 internal sealed class HttpAnswer
 #pragma warning restore CA1001
 {
+    // An answer is 200 bytes, and some 8 kB with a hundred errors in it; a larger one takes its buffer along, or each thread would keep the largest it ever sent.
+    private const int MostKept = 64 * 1024;
+
     [ThreadStatic]
     private static HttpAnswer? _own;
 
@@ -29,6 +32,9 @@ internal sealed class HttpAnswer
     {
         _json = new Utf8JsonWriter(_body);
     }
+
+    /// <summary>Bytes that this thread keeps for its next answer.</summary>
+    internal static int Kept => _own?._bytes.Capacity ?? 0;
 
     private static HttpAnswer Own => _own ??= new HttpAnswer();
 
@@ -119,6 +125,11 @@ internal sealed class HttpAnswer
         Number(body.Length);
         _bytes.Write("\r\n\r\n"u8);
         _bytes.Write(body);
+        if (_bytes.Capacity > MostKept)
+        {
+            _own = null;
+        }
+
         return _bytes.WrittenSpan;
     }
 

@@ -4,7 +4,7 @@ using System.Text.Json;
 namespace Pnh.Core.Events;
 
 /// <summary>
-/// Reads an event's JSON (design: HTTP API) into an <see cref="Event"/>, reporting every field error at once and refusing unknown
+/// Reads an event's JSON (design: HTTP API) into an <see cref="Event"/>, reporting all field errors at once and refusing unknown
 /// members. Thread-safe: one per process.
 /// </summary>
 public sealed class EventReader
@@ -38,17 +38,16 @@ public sealed class EventReader
 
             ReadMembers(ref cursor, ref draft);
             cursor.LeaveBody();
+            if (!draft.HasTo)
+            {
+                cursor.Fail("/to", "required", "Say whom the event is for: one of user, users, topic, device.");
+            }
         }
         catch (JsonException fault)
         {
             errors.Add(new FieldError("", "invalid-json",
                 $"Not valid JSON at byte {fault.BytePositionInLine ?? 0} of line {(fault.LineNumber ?? 0) + 1}, or nested deeper than {Limits.JsonDepth}."));
             return null;
-        }
-
-        if (!draft.HasTo)
-        {
-            errors.Add(new FieldError("/to", "required", "Say whom the event is for: one of user, users, topic, device."));
         }
 
         return errors.Count == before ? Finish(draft, body, origin) : null;
@@ -148,11 +147,12 @@ public sealed class EventReader
             return;
         }
 
-        var raw = cursor.ReadRawObject($"/{channel}");
+        var pointer = cursor.PointerTo("", name);
+        var raw = cursor.ReadRawObject(pointer);
         draft.Overrides ??= [];
         if (!draft.Overrides.TryAdd(channel, raw))
         {
-            cursor.Fail($"/{channel}", "duplicate-member", "The member is given twice.");
+            cursor.Fail(pointer, "duplicate-member", "The member is given twice.");
         }
     }
 

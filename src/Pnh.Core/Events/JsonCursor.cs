@@ -5,14 +5,15 @@ using System.Text.Unicode;
 namespace Pnh.Core.Events;
 
 /// <summary>
-/// Walks a JSON body and collects every field error instead of stopping at the first. Each Read method is called with the reader on the
-/// member's value, leaves it on the value's last token, and answers null (or false) after it has noted what was wrong.
+/// Walks a JSON body and collects its field errors, up to <see cref="Limits.FieldErrors"/>, instead of stopping at the first. Each Read method is
+/// called with the reader on the member's value, leaves it on the value's last token, and answers null (or false) after it has noted what was wrong.
 /// </summary>
-public ref struct JsonCursor
+public ref partial struct JsonCursor
 {
     private readonly ReadOnlyMemory<byte> _body;
     private readonly ICollection<FieldError> _errors;
     private Utf8JsonReader _reader;
+    private int _failed;
 
     /// <summary>Over one JSON value of at most <see cref="Limits.JsonDepth"/> levels; errors go to <paramref name="errors"/>.</summary>
     public JsonCursor(ReadOnlyMemory<byte> body, ICollection<FieldError> errors)
@@ -21,9 +22,6 @@ public ref struct JsonCursor
         _errors = errors;
         _reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = Limits.JsonDepth });
     }
-
-    /// <summary>How many errors are noted so far, by whomever.</summary>
-    internal readonly int ErrorCount => _errors.Count;
 
     /// <summary>Steps onto the body's opening brace; false (with an error) when it is not an object or not UTF-8.</summary>
     public bool EnterBody()
@@ -226,60 +224,25 @@ public ref struct JsonCursor
         return ReadRaw(pointer).IsEmpty ? null : JsonElement.ParseValue(ref value);
     }
 
-    /// <summary>Notes an unknown member and skips its value.</summary>
-    public void Unknown(string parent, ReadOnlySpan<byte> name)
-    {
-        Fail($"{parent}/{Escape(name)}", "unknown-member", "There is no such member.");
-        _reader.Skip();
-    }
-
-    /// <summary>Notes a member given twice; the later value is read as well. <paramref name="seen"/> is the object's bit set.</summary>
-    public readonly void Once(ref uint seen, int bit, string pointer)
-    {
-        if ((seen & (1u << bit)) != 0)
-        {
-            Fail(pointer, "duplicate-member", "The member is given twice.");
-        }
-
-        seen |= 1u << bit;
-    }
-
-    /// <summary>Notes an error.</summary>
-    public readonly void Fail(string pointer, string code, string detail) => _errors.Add(new FieldError(pointer, code, detail));
-
     // The pointer is built only for what is wrong: a list may hold a thousand ids.
     private string? ReadEntry(string list, int index) =>
-        _reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsName(value) ? value : ReadName($"{list}/{index}");
+        _reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsName(value) ? value : ReadName(PointerTo(list, index));
 
     private string? ReadEventId(string list, int index)
     {
-        var id = ReadString($"{list}/{index}", 4 * Limits.EventIdCharacters);
-        if (id is not null && !Ids.IsEventId(id))
+        if (_reader.TokenType == JsonTokenType.String && Text() is { } value && Ids.IsEventId(value))
         {
-            Fail($"{list}/{index}", "invalid-id", $"1 to {Limits.EventIdCharacters} characters of A-Z a-z 0-9 . _ : ~ @ -");
-            return null;
+            return value;
         }
 
-        return id;
+        var pointer = PointerTo(list, index);
+        if (ReadString(pointer, 4 * Limits.EventIdCharacters) is not null)
+        {
+            Fail(pointer, "invalid-id", $"1 to {Limits.EventIdCharacters} characters of A-Z a-z 0-9 . _ : ~ @ -");
+        }
+
+        return null;
     }
 
     private readonly string? Text() => JsonText.Read(in _reader);
-
-    private void WrongType(string pointer, string expected)
-    {
-        Fail(pointer, "wrong-type", $"Must be {expected}.");
-        _reader.Skip();
-    }
-
-    /// <summary>A name as part of a pointer, escaped. Cut, because a stranger's name may be as long as the body.</summary>
-    internal static string Escape(ReadOnlySpan<byte> name)
-    {
-        var text = Encoding.UTF8.GetString(name);
-        if (text.Length > 64)
-        {
-            text = text[..(char.IsHighSurrogate(text[63]) ? 63 : 64)];
-        }
-
-        return FieldError.Escape(text);
-    }
 }

@@ -9,6 +9,9 @@ public static class Limits
     /// <summary>Nesting of any JSON taken in.</summary>
     public const int JsonDepth = 16;
 
+    /// <summary>Field errors of one body that its sender is told: some 8 kB, 70 kB when each names the longest member there can be.</summary>
+    public const int FieldErrors = 100;
+
     /// <summary>Users in one <c>to.users</c>.</summary>
     public const int TargetUsers = 1_000;
 

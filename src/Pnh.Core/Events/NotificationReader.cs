@@ -103,7 +103,7 @@ internal static class NotificationReader
                 continue;
             }
 
-            var pointer = $"/notification/locales/{JsonCursor.Escape(name)}";
+            var pointer = cursor.PointerTo("/notification/locales", name);
             if (!locales.TryAdd(locale, ReadText(ref cursor, pointer)))
             {
                 cursor.Fail(pointer, "duplicate-member", "The member is given twice.");
@@ -129,20 +129,21 @@ internal static class NotificationReader
 
         while (cursor.NextMember(out var name))
         {
+            var member = cursor.PointerTo(pointer, name);
             if (name.SequenceEqual("title"u8))
             {
-                cursor.Once(ref seen, 0, pointer + "/title");
-                text = text with { Title = cursor.ReadString(pointer + "/title", TextCharacters) };
+                cursor.Once(ref seen, 0, member);
+                text = text with { Title = cursor.ReadString(member, TextCharacters) };
             }
             else if (name.SequenceEqual("subtitle"u8))
             {
-                cursor.Once(ref seen, 1, pointer + "/subtitle");
-                text = text with { Subtitle = cursor.ReadString(pointer + "/subtitle", TextCharacters) };
+                cursor.Once(ref seen, 1, member);
+                text = text with { Subtitle = cursor.ReadString(member, TextCharacters) };
             }
             else if (name.SequenceEqual("body"u8))
             {
-                cursor.Once(ref seen, 2, pointer + "/body");
-                text = text with { Body = cursor.ReadString(pointer + "/body", TextCharacters) };
+                cursor.Once(ref seen, 2, member);
+                text = text with { Body = cursor.ReadString(member, TextCharacters) };
             }
             else
             {

@@ -165,6 +165,37 @@ public sealed class RefusalTests
         Assert.Equal((400, "bad-request"), (noUpgrade.Status, noUpgrade.Code));
     }
 
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_ThirteenThousandErrors_TellsAHundred(string transport)
+    {
+        await using var hub = await StartAsync(transport);
+        var body = $$"""{ {{string.Join(',', Enumerable.Repeat("\"\":1", 13_000))}} }""";
+
+        var refused = await hub.SendAsync("POST", "/v1/events", body);
+
+        Assert.Equal((400, "invalid-body"), (refused.Status, refused.Code));
+        Assert.InRange(Encoding.UTF8.GetByteCount(refused.Body), 0, 64 * 1024);
+        Assert.Equal(101, refused.Pointers.Length);
+        Assert.Equal("too-many-errors", refused.Json.GetProperty("errors")[100].GetProperty("code").GetString());
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Bulk)).Status);
+    }
+
+    [Fact]
+    public async Task Device_ThousandsOfErrors_TellsAHundred()
+    {
+        await using var hub = await StartAsync("Direct");
+        var unknown = string.Join(',', Enumerable.Repeat("\"x\":1", 1_200));
+
+        var own = await hub.SendAsync("PUT", "/v1/users/bea/devices/phone", $$"""{ {{unknown}},"platform":"none"}""");
+        var section = await hub.SendAsync("PUT", "/v1/users/bea/devices/phone", $$"""{"platform":"ios","apns":{ {{unknown}} } }""");
+
+        Assert.Equal((400, 101, ""), (own.Status, own.Pointers.Length, own.Pointers[^1]));
+        Assert.Equal((400, 101, ""), (section.Status, section.Pointers.Length, section.Pointers[^1]));
+        Assert.All(section.Pointers[..^1], static pointer => Assert.Equal("/apns/x", pointer));
+    }
+
     [Fact]
     public async Task Device_OneMoreThanAllowed_Is409()
     {

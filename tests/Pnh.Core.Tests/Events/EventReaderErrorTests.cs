@@ -123,6 +123,54 @@ public sealed class EventReaderErrorTests
     }
 
     [Theory]
+    [InlineData(99)]
+    [InlineData(100)]
+    public void Read_AHundredErrors_AreAllTold(int count)
+    {
+        var faults = Bodies.Faults($$"""{"to":{"user":"a"},{{Unknown(count)}}}""");
+        Assert.Equal(count, faults.Count);
+        Assert.All(faults, static fault => Assert.Equal("/x unknown-member", fault));
+    }
+
+    [Theory]
+    [InlineData("", "")]
+    [InlineData("\"notification\":{", "}")]
+    [InlineData("\"notification\":{\"locales\":{\"de\":{", "}}}")]
+    public void Read_MoreThanAHundredErrors_TellsThatThereAreMore(string open, string close)
+    {
+        // Neither its wrong class nor that it is for nobody is told any more.
+        var faults = Bodies.Faults($$"""{ {{open}}{{Unknown(10_000)}}{{close}},"class":7}""");
+        Assert.Equal(101, faults.Count);
+        Assert.All(faults[..100], static fault => Assert.EndsWith("/x unknown-member", fault, StringComparison.Ordinal));
+        Assert.Equal(" too-many-errors", faults[100]);
+    }
+
+    [Fact]
+    public void Read_ListWrongPastTheBound_IsNotCalledEmpty()
+    {
+        var faults = Bodies.Faults($$"""{ {{Unknown(100)}},"to":{"users":[1]} }""");
+        Assert.Equal((101, " too-many-errors"), (faults.Count, faults[^1]));
+    }
+
+    [Fact]
+    public void Read_MoreThanAHundredErrors_CostTheirNamesAndNoPointers()
+    {
+        var (few, many) = (Body(101), Body(5_000));
+        Allocated(few);
+        Assert.InRange(Allocated(many) - Allocated(few), 0, ((5_000 - 101) * 24) + 1_000);
+
+        static byte[] Body(int count) => Encoding.UTF8.GetBytes($$"""{ {{Unknown(count)}} }""");
+        static long Allocated(byte[] body)
+        {
+            var before = GC.GetAllocatedBytesForCurrentThread();
+            Bodies.Read(body);
+            return GC.GetAllocatedBytesForCurrentThread() - before;
+        }
+    }
+
+    private static string Unknown(int count) => string.Join(',', Enumerable.Repeat("\"x\":1", count));
+
+    [Theory]
     [InlineData(15, true)]
     [InlineData(16, false)]
     public void Read_Depth_AtMostSixteen(int arrays, bool isValid)
