@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -9,10 +10,10 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
 {
     private volatile TaskCompletionSource _gate = Open();
     private volatile bool _isFull;
-    private int _waiting;
+    private readonly ConcurrentDictionary<string, byte> _waiting = new();
 
-    /// <summary>Appends at the gate.</summary>
-    internal int Waiting => Volatile.Read(ref _waiting);
+    /// <summary>Ids of the events at the gate.</summary>
+    internal ICollection<string> Waiting => _waiting.Keys;
 
     internal bool IsFull
     {
@@ -41,9 +42,9 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
             throw new StoreUnavailableException("The disk is full.");
         }
 
-        Interlocked.Increment(ref _waiting);
+        _waiting[accepted.Id] = 0;
         await _gate.Task;
-        Interlocked.Decrement(ref _waiting);
+        _waiting.TryRemove(accepted.Id, out _);
         return await journal.AppendAsync(accepted, cancellationToken);
     }
 
