@@ -17,8 +17,8 @@ public static class LoadTester
     private const int FailedExitCode = 2;
 
     /// <summary>
-    /// Runs a profile on the calling thread. 0 = everything arrived as it should, 1 = something did not (lost, duplicate, reordered, misrouted), 2 = a wrong command line, or the hub could
-    /// not be driven, with a line of why.
+    /// Runs a profile on the calling thread. 0 = everything was taken or refused, and what was taken arrived as it should; 1 = something did not, with a line of what; 2 = a wrong command
+    /// line, or the hub could not be driven, with a line of why.
     /// </summary>
     /// <param name="args">The profile's name and its options (bench/README.md).</param>
     /// <param name="defaults">Values of options, without dashes, that hold unless given; names that the profile does not know are passed over.</param>
@@ -31,7 +31,7 @@ public static class LoadTester
         ArgumentNullException.ThrowIfNull(error);
         try
         {
-            return await RunProfileAsync(args, defaults, output);
+            return await RunProfileAsync(args, defaults, output, error);
         }
         catch (Exception fault) when (fault is ArgumentException or InvalidOperationException or InvalidDataException or IOException or SocketException or UnauthorizedAccessException)
         {
@@ -40,7 +40,7 @@ public static class LoadTester
         }
     }
 
-    private static async Task<int> RunProfileAsync(string[] args, IReadOnlyDictionary<string, string> defaults, TextWriter output)
+    private static async Task<int> RunProfileAsync(string[] args, IReadOnlyDictionary<string, string> defaults, TextWriter output, TextWriter error)
     {
         var name = args.Length > 0 ? args[0] : "";
         switch (name)
@@ -68,6 +68,12 @@ public static class LoadTester
         using var run = new BenchRun(new BenchOptions(name, args[1..], defaults));
         var result = profile(run);
         await output.WriteLineAsync(run.Options.Json ? JsonSerializer.Serialize(result, BenchJson.Default.BenchResult) : ResultTable.Of(result));
-        return result.Wrong is { IsClean: false } ? WrongExitCode : 0;
+        if (result.IsClean)
+        {
+            return 0;
+        }
+
+        await error.WriteLineAsync($"not clean: {string.Join("; ", result.Problems)}");
+        return WrongExitCode;
     }
 }

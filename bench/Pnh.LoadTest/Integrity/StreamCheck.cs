@@ -35,6 +35,9 @@ internal sealed class StreamCheck
     /// <summary>Those below it that did not.</summary>
     public IReadOnlyList<long> Missing => _missing;
 
+    /// <summary>Whether it came.</summary>
+    public bool Has(long sequence) => sequence <= Last && !_missing.Contains(sequence);
+
     public Verdict Take(long sequence)
     {
         if (sequence > Last)

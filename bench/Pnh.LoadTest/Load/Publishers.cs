@@ -34,7 +34,7 @@ internal sealed class Publishers
     /// <summary>No answer, or another status.</summary>
     public long Broken { get; private set; }
 
-    /// <summary>The last status that was neither taken nor refused.</summary>
+    /// <summary>The last status of <see cref="Broken"/>; 0 = no answer.</summary>
     public int LastStatus { get; private set; }
 
     /// <summary>From due to answer.</summary>
@@ -82,12 +82,16 @@ internal sealed class Publishers
             Accepted++;
             _ledger.Accept(posted.Stream);
         }
+        else if (status is 429 or 503)
+        {
+            Refused++;
+            _ledger.Refuse(posted.Stream, posted.Sequence);
+        }
         else
         {
-            _ledger.Refuse(posted.Stream, posted.Sequence);
-            Refused += status is 429 or 503 ? 1 : 0;
-            Broken += status is 429 or 503 ? 0 : 1;
-            LastStatus = status is 429 or 503 ? LastStatus : status;
+            Broken++;
+            LastStatus = status;
+            _ledger.Doubt(posted.Stream, posted.Sequence);
         }
     }
 

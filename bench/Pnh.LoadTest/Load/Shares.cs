@@ -57,6 +57,11 @@ internal sealed class Shares : IDisposable
             {
                 process.StandardInput.WriteLine(string.Create(CultureInfo.InvariantCulture, $"refused {stream} {sequence}"));
             }
+
+            foreach (var (stream, sequence) in ledger.Unknown)
+            {
+                process.StandardInput.WriteLine(string.Create(CultureInfo.InvariantCulture, $"unknown {stream} {sequence}"));
+            }
         }
 
         return [.. _processes.Select(static process => JsonSerializer.Deserialize(Ask(process, "report"), BenchJson.Default.ShareReport)!)];

@@ -10,11 +10,12 @@ internal sealed record Times(double Mean, double P50, double P90, double P99, do
         : new Times(histogram.MeanMilliseconds, histogram.At(0.5), histogram.At(0.9), histogram.At(0.99), histogram.At(0.999), histogram.MaxMilliseconds);
 }
 
-/// <summary>What came wrong. Expected: accepted events times those that should get each.</summary>
-internal sealed record Wrong(long Expected, long Lost, long Duplicate, long Reordered, long Late, long Misrouted)
+/// <summary>What came wrong. Expected: accepted events times those that should get each. Unwanted: what was refused and came all the same.</summary>
+internal sealed record Wrong(long Expected, long Lost, long Duplicate, long Reordered, long Late, long Misrouted, long Unwanted = 0)
 {
+    /// <summary>Everything but what was only late.</summary>
     [JsonIgnore]
-    public bool IsClean => Lost + Duplicate + Reordered + Misrouted == 0;
+    public long Count => Lost + Duplicate + Reordered + Misrouted + Unwanted;
 }
 
 /// <summary>One run's figures. Null = not known, or nothing to count.</summary>
@@ -45,9 +46,14 @@ internal sealed record BenchResult
 
     public long Events { get; init; }
 
+    /// <summary>Answered 429 or 503.</summary>
     public long Refused { get; init; }
 
+    /// <summary>Answered otherwise, or not at all.</summary>
     public long Broken { get; init; }
+
+    /// <summary>The last status of those; 0 = none came.</summary>
+    public int LastStatus { get; init; }
 
     public long Deliveries { get; init; }
 
@@ -80,6 +86,42 @@ internal sealed record BenchResult
 
     /// <summary>What this profile counts besides.</summary>
     public Dictionary<string, double> Extra { get; init; } = [];
+
+    /// <summary>Whether everything was taken and came as it should. A run that is not says nothing about speed.</summary>
+    [JsonIgnore]
+    public bool IsClean => !Problems.Any();
+
+    /// <summary>Why it is not clean, in words.</summary>
+    [JsonIgnore]
+    public IEnumerable<string> Problems
+    {
+        get
+        {
+            if (Wrong is { Count: > 0 } wrong)
+            {
+                yield return FormattableString.Invariant(
+                    $"of {wrong.Expected}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Unwanted} unwanted");
+            }
+
+            if (Broken > 0)
+            {
+                yield return FormattableString.Invariant($"{Broken} events were neither taken nor refused, last status {LastStatus}");
+            }
+
+            if (Events == 0 && Refused > 0)
+            {
+                yield return FormattableString.Invariant($"nothing was taken, {Refused} refused");
+            }
+
+            if (Dropped > 0 && !DropsArePoint)
+            {
+                yield return FormattableString.Invariant($"{Dropped} sessions dropped");
+            }
+        }
+    }
+
+    // These break their sessions themselves, or the server.
+    private bool DropsArePoint => Profile is "storm" or "idle" or "stop";
 }
 
 /// <summary>Names as in JSON everywhere here.</summary>

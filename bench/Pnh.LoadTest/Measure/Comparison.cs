@@ -19,7 +19,7 @@ internal static class Comparison
             text.Append(Row(bar, runs)).Append('\n');
         }
 
-        text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
+        text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / unwanted / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
         foreach (var group in runs)
         {
             text.Append(Detail(group.Key, [.. group])).Append('\n');
@@ -53,7 +53,7 @@ internal static class Comparison
         cells.Add(Number(ofC));
         cells.Add(Number(bar.First) + suffix);
         cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
-        cells.Add(double.IsNaN(judged) ? "not run" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        cells.Add(IsWrong(bar, runs) ? "WRONG" : double.IsNaN(judged) ? "not run" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
         return $"| {string.Join(" | ", cells)} |";
 
         // nchan as the bar says; the others with the same work, or what the reference did where they have no such thing.
@@ -65,6 +65,10 @@ internal static class Comparison
         }
     }
 
+    // A server that loses or refuses half has little to do: no figure of such a run says anything, and a ratio has two sides.
+    private static bool IsWrong(Bar bar, ILookup<string, BenchResult> runs) =>
+        runs[bar.Label].Any(static run => !run.IsClean) || (bar.Reference is { } reference && runs[reference].Any(static run => !run.IsClean));
+
     private static bool Holds(Bar bar, double value, double limit) => bar.IsMoreBetter ? value >= limit : value <= limit;
 
     private static string Detail(string label, List<BenchResult> runs)
@@ -72,7 +76,7 @@ internal static class Comparison
         double Of(Func<BenchResult, double?> figure) => Median([.. runs.Select(figure).OfType<double>()]);
         string Wrong(Func<Wrong, long> figure) => runs.Sum(run => run.Wrong is { } wrong ? figure(wrong) : 0).ToString(CultureInfo.InvariantCulture);
         return $"| {label} | {runs.Count} | {Number(Of(static run => run.Latency?.P50))} / {Number(Of(static run => run.Latency?.P99))} / {Number(Of(static run => run.Latency?.P999))} / {Number(Of(static run => run.Latency?.Max))}"
-            + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Late)}"
+            + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Unwanted)} / {Wrong(static wrong => wrong.Late)}"
             + $" | {runs.Sum(static run => run.Refused)}, {runs.Sum(static run => run.Broken)} | {runs.Sum(static run => run.Dropped)}"
             + $" | {Number(100 * Of(static run => run.ServerCpu / run.Seconds))} %, {Number(100 * Of(static run => run.GeneratorCpu / run.Seconds))} % | {Number(Of(static run => run.Q))} |";
     }

@@ -55,6 +55,9 @@ internal sealed class BenchRun : IDisposable
     /// <summary>What the sessions of this process missed.</summary>
     public long Lost => Fleet.Sessions.SelectMany(static session => session.Streams).Sum(Ledger.Lost);
 
+    /// <summary>What they got although it was refused.</summary>
+    public long Unwanted => Fleet.Sessions.SelectMany(static session => session.Streams).Sum(Ledger.Unwanted);
+
     /// <summary>A session of a user that is in these topics (numbers from 0); opened by <see cref="Open"/>. A hub that knows users delivers theirs too.</summary>
     public void Add(int user, params int[] topics)
     {
@@ -208,6 +211,7 @@ internal sealed class BenchRun : IDisposable
             Events = events,
             Refused = Publishers.Refused,
             Broken = Publishers.Broken,
+            LastStatus = Publishers.LastStatus,
             Deliveries = deliveries,
             EventsPerSecond = Finite(events / seconds),
             EventsPerCpuSecond = Finite(events / cpu),
@@ -219,7 +223,8 @@ internal sealed class BenchRun : IDisposable
             Answer = Times.Of(Publishers.Answers),
             Lateness = lateness is null ? null : Times.Of(lateness),
             Wrong = new Wrong(
-                Ledger.Expected, Lost + _reports.Sum(static report => report.Lost), Arrivals.Duplicates, Arrivals.Reordered, Arrivals.Late, Arrivals.Misrouted),
+                Ledger.Expected, Lost + _reports.Sum(static report => report.Lost), Arrivals.Duplicates, Arrivals.Reordered, Arrivals.Late, Arrivals.Misrouted,
+                Unwanted + _reports.Sum(static report => report.Unwanted)),
             Dropped = Fleet.Dropped + _reports.Sum(static report => report.Dropped),
         };
     }

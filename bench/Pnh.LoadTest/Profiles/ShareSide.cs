@@ -63,6 +63,9 @@ internal static class ShareSide
             case "refused":
                 run.Ledger.Refuse((int)Number(1), Number(2));
                 break;
+            case "unknown":
+                run.Ledger.Doubt((int)Number(1), Number(2));
+                break;
             case "report":
                 Console.WriteLine(JsonSerializer.Serialize(Report(run), BenchJson.Default.ShareReport));
                 break;
@@ -73,7 +76,7 @@ internal static class ShareSide
     {
         var arrivals = run.Arrivals;
         return new ShareReport(
-            arrivals.Count, run.Lost, arrivals.Duplicates, arrivals.Reordered, arrivals.Late, arrivals.Misrouted, run.Fleet.Dropped,
+            arrivals.Count, run.Lost, arrivals.Duplicates, arrivals.Reordered, arrivals.Late, arrivals.Misrouted, run.Unwanted, run.Fleet.Dropped,
             Environment.CpuUsage.TotalTime.TotalSeconds, arrivals.ToUsers.Data, arrivals.ToTopics.Data);
     }
 }
