@@ -11,7 +11,7 @@ internal static class SelfCheck
     /// <summary>0 = all as it should be.</summary>
     public static int Run()
     {
-        var failed = ReadsWhatItWrites() ? 0 : 1;
+        var failed = (ReadsWhatItWrites() ? 0 : 1) + (SeesReplaysOfThePast() ? 0 : 1);
         foreach (var fault in Enum.GetValues<Fault>())
         {
             var (lost, duplicate, reordered, misrouted) = Feed(fault);
@@ -41,6 +41,29 @@ internal static class SelfCheck
             && new Template(Payload.Text(200)).Length == 200;
         Console.WriteLine($"{(isRead ? "ok  " : "FAIL")} a payload comes out of its frame as it went in");
         return isRead;
+    }
+
+    // What a wrong replay brings again came before the check was restarted; what only is behind did not.
+    private static bool SeesReplaysOfThePast()
+    {
+        var isSeen = AfterRestart(came: Recipients) == 1 && AfterRestart(came: Recipients - 1) == 0;
+        Console.WriteLine($"{(isSeen ? "ok  " : "FAIL")} what came before a restart is a duplicate after it, what did not is none");
+        return isSeen;
+    }
+
+    private static long AfterRestart(int came)
+    {
+        var arrivals = new Arrivals(Fault.None, lateAfter: 1e9);
+        StreamCheck[] checks = [new StreamCheck(0, 0)];
+        for (var sequence = 1; sequence <= came; sequence++)
+        {
+            arrivals.Take(checks, 0, sequence, 0);
+        }
+
+        checks[0].Restart(Recipients);
+        arrivals.Restart();
+        arrivals.Take(checks, 0, Recipients, 0);
+        return arrivals.Duplicates;
     }
 
     private static (long Lost, long Duplicate, long Reordered, long Misrouted) Feed(Fault fault)

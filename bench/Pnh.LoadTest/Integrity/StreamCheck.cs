@@ -11,7 +11,7 @@ internal enum Verdict
     /// <summary>A later one came first.</summary>
     Reordered,
 
-    /// <summary>Published before the check was restarted: a server that was behind then is no fault of now.</summary>
+    /// <summary>Published before the check was restarted, and not here yet: a server that was behind then is no fault of now.</summary>
     Past,
 }
 
@@ -19,6 +19,9 @@ internal enum Verdict
 internal sealed class StreamCheck
 {
     private readonly List<long> _missing = [];
+
+    // Of the past, and not here when the check was restarted. What is neither in it nor new comes a second time.
+    private readonly List<long> _overdue = [];
     private long _from;
 
     public StreamCheck(int stream, long last)
@@ -36,7 +39,7 @@ internal sealed class StreamCheck
     public IReadOnlyList<long> Missing => _missing;
 
     /// <summary>Whether it came.</summary>
-    public bool Has(long sequence) => sequence <= Last && !_missing.Contains(sequence);
+    public bool Has(long sequence) => sequence <= Last && !_missing.Contains(sequence) && !_overdue.Contains(sequence);
 
     public Verdict Take(long sequence)
     {
@@ -53,7 +56,7 @@ internal sealed class StreamCheck
 
         if (sequence <= _from)
         {
-            return Verdict.Past;
+            return _overdue.Remove(sequence) ? Verdict.Past : Verdict.Duplicate;
         }
 
         return _missing.Remove(sequence) ? Verdict.Reordered : Verdict.Duplicate;
@@ -62,6 +65,12 @@ internal sealed class StreamCheck
     /// <summary>Judges from here on: everything up to <paramref name="published"/> belongs to the past.</summary>
     public void Restart(long published)
     {
+        _overdue.AddRange(_missing);
+        for (var sequence = Last + 1; sequence <= published; sequence++)
+        {
+            _overdue.Add(sequence);
+        }
+
         Last = _from = published;
         _missing.Clear();
     }
