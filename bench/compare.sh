@@ -77,13 +77,16 @@ load() {
   local label=$1 code=0
   shift
   echo "== $label" >&2
-  timeout 600 taskset -c 1 "$generator" "$@" "${at[@]}" --server "$process" --label "$label" --json >>"$runs" || code=$?
+  timeout 600 taskset -c 1 "$generator" "$@" "${at[@]}" --server "$process" --label "$label" --pair $((former + pair)) --json >>"$runs" || code=$?
   [ "$code" -eq 0 ] || { echo "$label failed with $code" >&2; failed=1; }
 }
 
 # Each side of a pair has a fresh server; a label is what was done, a colon, and the side.
 failed=0
 runs=${PNH_RUNS:-$scratch/runs.jsonl}
+# Pairs are counted on from what the file has: a ratio is taken within a pair.
+former=$({ grep -o '"pair":[0-9]*' "$runs" 2>/dev/null || true; } | cut -d: -f2 | sort -n | tail -1)
+former=${former:-0}
 # SignalR, which no bar refers to, in the first pair only; what is C has nothing to compile again.
 sides() { for side in pnh nchan c $([ "$pair" -gt 1 ] || echo "${signalr:+signalr}"); do echo "$side"; done; }
 times() {

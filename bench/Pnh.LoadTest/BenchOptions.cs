@@ -37,6 +37,7 @@ internal sealed class BenchOptions
         Json = given.Flag("json");
         Poll = given.Flag("poll");
         Label = given.Text("label", "");
+        Pair = (int)given.Number("pair", 0);
         Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
         PhonesPort = (int)given.Number("phones-port", 0);
         given.End();
@@ -118,6 +119,9 @@ internal sealed class BenchOptions
 
     /// <summary>Goes into the result as it is.</summary>
     public string Label { get; }
+
+    /// <summary>Goes into the result; 0 = none.</summary>
+    public int Pair { get; }
 
     /// <summary>How long the server keeps sessions whose connection broke.</summary>
     public double Linger { get; }

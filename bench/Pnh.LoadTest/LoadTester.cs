@@ -66,7 +66,7 @@ public static class LoadTester
         }
 
         using var run = new BenchRun(new BenchOptions(name, args[1..], defaults));
-        var result = profile(run);
+        var result = profile(run) with { Pair = run.Options.Pair > 0 ? run.Options.Pair : null };
         await output.WriteLineAsync(run.Options.Json ? JsonSerializer.Serialize(result, BenchJson.Default.BenchResult) : ResultTable.Of(result));
         if (result.IsClean)
         {

@@ -27,6 +27,9 @@ internal sealed record BenchResult
 
     public string Label { get; init; } = "";
 
+    /// <summary>Which of the interleaved pairs it belongs to; null = none was named.</summary>
+    public int? Pair { get; init; }
+
     public required string Class { get; init; }
 
     public int Sessions { get; init; }

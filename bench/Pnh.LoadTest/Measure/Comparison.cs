@@ -4,7 +4,7 @@ using System.Text.Json;
 
 namespace Pnh.LoadTest.Measure;
 
-/// <summary>The table that bench/compare.sh writes, from its runs: a JSON line each. Figures are medians; a ratio is the median of the pairs' ratios.</summary>
+/// <summary>The table that bench/compare.sh writes, from its runs: a JSON line each. Figures are medians; a ratio is the median of the pairs' ratios, with the number of those.</summary>
 internal static class Comparison
 {
     private static readonly string[] Peers = ["nchan", "c", "signalr"];
@@ -33,36 +33,40 @@ internal static class Comparison
         How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children from `/proc/PID/stat`, from the first
         event that was due until the last one had arrived. PNH in its default configuration with sessions, client tokens, publisher keys and metrics; nchan stores nothing and checks nobody; the C loop is
         `bench/peers/send-loop.c`. "CPU until clean" has the CPU subtracted that the idle server takes in the same time, for every peer, and for PNH lasts until the sessions stopped waiting for their clients.
+        Ratios are the median over the pairs, whose number stands behind them: "4 of 5" when a side of one has no figure.
         Latencies count from when an event was due; for the chat rooms and the 2 x 1,000 the tool polls (`--poll`). Only ratios within one table compare; a tool near 100 % was the limit itself.
 
         """;
 
     private static string Row(Bar bar, ILookup<string, BenchResult> runs)
     {
-        var own = runs[bar.Label].Select(bar.Figure).OfType<double>().ToList();
+        var own = runs[bar.Label].ToList();
+        var value = Median(own.Select(bar.Figure));
         var group = bar.Label.Split(':')[0];
-        var cells = new List<string> { bar.Work, bar.Unit, Number(Median(own)) };
-        cells.AddRange(Peers.Select(peer => Number(Median(Peer(peer)))));
-        var ofNchan = Ratio(own, Peer("nchan"));
-        var ofC = Ratio(own, Peer("c"));
-        var judged = bar.Reference is null ? Median(own) : ofNchan;
+        var cells = new List<string> { bar.Work, bar.Unit, Number(value) };
+        cells.AddRange(Peers.Select(peer => Number(Median(Peer(peer).Select(bar.OfPeer)))));
+        var (pairsOfNchan, pairsOfC) = (Ratio("nchan"), Ratio("c"));
+        var (ofNchan, ofC) = (Median(pairsOfNchan.Values), Median(pairsOfC.Values));
+        var judged = bar.Reference is null ? value : ofNchan;
         var isFirst = Holds(bar, judged, bar.First);
         var isAim = Holds(bar, judged, bar.Aim) && (bar.AimOfC is not { } limit || ofC >= limit);
         var suffix = bar.Reference is null ? "" : " x";
-        cells.Add(Number(ofNchan));
-        cells.Add(Number(ofC));
+        cells.Add(Number(ofNchan) + pairsOfNchan.Used);
+        cells.Add(Number(ofC) + pairsOfC.Used);
         cells.Add(Number(bar.First) + suffix);
         cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
-        cells.Add(IsWrong(bar, runs) ? "WRONG" : double.IsNaN(judged) ? "not run" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        cells.Add(IsWrong(bar, runs) ? "WRONG" : double.IsNaN(judged) ? "no figure" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
         return $"| {string.Join(" | ", cells)} |";
 
         // nchan as the bar says; the others with the same work, or what the reference did where they have no such thing.
-        List<double> Peer(string name)
+        List<BenchResult> Peer(string name)
         {
             var same = $"{group}:{name}";
             var reference = bar.Reference?.Split(':')[0] is { } other ? $"{other}:{name}" : same;
-            return [.. runs[name != "nchan" && runs.Contains(same) ? same : reference].Select(bar.OfPeer).OfType<double>()];
+            return [.. runs[name != "nchan" && runs.Contains(same) ? same : reference]];
         }
+
+        PairRatio Ratio(string peer) => PairRatio.Of(own, bar.Figure, Peer(peer), bar.OfPeer);
     }
 
     // A server that loses or refuses half has little to do: no figure of such a run says anything, and a ratio has two sides.
@@ -73,7 +77,7 @@ internal static class Comparison
 
     private static string Detail(string label, List<BenchResult> runs)
     {
-        double Of(Func<BenchResult, double?> figure) => Median([.. runs.Select(figure).OfType<double>()]);
+        double Of(Func<BenchResult, double?> figure) => Median(runs.Select(figure));
         string Wrong(Func<Wrong, long> figure) => runs.Sum(run => run.Wrong is { } wrong ? figure(wrong) : 0).ToString(CultureInfo.InvariantCulture);
         return $"| {label} | {runs.Count} | {Number(Of(static run => run.Latency?.P50))} / {Number(Of(static run => run.Latency?.P99))} / {Number(Of(static run => run.Latency?.P999))} / {Number(Of(static run => run.Latency?.Max))}"
             + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Unwanted)} / {Wrong(static wrong => wrong.Late)}"
@@ -81,10 +85,9 @@ internal static class Comparison
             + $" | {Number(100 * Of(static run => run.ServerCpu / run.Seconds))} %, {Number(100 * Of(static run => run.GeneratorCpu / run.Seconds))} % | {Number(Of(static run => run.Q))} |";
     }
 
-    // Pair by pair, as they ran after each other.
-    private static double Ratio(List<double> own, List<double> peer) => Median([.. own.Zip(peer, static (mine, other) => mine / other)]);
+    private static double Median(IEnumerable<double?> figures) => Median([.. figures.OfType<double>()]);
 
-    private static double Median(List<double> unsorted)
+    private static double Median(IReadOnlyList<double> unsorted)
     {
         var values = unsorted.Order().ToList();
         return values.Count == 0 ? double.NaN : (values[(values.Count - 1) / 2] + values[values.Count / 2]) / 2;
