@@ -1,6 +1,6 @@
-// node kill.mjs PROGRAM [--rounds 30] [--seed N] [--segment-bytes N] [--seconds N] [--keep] [--sabotage]: the real hub under load, killed with SIGKILL at random
-// points, also while it starts and recovers, and started again. Books outside say whether everything that got a 202 reached its client, or has an end in its timeline.
-// --sabotage removes the journal after every kill, to see that the checks can fail.
+// node kill.mjs PROGRAM [--rounds 30] [--seed N] [--segment-bytes N] [--seconds N] [--keep] [--sabotage] [--sabotage-mailbox]: the real hub under load, killed with SIGKILL
+// at random points, also while it starts and recovers, and started again. Books outside say whether everything that got a 202 reached its client, or has an end in its timeline.
+// --sabotage removes the journal after every kill, --sabotage-mailbox lets mailboxes hold three events, to see that the checks can fail.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Phones, Tab } from "./kill/clients.mjs";
@@ -16,6 +16,7 @@ const { values: options, positionals: [program] } = parseArgs({
   options: {
     rounds: { type: "string", default: "30" }, seed: { type: "string", default: `${Date.now() % 1_000_000}` }, "segment-bytes": { type: "string" },
     seconds: { type: "string" }, keep: { type: "boolean", default: false }, sabotage: { type: "boolean", default: false },
+    "sabotage-mailbox": { type: "boolean", default: false },
   },
 });
 const rounds = Number(options.rounds);
@@ -26,7 +27,10 @@ const kinds = { load: 0, start: 0, recovery: 0 };
 const perKind = 16;
 
 const stage = await openStage(resolve(program), {
-  settings: options["segment-bytes"] ? { Pnh__Journal__SegmentBytes: options["segment-bytes"] } : {}, sabotage: options.sabotage,
+  settings: {
+    ...(options["segment-bytes"] && { Pnh__Journal__SegmentBytes: options["segment-bytes"] }), ...(options["sabotage-mailbox"] && { Pnh__Mailbox__Items: "3" }),
+  },
+  sabotage: options.sabotage,
 });
 const ledger = new Ledger();
 let clean = false;

@@ -5,8 +5,8 @@ import WebSocket from "ws";
 const classes = ["call", "message", "bulk", "transient"];
 const users = 12;
 
-/** Drives a hub for `seconds`; gives what the publisher and the sockets saw. */
-export async function drive(hub, seconds) {
+/** Drives a hub for `seconds`; gives what the publisher and the sockets saw. `closed`: sockets that the hub closed. `sabotage`: one user is kicked on the way. */
+export async function drive(hub, seconds, { sabotage = false } = {}) {
   const seen = { accepted: 0, refused: 0, frames: 0, statuses: {}, closed: 0 };
   const sockets = [];
   for (let i = 0; i < users; i++) {
@@ -17,13 +17,18 @@ export async function drive(hub, seconds) {
     }
   }
 
+  if (sabotage) {
+    await call(hub, "DELETE", "/v1/users/user-0/sessions");
+  }
+
   const end = Date.now() + seconds * 1000;
   await Promise.all([0, 1, 2, 3].map((worker) => publish(hub, worker, end, seen)));
+  const { closed } = seen; // from here on they are closed from this side
   for (const socket of sockets) {
     socket.close();
   }
 
-  return seen;
+  return { ...seen, closed };
 }
 
 async function register(hub, i) {

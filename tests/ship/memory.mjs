@@ -1,5 +1,6 @@
 // Large bodies in constant memory: 25 MB of events in one request, and the export of 1,000,000 devices. The hub's peak of resident memory (VmHWM) is
-// set back before each, after one of the same kind has warmed it up. Usage: node memory.mjs PATH-OF-PUBLISHED-pnh [DEVICES]
+// set back before each, after one of the same kind has warmed it up. Usage: node memory.mjs PATH-OF-PUBLISHED-pnh [DEVICES] [--sabotage]
+// Every upload's last line must count what was written. --sabotage puts one event, and one device, into each that is refused, to see that this is noticed.
 import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { startHub } from "./hub.mjs";
@@ -7,18 +8,19 @@ import { check, checked, finish } from "./report.mjs";
 
 const limit = 8 * 1024 * 1024;
 const bodyBytes = 25 * 1024 * 1024;
-const devices = Number(process.argv[3] ?? 1_000_000);
+const sabotage = process.argv.includes("--sabotage");
+const devices = Number(process.argv[3]?.startsWith("--") ? undefined : process.argv[3]) || 1_000_000;
 const hub = await startHub(process.argv[2]);
 
 try {
   for (const [kind, type] of [["lines", "application/x-ndjson"], ["an array", "application/json"]]) {
     await checked(`25 MB of events as ${kind}`, async () => {
-      await post("/v1/events", type, events(kind));
-      await grows(() => post("/v1/events", type, events(kind)));
+      await post("/v1/events", type, (sent) => events(kind, sent));
+      await grows(() => post("/v1/events", type, (sent) => events(kind, sent)));
     });
   }
 
-  await checked(`${devices} devices are imported`, () => post("/v1/devices:import", "application/x-ndjson", deviceLines()));
+  await checked(`${devices} devices are imported`, () => post("/v1/devices:import", "application/x-ndjson", deviceLines));
   const shape = { lines: 0, nulls: 0, numbers: 0 };
   await checked(`the export of ${devices} devices`, async () => {
     await exported(shape);
@@ -61,13 +63,14 @@ async function peak() {
 }
 
 /** 25 MB in pieces of some 64 kB: for sockets that nobody has, so that only the way in is measured. */
-function* events(kind) {
-  const line = (i) => JSON.stringify({ to: { user: `nobody-${i % 1000}` }, class: "transient", data: { i, text: "x".repeat(120) } });
+function* events(kind, sent) {
+  const line = (i) => JSON.stringify({ to: { user: `nobody-${i % 1000}` }, class: sabotage && i === 7 ? "none" : "transient", data: { i, text: "x".repeat(120) } });
   const array = kind !== "lines";
   let piece = array ? "[" : "";
   for (let bytes = 0, i = 0; bytes < bodyBytes; i++) {
     const text = (array && i > 0 ? "," : "") + line(i) + (array ? "" : "\n");
     piece += text;
+    sent.count++;
     bytes += text.length;
     if (piece.length > 65_536) {
       yield piece;
@@ -78,10 +81,11 @@ function* events(kind) {
   yield piece + (array ? "]" : "");
 }
 
-function* deviceLines() {
+function* deviceLines(sent) {
   let piece = "";
   for (let i = 0; i < devices; i++) {
-    piece += `{"user":"u${i}","device":"phone","platform":"android","fcm":{"token":"fcm:${i}"}}\n`;
+    piece += `{"user":"u${i}","device":"phone","platform":"${sabotage && i === 7 ? "none" : "android"}","fcm":{"token":"fcm:${i}"}}\n`;
+    sent.count++;
     if (piece.length > 65_536) {
       yield piece;
       piece = "";
@@ -91,20 +95,22 @@ function* deviceLines() {
   yield piece;
 }
 
-/** Sends the pieces as fast as they are taken. */
-function post(path, type, pieces) {
+/** Sends the pieces that `make` yields as fast as they are taken; the last line of the answer must count everything that they hold. */
+function post(path, type, make) {
+  const sent = { count: 0 };
   return new Promise((resolve, reject) => {
     const call = request(`${hub.url}${path}`, { method: "POST", headers: { Authorization: `Bearer ${hub.key}`, "Content-Type": type } }, (answer) => {
       let end = "";
       answer.setEncoding("utf8").on("data", (part) => { end = (end + part).slice(-2000); });
       answer.on("end", () => {
         const last = end.trim().split("\n").at(-1);
-        answer.statusCode < 300 && !/"error"|"problem"|"code"/.test(last) ? resolve(last) : reject(new Error(`${answer.statusCode} ${last}`));
+        const problem = answer.statusCode < 300 ? problemOf(last, sent.count) : `${answer.statusCode} ${last}`;
+        problem ? reject(new Error(problem)) : resolve();
       });
     });
     call.on("error", reject);
     (async () => {
-      for (const piece of pieces) {
+      for (const piece of make(sent)) {
         if (!call.write(piece)) {
           await new Promise((drained) => call.once("drain", drained));
         }
@@ -113,6 +119,12 @@ function post(path, type, pieces) {
       call.end();
     })().catch(reject);
   });
+}
+
+/** What is wrong with the last line of an upload of so many; null = nothing. */
+function problemOf(line, count) {
+  const { done, accepted, imported, refused } = JSON.parse(line);
+  return done === true && (accepted ?? imported) === count && refused === 0 ? null : `of ${count} written: ${line}`;
 }
 
 /** Reads the whole export, counting lines and what should not be in them. */

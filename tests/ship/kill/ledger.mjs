@@ -123,6 +123,11 @@ export class Ledger {
     return [...this.entries.values()].filter((entry) => entry.accepted && entry.arrivals === 0);
   }
 
+  /** How many of a user's events were accepted. */
+  promisedTo(user) {
+    return [...this.entries.values()].filter((entry) => entry.accepted && entry.user === user).length;
+  }
+
   /** A few accepted events with ids of their publisher, for asking again. */
   sample(random, count) {
     const known = [...this.entries.values()].slice(-2000).filter((entry) => entry.accepted && entry.given);

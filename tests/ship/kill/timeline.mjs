@@ -1,8 +1,10 @@
 // Asks the hub's own timeline about what did not arrive, and whether it knows what did.
 import { send } from "./publishers.mjs";
 
-// Ends of an event that reached nobody. Not among them: acked and accepted, since the clients and the stand-ins keep what they took, and did not get this one.
-const ends = new Set(["expired", "withdrawn", "suppressed", "failed"]);
+// The one end of an event that reached nobody which this loop can rightly cause: a phone acknowledges nothing, so its mailbox fills, and of too many the least needed goes.
+// No other: an hour does not pass, nobody withdraws or mutes, every user has one device, and the clients and stand-ins keep what they took.
+const evicted = { state: "failed", reason: "evicted" };
+const mailboxItems = 500; // Pnh:Mailbox:Items, where it is not set
 const sampled = 200;
 
 /**
@@ -15,7 +17,7 @@ export async function settle(stage, ledger, missing) {
   for (const entry of missing) {
     const answer = await read(stage, entry.id);
     asked += answer.status === 200 ? 1 : 0;
-    hasEnd(answer.json) ? ended++ : lost.push({ ...entry, timeline: answer.status === 200 ? answer.text : `${answer.status}` });
+    hasEnd(answer.json, ledger.promisedTo(entry.user)) ? ended++ : lost.push({ ...entry, timeline: answer.status === 200 ? answer.text : `${answer.status}` });
   }
 
   const forgotten = [];
@@ -36,7 +38,8 @@ async function read(stage, id) {
   return (await send(stage, "GET", `/v1/events/${encodeURIComponent(id)}`)) ?? { status: 0, json: null };
 }
 
-function hasEnd(timeline) {
+/** `count`: what its user was promised in all; a mailbox that could not be full evicts nothing. */
+function hasEnd(timeline, count) {
   const deliveries = timeline?.deliveries ?? [];
-  return deliveries.length > 0 && deliveries.every((delivery) => ends.has(delivery.state));
+  return deliveries.length > 0 && count > mailboxItems && deliveries.every(({ state, reason }) => state === evicted.state && reason === evicted.reason);
 }
