@@ -54,8 +54,9 @@ internal sealed class CallsAside : IDisposable
     public static double Needs(double seconds) => seconds + Warm + 1;
 
     /// <summary>What it measured; waits for its end.</summary>
-    public BenchResult Read() => JsonSerializer.Deserialize(_process.StandardOutput.ReadToEnd(), BenchJson.Default.BenchResult)
-        ?? throw new InvalidOperationException("the process that calls ended without a result");
+    public BenchResult Read() => _process.StandardOutput.ReadToEnd() is { Length: > 0 } result
+        ? JsonSerializer.Deserialize(result, BenchJson.Default.BenchResult)!
+        : throw new InvalidOperationException("the process that calls ended without a result");
 
     public void Dispose()
     {

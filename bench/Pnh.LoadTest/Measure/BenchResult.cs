@@ -90,6 +90,9 @@ internal sealed record BenchResult
     /// <summary>What this profile counts besides.</summary>
     public Dictionary<string, double> Extra { get; init; } = [];
 
+    /// <summary>What is wrong by the profile's own rules, in words.</summary>
+    public IReadOnlyList<string> Faults { get; init; } = [];
+
     /// <summary>Whether everything was taken and came as it should. A run that is not says nothing about speed.</summary>
     [JsonIgnore]
     public bool IsClean => !Problems.Any();
@@ -119,6 +122,11 @@ internal sealed record BenchResult
             if (Dropped > 0 && !DropsArePoint)
             {
                 yield return FormattableString.Invariant($"{Dropped} sessions dropped");
+            }
+
+            foreach (var fault in Faults)
+            {
+                yield return fault;
             }
         }
     }

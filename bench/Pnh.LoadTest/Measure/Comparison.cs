@@ -43,7 +43,7 @@ internal static class Comparison
         var own = runs[bar.Label].ToList();
         var value = Median(own.Select(bar.Figure));
         var group = bar.Label.Split(':')[0];
-        var cells = new List<string> { bar.Work, bar.Unit, Number(value) };
+        var cells = new List<string> { bar.Work, bar.Unit, Number(value) + Condition(bar, own) };
         cells.AddRange(Peers.Select(peer => Number(Median(Peer(peer).Select(bar.OfPeer)))));
         var (pairsOfNchan, pairsOfC) = (Ratio("nchan"), Ratio("c"));
         var (ofNchan, ofC) = (Median(pairsOfNchan.Values), Median(pairsOfC.Values));
@@ -55,7 +55,8 @@ internal static class Comparison
         cells.Add(Number(ofC) + pairsOfC.Used);
         cells.Add(Number(bar.First) + suffix);
         cells.Add(Number(bar.Aim) + suffix + (bar.AimOfC is { } c ? $", {Number(c)} of C" : ""));
-        cells.Add(IsWrong(bar, runs) ? "WRONG" : double.IsNaN(judged) ? "no figure" : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
+        cells.Add(own.Any(static run => run.Faults.Count > 0) ? "MISSED" : IsWrong(bar, runs) ? "WRONG" : double.IsNaN(judged) ? "no figure"
+            : double.IsNaN(bar.First) ? (isAim ? "aim met" : "aim missed") : isAim ? "met, aim too" : isFirst ? "met" : "MISSED");
         return $"| {string.Join(" | ", cells)} |";
 
         // nchan as the bar says; the others with the same work, or what the reference did where they have no such thing.
@@ -72,6 +73,9 @@ internal static class Comparison
     // A server that loses or refuses half has little to do: no figure of such a run says anything, and a ratio has two sides.
     private static bool IsWrong(Bar bar, ILookup<string, BenchResult> runs) =>
         runs[bar.Label].Any(static run => !run.IsClean) || (bar.Reference is { } reference && runs[reference].Any(static run => !run.IsClean));
+
+    private static string Condition(Bar bar, List<BenchResult> own) =>
+        bar.Condition is { } name ? $" at {Number(Median(own.Select(run => run.Extra.TryGetValue(name, out var value) ? value : (double?)null)))} %" : "";
 
     private static bool Holds(Bar bar, double value, double limit) => bar.IsMoreBetter ? value >= limit : value <= limit;
 
