@@ -51,8 +51,7 @@ public static class LoadTester
                 await File.WriteAllTextAsync(args[2], Comparison.Of(await File.ReadAllLinesAsync(args[1]), args[3]));
                 return 0;
             case "overload":
-                await OverloadProfile.RunAsync(args[1..], defaults);
-                return 0;
+                return await OverloadProfile.RunAsync(args[1..], defaults) ? 0 : WrongExitCode;
         }
 
         if (!Catalogue.Profiles.TryGetValue(name, out var profile))

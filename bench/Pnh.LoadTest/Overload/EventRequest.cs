@@ -15,7 +15,9 @@ internal sealed class EventRequest
     /// <summary>Digits of the time.</summary>
     public const int TimeDigits = 19;
 
-    private const int NumberDigits = 10;
+    /// <summary>Digits of the number that ends the id.</summary>
+    public const int NumberDigits = 10;
+
     private const int UserDigits = 6;
 
     private readonly byte[] _template;

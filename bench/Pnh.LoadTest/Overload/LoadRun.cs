@@ -1,5 +1,7 @@
 using System.Diagnostics;
 using System.Net;
+using System.Text;
+using Pnh.LoadTest.Integrity;
 using Pnh.LoadTest.Measure;
 using Pnh.LoadTest.Wire;
 
@@ -14,6 +16,8 @@ internal sealed class LoadRun : IDisposable
     private readonly Random _random = new(20_261_121);
     private readonly List<LoadSession> _sessions = [];
     private readonly PublisherPool _pool;
+    private readonly EventBook _book;
+    private readonly byte[] _ids;
     private Recorder? _current;
     private Action<long>? _turn;
 
@@ -21,12 +25,18 @@ internal sealed class LoadRun : IDisposable
     {
         _options = options;
         _hub = new ServerProcess(options.HubProcess);
-        _pool = new PublisherPool(options, _loop, $"load-{TimeProvider.System.GetUtcNow().ToUnixTimeSeconds()}");
+        var run = $"load-{TimeProvider.System.GetUtcNow().ToUnixTimeSeconds()}";
+        _ids = Encoding.ASCII.GetBytes(run + "-");
+        _book = new EventBook(options.Devices);
+        _pool = new PublisherPool(options, _loop, run, _book);
         _loop.Turns.Add(now => _turn?.Invoke(now));
     }
 
     /// <summary>Sessions closed by the hub since the start.</summary>
     public int Closed => _sessions.Sum(static session => session.Closed);
+
+    /// <summary>What came wrong since the start.</summary>
+    public PhaseFaults Faults { get; } = new();
 
     public void Open()
     {
@@ -37,7 +47,7 @@ internal sealed class LoadRun : IDisposable
             var (name, token) = (EventRequest.UserName(user), tokens.Of(EventRequest.UserName(user)));
             for (var device = 0; device < _options.Devices; device++)
             {
-                _sessions.Add(new LoadSession(_loop, server, name, Setup.DeviceName(device), token, (@class, due) => _current?.Deliver(@class, due)));
+                _sessions.Add(new LoadSession(_loop, server, name, Setup.DeviceName(device), token, Deliver(user, device)));
                 if (_sessions.Count % 50 == 0)
                 {
                     Until(() => _sessions.TrueForAll(static session => session.IsWelcome), "sessions");
@@ -79,13 +89,26 @@ internal sealed class LoadRun : IDisposable
         own = Environment.CpuUsage.TotalTime - own;
         var most = _pool.MostWaiting;
 
-        // What was taken has two more seconds to arrive; what never got a connection is given up.
+        // What was taken has ten more seconds to arrive, and what must not come two; what never got a connection is given up.
         _turn = null;
         _pool.Drop();
         _loop.Run(30, () => _pool.IsQuiet);
         _loop.Run(2);
-        return new Phase(name, _options.PhaseSeconds, recorder, hub, own.TotalSeconds, most, _options.Devices);
+        _loop.Run(8, () => Array.TrueForAll(_book.Faults.Lost, static lost => lost == 0));
+        var faults = _book.Begin();
+        Faults.Add(faults);
+        return new Phase(name, _options.PhaseSeconds, recorder, hub, own.TotalSeconds, most, faults);
     }
+
+    // What an earlier run left in the hub is none of this one's.
+    private Delivered Deliver(int user, int device) => (session, id, @class, due) =>
+    {
+        if (id.StartsWith(_ids))
+        {
+            _book.Arrive(Payload.Number(id[^EventRequest.NumberDigits..]), @class, user, device, session.Closed > 0);
+            _current?.Deliver(@class, due);
+        }
+    };
 
     private Due? Next(Recorder recorder) =>
         Stopwatch.GetTimestamp() is var now && now < recorder.Until

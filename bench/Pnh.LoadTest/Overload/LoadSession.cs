@@ -6,6 +6,9 @@ using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Overload;
 
+/// <summary>A frame came. Due: Stopwatch ticks.</summary>
+internal delegate void Delivered(LoadSession session, ReadOnlySpan<byte> id, int @class, long due);
+
 /// <summary>
 /// One WebSocket session that says hello, acknowledges what each read brought in one ack, and tells when its frames were due. Comes back when it is closed.
 /// </summary>
@@ -15,10 +18,10 @@ internal sealed class LoadSession : Connection
     private readonly string _user;
     private readonly string _device;
     private readonly string _token;
-    private readonly Action<int, long> _delivered;
+    private readonly Delivered _delivered;
     private bool _isUpgraded;
 
-    public LoadSession(Loop loop, IPEndPoint server, string user, string device, string token, Action<int, long> delivered)
+    public LoadSession(Loop loop, IPEndPoint server, string user, string device, string token, Delivered delivered)
         : base(loop)
     {
         (_server, _user, _device, _token, _delivered) = (server, user, device, token, delivered);
@@ -95,7 +98,8 @@ internal sealed class LoadSession : Connection
         }
 
         var at = frame.IndexOf(EventRequest.TimeMember) + EventRequest.TimeMember.Length;
-        _delivered(ClassOf(frame), Payload.Number(frame.Slice(at, EventRequest.TimeDigits)));
+        var id = frame[(frame.IndexOf("\"id\":\""u8) + 6)..];
+        _delivered(this, id[..id.IndexOf((byte)'"')], ClassOf(frame), Payload.Number(frame.Slice(at, EventRequest.TimeDigits)));
         return Payload.Number(frame[(frame.IndexOf("\"seq\":"u8) + 6)..]);
     }
 

@@ -3,7 +3,8 @@ namespace Pnh.LoadTest.Overload;
 /// <summary>The hub below, at and above what it can take. Started by bench/overload.sh, which starts the hub too.</summary>
 internal static class OverloadProfile
 {
-    public static async Task RunAsync(string[] args, IReadOnlyDictionary<string, string> defaults)
+    /// <summary>Gives whether all that was taken arrived as it should, and nothing else. How fast it was is in the report.</summary>
+    public static async Task<bool> RunAsync(string[] args, IReadOnlyDictionary<string, string> defaults)
     {
         var options = LoadOptions.Parse(args, defaults);
         using var run = new LoadRun(options);
@@ -35,12 +36,14 @@ internal static class OverloadProfile
             phases.Add(run.Offer(name, share * openShare * peak, obey) with { Peak = peak });
         }
 
-        var report = OverloadReport.Write(options, new OverloadReport.Facts(before, SyncProbe.Measure(options.Data), run.Closed), phases);
+        var report = OverloadReport.Write(options, new OverloadReport.Facts(before, SyncProbe.Measure(options.Data), run.Closed, run.Faults), phases);
         await Console.Out.WriteAsync(report);
         if (options.Output is { } path)
         {
             await File.WriteAllTextAsync(path, report);
         }
+
+        return run.Faults.IsClean && phases.Exists(static phase => phase.Seen.Accepted > 0);
     }
 
     // The load that the hub can take: the most of an open loop of which it refuses nothing, as a share of what 64 publishers get out of it who each wait for their

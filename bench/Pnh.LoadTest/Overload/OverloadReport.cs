@@ -23,7 +23,7 @@ internal static class OverloadReport
             var call = seen.Delivery(Mix.Call);
             Line(
                 text,
-                $"| {phase.Name} | {seen.Scheduled / phase.Seconds:F0} | {seen.Accepted / phase.Seconds:F0} | {Share(seen.Refused, seen.Scheduled)} | {Share(seen.HeldBack, seen.Scheduled)} | {Share(seen.GivenUp, seen.Scheduled)} | {seen.Other} | {Ms(call.Median)} / {Ms(call.P99)} / {Ms(call.Max)} | {phase.Missing(Mix.Call)} | {Ms(seen.Acceptance(Mix.Call).Median)} / {Ms(seen.Acceptance(Mix.Call).P99)} | {Ms(seen.Delivery(1).P99)} | {Ms(seen.Delivery(2).P99)} |");
+                $"| {phase.Name} | {seen.Scheduled / phase.Seconds:F0} | {seen.Accepted / phase.Seconds:F0} | {Share(seen.Refused, seen.Scheduled)} | {Share(seen.HeldBack, seen.Scheduled)} | {Share(seen.GivenUp, seen.Scheduled)} | {seen.Other} | {Ms(call.Median)} / {Ms(call.P99)} / {Ms(call.Max)} | {phase.Faults.Lost[Mix.Call]} | {Ms(seen.Acceptance(Mix.Call).Median)} / {Ms(seen.Acceptance(Mix.Call).P99)} | {Ms(seen.Delivery(1).P99)} | {Ms(seen.Delivery(2).P99)} |");
         }
 
         text.AppendLine();
@@ -36,6 +36,14 @@ internal static class OverloadReport
             Line(
                 text,
                 $"| {phase.Name} | {refused} | {Ms(seen.RefusalOnWire().Median)} / {Ms(seen.RefusalOnWire().P99)} | {Ms(seen.Refusal().P99)} | {seen.WithoutRetryAfter} | {100 * phase.Cpu / phase.Seconds:F0} % | {100 * phase.GeneratorCpu / phase.Seconds:F0} % | {phase.Goodput:F0} | {OfPeak(phase)} | {phase.MostWaiting} | {Ms(seen.Lateness().P99)} |");
+        }
+
+        text.AppendLine();
+        text.AppendLine("| phase | lost, call / message / bulk | duplicate | misrouted | refused and arrived | neither taken nor refused |");
+        text.AppendLine("|---|---|---|---|---|---|");
+        foreach (var (name, faults) in phases.Select(static phase => (phase.Name, phase.Faults)).Append(("all, the warming and the peaks too", facts.Faults)))
+        {
+            Line(text, $"| {name} | {PhaseFaults.Text(faults.Lost)} | {PhaseFaults.Text(faults.Duplicate)} | {PhaseFaults.Text(faults.Misrouted)} | {PhaseFaults.Text(faults.Unwanted)} | {PhaseFaults.Text(faults.Broken)} |");
         }
 
         text.AppendLine();
@@ -53,7 +61,8 @@ internal static class OverloadReport
     /// <param name="SyncBefore">The disk before the phases.</param>
     /// <param name="SyncAfter">And after them.</param>
     /// <param name="Closed">Sessions that the hub closed.</param>
-    internal readonly record struct Facts(Quantiles SyncBefore, Quantiles SyncAfter, int Closed);
+    /// <param name="Faults">Of the whole run.</param>
+    internal readonly record struct Facts(Quantiles SyncBefore, Quantiles SyncAfter, int Closed, PhaseFaults Faults);
 
     private static void Line(StringBuilder text, FormattableString line) => text.AppendLine(line.ToString(CultureInfo.InvariantCulture));
 

@@ -7,8 +7,8 @@ namespace Pnh.LoadTest.Overload;
 /// <param name="Cpu">CPU seconds of the hub in the measured time.</param>
 /// <param name="GeneratorCpu">CPU seconds of the generator in it: near <paramref name="Seconds"/> the generator itself is the limit.</param>
 /// <param name="MostWaiting">Most requests that waited for a connection at once.</param>
-/// <param name="Devices">Of a user: so many times an event must arrive.</param>
-internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, int Devices)
+/// <param name="Faults">What came wrong in the whole phase.</param>
+internal sealed record Phase(string Name, double Seconds, Recorder Seen, double Cpu, double GeneratorCpu, int MostWaiting, PhaseFaults Faults)
 {
     /// <summary>What the hub took per CPU second from 64 publishers just before the phase; 0 = not measured.</summary>
     public double Peak { get; init; }
@@ -18,7 +18,4 @@ internal sealed record Phase(string Name, double Seconds, Recorder Seen, double 
 
     /// <summary>Accepted per CPU second as a share of <see cref="Peak"/>, which takes the host's speed of that moment out of it; infinite when not measured.</summary>
     public double OfPeak => Goodput / Peak;
-
-    /// <summary>Deliveries of a class that were accepted in the whole phase and never seen by a session.</summary>
-    public long Missing(int @class) => (Seen.Taken(@class) * Devices) - Seen.Arrived(@class);
 }

@@ -33,6 +33,9 @@ internal sealed class PublisherConnection : Connection
     /// <summary>What was sent last.</summary>
     public Due Due { get; private set; }
 
+    /// <summary>Its number.</summary>
+    public long Number { get; private set; }
+
     /// <summary>When it was.</summary>
     public long Written { get; private set; }
 
@@ -45,7 +48,7 @@ internal sealed class PublisherConnection : Connection
     /// <summary>Sends one event; nothing is under way.</summary>
     public void Post(EventRequest request, long number, in Due due)
     {
-        (Due, _isBusy) = (due, true);
+        (Due, Number, _isBusy) = (due, number, true);
         request.Write(_request, number, due.User, due.Time);
         Written = Stopwatch.GetTimestamp();
         Send(_request.AsSpan(0, request.Length));

@@ -17,11 +17,12 @@ internal sealed class PublisherPool
     private readonly Queue<Due> _waiting = new();
     private readonly PublisherConnection[] _all;
     private readonly EventRequest[] _requests;
+    private readonly EventBook _book;
     private Func<PublisherConnection, Due?>? _endless;
-    private long _number;
 
-    public PublisherPool(LoadOptions options, Loop loop, string run)
+    public PublisherPool(LoadOptions options, Loop loop, string run, EventBook book)
     {
+        _book = book;
         _requests = [.. Mix.Classes.Select(name => new EventRequest(options, run, name))];
         var bytes = _requests.Max(static request => request.Length);
         var server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
@@ -81,11 +82,12 @@ internal sealed class PublisherPool
         _waiting.Clear();
     }
 
-    private void Send(PublisherConnection connection, in Due due) => connection.Post(_requests[due.Class], ++_number, due);
+    private void Send(PublisherConnection connection, in Due due) => connection.Post(_requests[due.Class], _book.Add(due.Class, due.User), due);
 
     private void Answered(PublisherConnection connection, int status, int retryAfter)
     {
         var due = connection.Due;
+        _book.Answer(connection.Number, status);
         due.Recorder.Answer(due.Class, due.Time, connection.Written, status, retryAfter >= 0);
         if (retryAfter > 0)
         {

@@ -14,8 +14,6 @@ internal sealed class Recorder
     private readonly List<long> _refusedOnWire = [];
     private readonly List<long> _late = [];
     private readonly long[] _refusedByClass = new long[Mix.Classes.Length];
-    private readonly long[] _taken = new long[Mix.Classes.Length];
-    private readonly long[] _arrived = new long[Mix.Classes.Length];
 
     public Recorder(long from, long until)
     {
@@ -47,12 +45,6 @@ internal sealed class Recorder
 
     public long RefusedOf(int @class) => _refusedByClass[@class];
 
-    /// <summary>Accepted in the whole phase.</summary>
-    public long Taken(int @class) => _taken[@class];
-
-    /// <summary>Seen by sessions in the whole phase.</summary>
-    public long Arrived(int @class) => _arrived[@class];
-
     /// <summary>It is due; the generator came to it at <paramref name="now"/>.</summary>
     public void Schedule(long due, long now)
     {
@@ -81,7 +73,6 @@ internal sealed class Recorder
     public void Answer(int @class, long due, long written, int status, bool hasRetryAfter)
     {
         var now = Stopwatch.GetTimestamp();
-        _taken[@class] += status == 202 ? 1 : 0;
         if (!IsCounted(now))
         {
             return;
@@ -108,7 +99,6 @@ internal sealed class Recorder
     public void Deliver(int @class, long due)
     {
         var now = Stopwatch.GetTimestamp();
-        _arrived[@class]++;
         if (IsCounted(now))
         {
             _delivered[@class].Add(now - due);

@@ -14,7 +14,7 @@ internal static class Targets
             if (limit > 0)
             {
                 yield return Line($"call POST to frame p99 at {phase.Name}", phase.Seen.Delivery(Mix.Call).P99, "at most", limit);
-                yield return Line($"calls not arrived at {phase.Name}", phase.Missing(Mix.Call), "at most", 0);
+                yield return Line($"calls not arrived at {phase.Name}", phase.Faults.Lost[Mix.Call], "at most", 0);
             }
 
             if (phase.Seen.Refused > 0)
