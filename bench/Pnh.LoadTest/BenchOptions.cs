@@ -8,7 +8,7 @@ internal sealed class BenchOptions
 {
     public BenchOptions(string profile, string[] args, IReadOnlyDictionary<string, string> defaults)
     {
-        var given = new OptionReader(args, defaults, "json", "poll");
+        var given = new OptionReader(args, defaults, "json", "poll", "no-phones");
         Profile = profile;
         Peer = given.Text("peer", "pnh");
         Host = given.Text("host", "127.0.0.1");
@@ -40,6 +40,7 @@ internal sealed class BenchOptions
         Pair = (int)given.Number("pair", 0);
         Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
         PhonesPort = (int)given.Number("phones-port", 0);
+        NoPhones = given.Flag("no-phones");
         given.End();
     }
 
@@ -126,8 +127,11 @@ internal sealed class BenchOptions
     /// <summary>How long the server keeps sessions whose connection broke.</summary>
     public double Linger { get; }
 
-    /// <summary>The sandbox's FCM port, where its phones can be asked; 0 = they are not.</summary>
+    /// <summary>The sandbox's FCM port, where its phones can be asked; 0 = not known.</summary>
     public int PhonesPort { get; }
+
+    /// <summary>Whether the phones are not asked.</summary>
+    public bool NoPhones { get; }
 
     public int SessionsOr(int wanted) => Sessions > 0 ? Sessions : wanted;
 

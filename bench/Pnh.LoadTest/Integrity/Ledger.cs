@@ -48,6 +48,9 @@ internal sealed class Ledger
     /// <summary>The connection broke, or the answer was none that says: it may arrive or not.</summary>
     public void Doubt(int stream, long sequence) => Add(_unknown, stream, sequence);
 
+    /// <summary>How many numbers of a stream were promised, where nothing was published before <see cref="Restart"/>.</summary>
+    public long Taken(int stream) => Last(stream) - (_refused.GetValueOrDefault(stream)?.Count ?? 0) - (_unknown.GetValueOrDefault(stream)?.Count ?? 0);
+
     /// <summary>How many of those that a recipient did not get should have come.</summary>
     public long Lost(StreamCheck check)
     {

@@ -1,9 +1,5 @@
-using System.Net.Security;
-using System.Net.Sockets;
 using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using System.Text;
-using System.Text.Json;
 using Pnh.LoadTest.Measure;
 
 namespace Pnh.LoadTest.Profiles;
@@ -16,8 +12,16 @@ internal static class FanOutProfile
 {
     private const int Kinds = 4;
 
+    // Longer than any ack deadline: a push that must not come has had its chance. As long again for one that is still under way.
+    private const double PushSeconds = 5;
+
     public static BenchResult Run(BenchRun run)
     {
+        if (run.Options.PhonesPort == 0 && !run.Options.NoPhones)
+        {
+            throw new ArgumentException("--phones-port is missing: the sandbox's FCM port, where the phones are asked what they received; --no-phones leaves them unchecked");
+        }
+
         var users = run.Options.SessionsOr(1000);
         DeviceImport.Run(run.Options, Enumerable.Range(0, users).SelectMany(user => Devices(run, user)));
         for (var user = 0; user < users; user++)
@@ -29,56 +33,70 @@ internal static class FanOutProfile
         }
 
         run.Open();
-        var pushed = Received(run);
         var result = run.MeasureWarm(OneProfile.Load(run, users, run.Options.RateOr(200)), run.Options.Seconds);
+        return run.Options.NoPhones ? result : WithPhones(run, result, users);
+    }
 
-        // Longer than any ack deadline: a push that must not come has had its chance.
-        run.Loop.Run(5);
-        var expected = Enumerable.Range(0, users).Where(static user => user % Kinds is 1 or 2).Sum(run.Ledger.Last);
-        var arrived = Received(run) - pushed;
-        result.Extra["pushes expected"] = expected;
-        if (double.IsNaN(arrived))
+    private static BenchResult WithPhones(BenchRun run, BenchResult result, int users)
+    {
+        var expected = Expected(run, users);
+        run.Loop.Run(PushSeconds);
+        var received = SandboxPhones.Read(run.Options);
+        if (SandboxPhones.Compare(expected, received).Lost > 0)
         {
-            return result;
+            run.Loop.Run(PushSeconds);
+            received = SandboxPhones.Read(run.Options);
         }
 
-        result.Extra["pushes arrived"] = arrived;
-        var off = (long)arrived - expected;
-        return result with { Wrong = result.Wrong! with { Lost = result.Wrong.Lost + Math.Max(0, -off), Duplicate = result.Wrong.Duplicate + Math.Max(0, off) } };
+        var (lost, spurious) = SandboxPhones.Compare(expected, received);
+        result.Extra["pushes expected"] = expected.Values.Sum();
+        result.Extra["pushes arrived"] = expected.Keys.Sum(address => received.GetValueOrDefault(address));
+        return result with
+        {
+            Wrong = result.Wrong! with { Expected = result.Wrong.Expected + expected.Values.Sum(), Lost = result.Wrong.Lost + lost, Duplicate = result.Wrong.Duplicate + spurious },
+        };
+    }
+
+    // Each phone of the run: what its user was promised where there is no tab, else nothing.
+    private static Dictionary<string, long> Expected(BenchRun run, int users)
+    {
+        var expected = new Dictionary<string, long>(StringComparer.Ordinal);
+        for (var user = 0; user < users; user++)
+        {
+            var wanted = user % Kinds is 1 or 2 ? run.Ledger.Taken(user) : 0;
+            if (HasIPhone(user))
+            {
+                expected[ApnsToken(run, user)] = wanted;
+            }
+
+            if (HasAndroid(user))
+            {
+                expected[FcmToken(run, user)] = wanted;
+            }
+        }
+
+        return expected;
     }
 
     private static IEnumerable<string> Devices(BenchRun run, int user)
     {
         var name = run.Peer.NameOf(user);
-        if (user % Kinds is 1 or 3)
+        if (HasIPhone(user))
         {
-            var token = Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(name)));
-            yield return $$"""{"user":"{{name}}","device":"iphone","platform":"ios","apns":{"token":"{{token}}","environment":"sandbox"} }""";
+            yield return $$"""{"user":"{{name}}","device":"iphone","platform":"ios","apns":{"token":"{{ApnsToken(run, user)}}","environment":"sandbox"} }""";
         }
 
-        if (user % Kinds is 2 or 3)
+        if (HasAndroid(user))
         {
-            yield return $$"""{"user":"{{name}}","device":"android","platform":"android","fcm":{"token":"load:{{name}}"} }""";
+            yield return $$"""{"user":"{{name}}","device":"android","platform":"android","fcm":{"token":"{{FcmToken(run, user)}}"} }""";
         }
     }
 
-    // What all phones have received. The sandbox keeps its CA beside the app's secret.
-    private static double Received(BenchRun run)
-    {
-        if (run.Options.PhonesPort == 0)
-        {
-            return double.NaN;
-        }
+    private static bool HasIPhone(int user) => user % Kinds is 1 or 3;
 
-        using var socket = new TcpClient(run.Options.Host, run.Options.PhonesPort);
-        using var stream = new SslStream(socket.GetStream());
-        var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
-        policy.CustomTrustStore.Add(X509CertificateLoader.LoadCertificateFromFile(Path.Combine(run.Options.Data, "sandbox", "ca.pem")));
-        stream.AuthenticateAsClient(new SslClientAuthenticationOptions { TargetHost = "localhost", CertificateChainPolicy = policy });
-        stream.Write("GET /sandbox/phones HTTP/1.0\r\nHost: localhost\r\n\r\n"u8);
-        using var reader = new StreamReader(stream, Encoding.UTF8);
-        var answer = reader.ReadToEnd();
-        using var phones = JsonDocument.Parse(answer[(answer.IndexOf("\r\n\r\n", StringComparison.Ordinal) + 4)..]);
-        return phones.RootElement.EnumerateArray().Sum(static phone => phone.GetProperty("received").GetDouble());
-    }
+    private static bool HasAndroid(int user) => user % Kinds is 2 or 3;
+
+    private static string ApnsToken(BenchRun run, int user) => Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(run.Peer.NameOf(user))));
+
+    private static string FcmToken(BenchRun run, int user) => "load:" + run.Peer.NameOf(user);
 }

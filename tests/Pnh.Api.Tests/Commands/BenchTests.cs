@@ -46,6 +46,7 @@ public sealed class BenchTests : IDisposable
     [InlineData("fly", "no such profile: 'fly'")]
     [InlineData("one --wings 2", "unknown: --wings")]
     [InlineData("one --sessions many", "--sessions wants a number")]
+    [InlineData("fan-out --port 1", "--phones-port is missing")]
     [InlineData("one --port 1", "sessions do not open at 127.0.0.1:1")]
     public async Task Bench_CannotRun_Exits2WithALine(string line, string expected)
     {
