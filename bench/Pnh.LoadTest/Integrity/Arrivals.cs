@@ -41,6 +41,11 @@ internal sealed class Arrivals
 
     public long Misrouted { get; private set; }
 
+    /// <summary>With another id, number or filling than was sent.</summary>
+    public long Mismatched { get; private set; }
+
+    public void Mismatch() => Mismatched++;
+
     /// <summary>Something arrived at a recipient of these streams, now.</summary>
     public void Take(StreamCheck[] streams, int stream, long sequence, long due)
     {
@@ -81,12 +86,13 @@ internal sealed class Arrivals
         Reordered += report.Reordered;
         Late += report.Late;
         Misrouted += report.Misrouted;
+        Mismatched += report.Mismatched;
     }
 
     /// <summary>Counts from here on.</summary>
     public void Restart()
     {
-        (ToUsers, ToTopics, Count, Duplicates, Reordered, Late, Misrouted) = (new Histogram(), new Histogram(), 0, 0, 0, 0, 0);
+        (ToUsers, ToTopics, Count, Duplicates, Reordered, Late, Misrouted, Mismatched) = (new Histogram(), new Histogram(), 0, 0, 0, 0, 0, 0);
     }
 
     private void Judge(StreamCheck[] streams, int stream, long sequence, long due)

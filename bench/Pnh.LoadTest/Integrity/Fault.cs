@@ -8,4 +8,6 @@ internal enum Fault
     Duplicate,
     Reorder,
     Misroute,
+    WrongAnswer,
+    Corrupt,
 }

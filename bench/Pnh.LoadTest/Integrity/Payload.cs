@@ -6,14 +6,32 @@ namespace Pnh.LoadTest.Integrity;
 /// <summary>What every event carries: its stream, its number within the stream and when it was due. JSON, the same for every peer.</summary>
 internal static class Payload
 {
+    /// <summary>Bytes of stream and number with the dash between them, as they end an event's id too.</summary>
+    public const int KeyLength = Template.StreamDigits + 1 + Template.SequenceDigits;
+
+    private const string Start = "{\"load\":\"{stream}-{seq}-{due}";
+
     private static ReadOnlySpan<byte> Marker => "\"load\":\""u8;
 
     /// <summary>Text of a <see cref="Template"/> that is <paramref name="size"/> bytes long when sent; never less than the 64 that it needs.</summary>
-    public static string Text(int size)
+    public static string Text(int size) => Start + Filling(size);
+
+    /// <summary>What stands behind the numbers.</summary>
+    public static string Filling(int size)
     {
-        const string Start = "{\"load\":\"{stream}-{seq}-{due}\",\"text\":\"";
-        var bare = new Template(Start + "\"}").Length;
-        return Start + new string('x', Math.Max(0, size - bare)) + "\"}";
+        const string Before = "\",\"text\":\"";
+        const string After = "\"}";
+        return Before + new string('x', Math.Max(0, size - new Template(Start + Before + After).Length)) + After;
+    }
+
+    /// <summary>The key of the payload whose numbers end there.</summary>
+    public static ReadOnlySpan<byte> KeyBefore(ReadOnlySpan<byte> bytes, int end) => bytes.Slice(end - Template.DueDigits - 1 - KeyLength, KeyLength);
+
+    public static void WriteKey(Span<byte> target, int stream, long sequence)
+    {
+        Template.WriteDigits(target[..Template.StreamDigits], stream);
+        target[Template.StreamDigits] = (byte)'-';
+        Template.WriteDigits(target[(Template.StreamDigits + 1)..KeyLength], sequence);
     }
 
     /// <summary>Finds the next one; false = there is none. <paramref name="end"/> is where to look for another.</summary>

@@ -1,3 +1,5 @@
+using Pnh.LoadTest.Measure;
+using Pnh.LoadTest.Peers;
 using Pnh.LoadTest.Wire;
 
 namespace Pnh.LoadTest.Integrity;
@@ -14,17 +16,23 @@ internal static class SelfCheck
         var failed = (ReadsWhatItWrites() ? 0 : 1) + (SeesReplaysOfThePast() ? 0 : 1);
         foreach (var fault in Enum.GetValues<Fault>())
         {
-            var (lost, duplicate, reordered, misrouted) = Feed(fault);
-            var faults = Events / Arrivals.FaultEvery;
-
-            // What went to somebody else is missing where it belongs.
-            var isSeen = lost == (fault is Fault.Lose or Fault.Misroute ? faults : 0) && duplicate == (fault == Fault.Duplicate ? faults : 0)
-                && reordered == (fault == Fault.Reorder ? faults : 0) && misrouted == (fault == Fault.Misroute ? faults : 0);
+            var wrong = Feed(fault);
+            var isSeen = wrong == Expected(fault);
             failed += isSeen ? 0 : 1;
-            Console.WriteLine($"{(isSeen ? "ok  " : "FAIL")} {fault}: {lost} lost, {duplicate} duplicate, {reordered} reordered, {misrouted} misrouted");
+            Console.WriteLine(
+                $"{(isSeen ? "ok  " : "FAIL")} {fault}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Mismatched} mismatched");
         }
 
         return failed == 0 ? 0 : 1;
+    }
+
+    // What went to somebody else is missing where it belongs.
+    private static Wrong Expected(Fault fault)
+    {
+        const int Faults = Events / Arrivals.FaultEvery;
+        long If(params ReadOnlySpan<Fault> these) => these.Contains(fault) ? Faults : 0;
+        return new Wrong(
+            Events, If(Fault.Lose, Fault.Misroute), If(Fault.Duplicate), If(Fault.Reorder), 0, If(Fault.Misroute), 0, If(Fault.WrongAnswer, Fault.Corrupt));
     }
 
     // An event as a server's frame brings it: what is put into the gaps comes out again.
@@ -66,17 +74,30 @@ internal static class SelfCheck
         return arrivals.Duplicates;
     }
 
-    private static (long Lost, long Duplicate, long Reordered, long Misrouted) Feed(Fault fault)
+    // As a hub's frames and answers bring them, so that everything that judges an arrival is on the way.
+    private static Wrong Feed(Fault fault)
     {
+        var options = new BenchOptions("one", ["--key", "k", "--secret", "s", "--class", "message", "--break", fault.ToString()], new Dictionary<string, string>());
+        using var loop = new Loop();
         var ledger = new Ledger();
         var arrivals = new Arrivals(fault, lateAfter: 1e9);
-        var checks = Enumerable.Range(0, Recipients).Select(static stream => new[] { new StreamCheck(stream * 2, 0) }).ToArray();
+        var (fleet, peer, contents) = (new Fleet(options, loop, arrivals), new PnhPeer(options), new Contents(options));
+        var sessions = Enumerable.Range(0, Recipients).Select(user => new Session(fleet, peer, user * 2, [new StreamCheck(user * 2, 0)])).ToList();
+        var answer = new Template("{\"id\":\"" + options.Run + "-{stream}-{seq}\",\"durable\":true}");
+        var frame = new Template("{\"type\":\"event\",\"seq\":{seq},\"id\":\"" + options.Run + "-{stream}-{seq}\",\"class\":\"message\",\"data\":" + Payload.Text(options.Size) + "}");
+        var (answerBytes, frameBytes, mismatched) = (new byte[answer.Length], new byte[frame.Length], 0);
         for (var i = 0; i < Events; i++)
         {
-            var check = checks[i % Recipients];
-            arrivals.Take(check, check[0].Stream, ledger.Next(check[0].Stream), 0);
+            var session = sessions[i % Recipients];
+            var posted = new Posted(session.User, ledger.Next(session.User), 0, HasId: true);
+            answer.Write(answerBytes, posted.Stream, posted.Sequence, posted.Due);
+            mismatched += contents.Confirms(answerBytes, posted) ? 0 : 1;
+            frame.Write(frameBytes, posted.Stream, posted.Sequence, posted.Due);
+            peer.Read(session, frameBytes);
         }
 
-        return (checks.Sum(check => ledger.Lost(check[0])), arrivals.Duplicates, arrivals.Reordered, arrivals.Misrouted);
+        return new Wrong(
+            Events, sessions.Sum(session => ledger.Lost(session.Streams[0])), arrivals.Duplicates, arrivals.Reordered, arrivals.Late, arrivals.Misrouted,
+            sessions.Sum(session => ledger.Unwanted(session.Streams[0])), mismatched + arrivals.Mismatched);
     }
 }

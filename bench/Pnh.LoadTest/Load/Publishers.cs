@@ -13,12 +13,14 @@ namespace Pnh.LoadTest.Load;
 internal sealed class Publishers
 {
     private readonly Ledger _ledger;
+    private readonly Contents _contents;
     private readonly PostConnection[] _all;
     private readonly Queue<(Template Template, Posted Posted)>[] _waiting;
 
     public Publishers(BenchOptions options, Loop loop, Ledger ledger)
     {
         _ledger = ledger;
+        _contents = new Contents(options);
         var server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
         _all = [.. Enumerable.Range(0, options.Publishers).Select(index => new PostConnection(loop, server, index, Answer))];
         _waiting = [.. _all.Select(static _ => new Queue<(Template, Posted)>())];
@@ -33,6 +35,9 @@ internal sealed class Publishers
 
     /// <summary>No answer, or another status.</summary>
     public long Broken { get; private set; }
+
+    /// <summary>Answers that took another event than theirs.</summary>
+    public long Mismatched { get; private set; }
 
     /// <summary>The last status of <see cref="Broken"/>; 0 = no answer.</summary>
     public int LastStatus { get; private set; }
@@ -50,7 +55,7 @@ internal sealed class Publishers
     public void Post(Template template, int stream, long due)
     {
         var connection = _all[stream % _all.Length];
-        var posted = new Posted(stream, _ledger.Next(stream), due);
+        var posted = new Posted(stream, _ledger.Next(stream), due, template.HasId);
         if (connection.IsBusy)
         {
             _waiting[connection.Index].Enqueue((template, posted));
@@ -71,7 +76,7 @@ internal sealed class Publishers
     }
 
     /// <summary>Counts from here on.</summary>
-    public void Restart() => (Accepted, Refused, Broken, Answers) = (0, 0, 0, new Histogram());
+    public void Restart() => (Accepted, Refused, Broken, Mismatched, Answers) = (0, 0, 0, 0, new Histogram());
 
     /// <summary>An event got its answer; 0 = none.</summary>
     public void Book(Posted posted, int status)
@@ -98,6 +103,7 @@ internal sealed class Publishers
     private void Answer(PostConnection connection, Posted posted, int status, ReadOnlySpan<byte> body)
     {
         Book(posted, status);
+        Mismatched += status is >= 200 and < 300 && !_contents.Confirms(body, posted) ? 1 : 0;
         Next(connection);
     }
 
@@ -109,7 +115,7 @@ internal sealed class Publishers
         }
         else if (Endless?.Invoke(connection.Index) is var (template, stream))
         {
-            connection.Post(template, new Posted(stream, _ledger.Next(stream), Stopwatch.GetTimestamp()));
+            connection.Post(template, new Posted(stream, _ledger.Next(stream), Stopwatch.GetTimestamp(), template.HasId));
         }
     }
 }

@@ -10,12 +10,12 @@ internal sealed record Times(double Mean, double P50, double P90, double P99, do
         : new Times(histogram.MeanMilliseconds, histogram.At(0.5), histogram.At(0.9), histogram.At(0.99), histogram.At(0.999), histogram.MaxMilliseconds);
 }
 
-/// <summary>What came wrong. Expected: accepted events times those that should get each. Unwanted: what was refused and came all the same.</summary>
-internal sealed record Wrong(long Expected, long Lost, long Duplicate, long Reordered, long Late, long Misrouted, long Unwanted = 0)
+/// <summary>What came wrong. Expected: accepted events times those that should get each. Unwanted: what was refused and came all the same. Mismatched: with another id, number or filling.</summary>
+internal sealed record Wrong(long Expected, long Lost, long Duplicate, long Reordered, long Late, long Misrouted, long Unwanted = 0, long Mismatched = 0)
 {
     /// <summary>Everything but what was only late.</summary>
     [JsonIgnore]
-    public long Count => Lost + Duplicate + Reordered + Misrouted + Unwanted;
+    public long Count => Lost + Duplicate + Reordered + Misrouted + Unwanted + Mismatched;
 }
 
 /// <summary>One run's figures. Null = not known, or nothing to count.</summary>
@@ -106,7 +106,7 @@ internal sealed record BenchResult
             if (Wrong is { Count: > 0 } wrong)
             {
                 yield return FormattableString.Invariant(
-                    $"of {wrong.Expected}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Unwanted} unwanted");
+                    $"of {wrong.Expected}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Unwanted} unwanted, {wrong.Mismatched} mismatched");
             }
 
             if (Broken > 0)

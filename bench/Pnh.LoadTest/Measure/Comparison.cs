@@ -19,7 +19,7 @@ internal static class Comparison
             text.Append(Row(bar, runs)).Append('\n');
         }
 
-        text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / unwanted / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
+        text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / unwanted / mismatched / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
         foreach (var group in runs)
         {
             text.Append(Detail(group.Key, [.. group])).Append('\n');
@@ -84,7 +84,7 @@ internal static class Comparison
         double Of(Func<BenchResult, double?> figure) => Median(runs.Select(figure));
         string Wrong(Func<Wrong, long> figure) => runs.Sum(run => run.Wrong is { } wrong ? figure(wrong) : 0).ToString(CultureInfo.InvariantCulture);
         return $"| {label} | {runs.Count} | {Number(Of(static run => run.Latency?.P50))} / {Number(Of(static run => run.Latency?.P99))} / {Number(Of(static run => run.Latency?.P999))} / {Number(Of(static run => run.Latency?.Max))}"
-            + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Unwanted)} / {Wrong(static wrong => wrong.Late)}"
+            + $" | {Wrong(static wrong => wrong.Lost)} / {Wrong(static wrong => wrong.Duplicate)} / {Wrong(static wrong => wrong.Reordered)} / {Wrong(static wrong => wrong.Misrouted)} / {Wrong(static wrong => wrong.Unwanted)} / {Wrong(static wrong => wrong.Mismatched)} / {Wrong(static wrong => wrong.Late)}"
             + $" | {runs.Sum(static run => run.Refused)}, {runs.Sum(static run => run.Broken)} | {runs.Sum(static run => run.Dropped)}"
             + $" | {Number(100 * Of(static run => run.ServerCpu / run.Seconds))} %, {Number(100 * Of(static run => run.GeneratorCpu / run.Seconds))} % | {Number(Of(static run => run.Q))} |";
     }

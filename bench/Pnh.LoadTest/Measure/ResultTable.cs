@@ -27,7 +27,7 @@ internal static class ResultTable
 
         if (result.Wrong is { } wrong)
         {
-            Line("wrong", $"of {wrong.Expected}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Unwanted} unwanted, {wrong.Late} late");
+            Line("wrong", $"of {wrong.Expected}: {wrong.Lost} lost, {wrong.Duplicate} duplicate, {wrong.Reordered} reordered, {wrong.Misrouted} misrouted, {wrong.Unwanted} unwanted, {wrong.Mismatched} mismatched, {wrong.Late} late");
         }
 
         foreach (var (name, value) in result.Extra)

@@ -29,8 +29,8 @@ internal sealed class PnhPeer : Peer
     {
         if (message.StartsWith("{\"type\":\"event\""u8))
         {
-            ReadSequence(session, message);
-            session.Deliver(message);
+            var isDurable = ReadSequence(session, message);
+            session.Deliver(message, hasId: isDurable && Options.Ids);
         }
         else if (message.StartsWith("{\"type\":\"welcome\""u8))
         {
@@ -42,7 +42,7 @@ internal sealed class PnhPeer : Peer
         }
         else
         {
-            ReadSequence(session, message);
+            _ = ReadSequence(session, message);
         }
     }
 
@@ -70,15 +70,18 @@ internal sealed class PnhPeer : Peer
         return $$"""{{{id}}"to":{"{{(toTopic ? "topic" : "user")}}":"{{NameGap}}"},"class":"{{@class}}","data":{{Body}}}""";
     }
 
-    private static void ReadSequence(Session session, ReadOnlySpan<byte> message)
+    private static bool ReadSequence(Session session, ReadOnlySpan<byte> message)
     {
         var at = message.IndexOf("\"seq\":"u8);
 
         // A transient event has none; one that stands in the data is far behind.
-        if (at is >= 0 and < 40)
+        if (at is < 0 or >= 40)
         {
-            session.Acknowledge(Payload.Number(message[(at + 6)..]));
+            return false;
         }
+
+        session.Acknowledge(Payload.Number(message[(at + 6)..]));
+        return true;
     }
 
     private void Welcome(Session session, ReadOnlySpan<byte> message)

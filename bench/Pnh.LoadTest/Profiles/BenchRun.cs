@@ -224,7 +224,7 @@ internal sealed class BenchRun : IDisposable
             Lateness = lateness is null ? null : Times.Of(lateness),
             Wrong = new Wrong(
                 Ledger.Expected, Lost + _reports.Sum(static report => report.Lost), Arrivals.Duplicates, Arrivals.Reordered, Arrivals.Late, Arrivals.Misrouted,
-                Unwanted + _reports.Sum(static report => report.Unwanted)),
+                Unwanted + _reports.Sum(static report => report.Unwanted), Arrivals.Mismatched + Publishers.Mismatched),
             Dropped = Fleet.Dropped + _reports.Sum(static report => report.Dropped),
         };
     }

@@ -93,5 +93,5 @@ internal static class MixedProfile
 
     private static Wrong Sum(Wrong one, Wrong other) => new(
         one.Expected + other.Expected, one.Lost + other.Lost, one.Duplicate + other.Duplicate, one.Reordered + other.Reordered, one.Late + other.Late,
-        one.Misrouted + other.Misrouted, one.Unwanted + other.Unwanted);
+        one.Misrouted + other.Misrouted, one.Unwanted + other.Unwanted, one.Mismatched + other.Mismatched);
 }

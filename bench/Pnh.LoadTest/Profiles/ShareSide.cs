@@ -76,7 +76,7 @@ internal static class ShareSide
     {
         var arrivals = run.Arrivals;
         return new ShareReport(
-            arrivals.Count, run.Lost, arrivals.Duplicates, arrivals.Reordered, arrivals.Late, arrivals.Misrouted, run.Unwanted, run.Fleet.Dropped,
+            arrivals.Count, run.Lost, arrivals.Duplicates, arrivals.Reordered, arrivals.Late, arrivals.Misrouted, run.Unwanted, arrivals.Mismatched, run.Fleet.Dropped,
             Environment.CpuUsage.TotalTime.TotalSeconds, arrivals.ToUsers.Data, arrivals.ToTopics.Data);
     }
 }

@@ -18,6 +18,7 @@ internal sealed class Fleet
         _options = options;
         Loop = loop;
         Arrivals = arrivals;
+        Contents = new Contents(options);
         _server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
         _from = options.Share > 0 && IPAddress.IsLoopback(_server.Address) ? IPAddress.Parse(FormattableString.Invariant($"127.0.0.{options.Share + 1}")) : null;
     }
@@ -25,6 +26,8 @@ internal sealed class Fleet
     public Loop Loop { get; }
 
     public Arrivals Arrivals { get; }
+
+    public Contents Contents { get; }
 
     public List<Session> Sessions { get; } = [];
 

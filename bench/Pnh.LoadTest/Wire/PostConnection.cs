@@ -6,7 +6,8 @@ namespace Pnh.LoadTest.Wire;
 /// <param name="Stream">For whom, or its topic; of the first event of a batch.</param>
 /// <param name="Sequence">Its number within the stream.</param>
 /// <param name="Due">When it should have left.</param>
-internal readonly record struct Posted(int Stream, long Sequence, long Due);
+/// <param name="HasId">Whether its answer must name it.</param>
+internal readonly record struct Posted(int Stream, long Sequence, long Due, bool HasId = false);
 
 /// <summary>Where answers go. Status 0 = the connection broke.</summary>
 internal delegate void Answered(PostConnection connection, Posted posted, int status, ReadOnlySpan<byte> body);
@@ -74,12 +75,9 @@ internal sealed class PostConnection : Connection
             return 0;
         }
 
-        if (_inFlight is { } posted)
-        {
-            _inFlight = null;
-            _answered(this, posted, status, body);
-        }
-
+        var posted = _inFlight ?? throw new InvalidDataException($"an answer that nobody waits for, status {status}");
+        _inFlight = null;
+        _answered(this, posted, status, body);
         return length;
     }
 

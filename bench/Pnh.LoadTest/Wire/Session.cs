@@ -12,6 +12,7 @@ internal sealed class Session : Connection
     private byte[] _begun = [];
     private bool _isUpgraded;
     private long _acknowledge;
+    private long _mayRepeat;
 
     /// <param name="fleet">Whose it is.</param>
     /// <param name="peer">What it speaks.</param>
@@ -69,21 +70,32 @@ internal sealed class Session : Connection
         Id = id;
         WasResumed = resumed;
         Received = resumed ? Received : 0;
+        _mayRepeat = Received;
     }
 
-    /// <summary>A message that holds events.</summary>
-    public void Deliver(ReadOnlySpan<byte> message)
+    /// <summary>A message that holds events; <paramref name="hasId"/>: with the ids that they were given.</summary>
+    public void Deliver(ReadOnlySpan<byte> message, bool hasId = false)
     {
         while (Payload.TryRead(message, out var stream, out var sequence, out var due, out var end))
         {
+            if (!_fleet.Contents.IsAsSent(message, end, hasId))
+            {
+                _fleet.Arrivals.Mismatch();
+            }
+
             _fleet.Arrivals.Take(Streams, stream, sequence, due);
             message = message[end..];
         }
     }
 
-    /// <summary>The message at hand has this number, and wants to be acknowledged.</summary>
+    /// <summary>The message at hand has this number, and wants to be acknowledged. Numbers come one after the other; only a resumed session may get again what it had.</summary>
     public void Acknowledge(long sequence)
     {
+        if (sequence != Received + 1 && sequence > _mayRepeat)
+        {
+            _fleet.Arrivals.Mismatch();
+        }
+
         Received = Math.Max(Received, sequence);
         _acknowledge = Received;
     }

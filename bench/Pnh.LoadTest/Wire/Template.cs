@@ -23,10 +23,14 @@ internal sealed class Template
             text = text[..at] + new string('0', Gaps[gap].Digits) + text[(at + Gaps[gap].Name.Length)..];
         }
 
+        HasId = text.Contains("\"id\":\"", StringComparison.Ordinal);
         _bytes = Encoding.ASCII.GetBytes(text);
     }
 
     public int Length => _bytes.Length;
+
+    /// <summary>Whether it gives the event an id, which the answer must bring back.</summary>
+    public bool HasId { get; }
 
     public void Write(Span<byte> target, int stream, long sequence, long due)
     {
@@ -34,6 +38,16 @@ internal sealed class Template
         Write(target, 0, stream);
         Write(target, 1, sequence);
         Write(target, 2, due);
+    }
+
+    /// <summary>A number that fills the target, with zeros in front.</summary>
+    public static void WriteDigits(Span<byte> target, long value)
+    {
+        for (var i = target.Length - 1; i >= 0; i--)
+        {
+            target[i] = (byte)('0' + (value % 10));
+            value /= 10;
+        }
     }
 
     // The leftmost first: what is replaced later must not move what stands already.
@@ -56,12 +70,7 @@ internal sealed class Template
     {
         foreach (var at in _at[gap])
         {
-            var rest = value;
-            for (var i = at + Gaps[gap].Digits - 1; i >= at; i--)
-            {
-                target[i] = (byte)('0' + (rest % 10));
-                rest /= 10;
-            }
+            WriteDigits(target.Slice(at, Gaps[gap].Digits), value);
         }
     }
 }
