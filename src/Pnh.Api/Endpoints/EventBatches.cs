@@ -138,7 +138,15 @@ internal sealed class EventBatches
             // The last batch: taken without room, and the journal holds what no lane takes.
         }
 
-        batch.Take(await _hub.AcceptManyAsync(batch.Events, batch.Context.RequestAborted));
+        try
+        {
+            batch.Take(await _hub.AcceptManyAsync(batch.Events, batch.Body.Ending));
+        }
+        catch (OperationCanceledException) when (batch.Body.IsStopping)
+        {
+            batch.Leave();
+        }
+
         await batch.Answer.FlushAsync();
     }
 
@@ -195,6 +203,14 @@ internal sealed class EventBatches
                 }
             }
 
+            Events.Clear();
+            _indexes.Clear();
+        }
+
+        /// <summary>None of the events was taken, and nothing after them shall be.</summary>
+        internal void Leave()
+        {
+            _index = _indexes[0];
             Events.Clear();
             _indexes.Clear();
         }

@@ -46,6 +46,30 @@ public sealed class StopTests
     }
 
     [Fact]
+    public async Task Stop_UploadsWaitForTheirPlaces_EndsThemAndSaysWhatWasNotTaken()
+    {
+        await using var hub = await TestHub.StartAsync(null, null, null, [], static services =>
+            services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
+        var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
+        journal.IsClosed = true;
+        var lines = string.Join('\n', Enumerable.Repeat("""{"to":{"user":"ada"},"class":"bulk"}""", 256));
+        var uploads = Enumerable.Range(0, 10).Select(_ => hub.SendAsync("POST", "/v1/events", lines, "application/x-ndjson")).ToArray();
+        await TestHub.EventuallyAsync(() => journal.Waiting.Count, static count => count > 512);
+
+        // Those that wait end while the journal hangs, the others with what they brought.
+        var stopping = StopAsync(hub);
+        await Task.WhenAny(uploads).WaitAsync(Patience);
+        journal.IsClosed = false;
+        var ends = (await Task.WhenAll(uploads).WaitAsync(Patience)).Select(static answer => answer.Lines[^1]).ToArray();
+        await stopping.WaitAsync(Patience);
+
+        var cut = ends.Where(static end => !end.GetProperty("done").GetBoolean()).ToArray();
+        Assert.NotEmpty(cut);
+        Assert.All(cut, static end => Assert.Contains(
+            $"Nothing from index {end.GetProperty("accepted").GetInt32()} on", end.GetProperty("problem").GetProperty("detail").GetString(), StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task Stop_TimeUsedUpByRequests_LetsThePushUnderWayHaveItsAnswer()
     {
         var folder = Directory.CreateTempSubdirectory("pnh-").FullName;
