@@ -3,7 +3,7 @@ using System.Text;
 namespace Pnh.Core.Events;
 
 /// <summary>
-/// What is wrong with a body. A body of 64 kB can hold 13,000 errors, which made an answer of 1.7 MB and more; nobody reads past the first hundred.
+/// What is wrong with a body. A body of 64 kB can hold 13,000 errors, which made an answer of 1 to 4 MB; nobody reads past the first hundred.
 /// </summary>
 public ref partial struct JsonCursor
 {

@@ -47,7 +47,7 @@ public sealed partial class Planner
         var policy = _classes[accepted.Class];
         if (socket is { State: SessionState.Active })
         {
-            return plan with { Push = PushTiming.UnlessAcked, PushDelay = accepted.AckWithin ?? policy.AckWithin };
+            return plan with { Push = PushTiming.UnlessAcked, PushDelay = Within(accepted, accepted.AckWithin ?? policy.AckWithin, facts.Now) };
         }
 
         if (socket is null && policy.PushAfter > TimeSpan.Zero && facts.Receivers > 0)
@@ -55,12 +55,19 @@ public sealed partial class Planner
             return plan with
             {
                 Push = PushTiming.UnlessAckedElsewhere,
-                PushDelay = policy.PushAfter,
+                PushDelay = Within(accepted, policy.PushAfter, facts.Now),
                 Reason = PlanReasons.ActiveElsewhere,
             };
         }
 
         return plan with { Push = PushTiming.Now, Reason = socket is null ? PlanReasons.NoSession : plan.Reason };
+    }
+
+    // A push that would wait for longer than the event lives were none: then it has the second half of what is left.
+    private static TimeSpan Within(Event accepted, TimeSpan wait, DateTimeOffset now)
+    {
+        var half = (accepted.ExpiresAt - now) / 2;
+        return wait < half ? wait : half > TimeSpan.Zero ? half : TimeSpan.Zero;
     }
 
     /// <summary>The first allowed channel with an address and an account; else the first with an address; else why there is none.</summary>

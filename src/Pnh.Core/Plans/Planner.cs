@@ -42,6 +42,7 @@ public sealed partial class Planner
             Suppression = FindUserSuppression(accepted, user, snapshot.Settings),
             PushHeld = FindPushHold(accepted, snapshot.Settings, now),
             Receivers = CountReceivers(accepted, sessions),
+            Now = now,
         };
 
         for (var i = 0; i < snapshot.Devices.Count; i++)
@@ -218,5 +219,7 @@ public sealed partial class Planner
         public string? PushHeld { get; init; }
 
         public int Receivers { get; init; }
+
+        public DateTimeOffset Now { get; init; }
     }
 }
