@@ -23,7 +23,7 @@ await checked("the hub refuses the example's placeholders, each in a line", asyn
     }
   }
 
-  if (code === 0 || /\n\s+at .+\(/.test(output)) {
+  if (typeof code !== "number" || code === 0 || /\n\s+at .+\(/.test(output)) {
     throw new Error(`ended with ${code}: ${output}`);
   }
 });
