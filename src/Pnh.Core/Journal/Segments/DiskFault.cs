@@ -29,9 +29,9 @@ internal static class DiskFault
     public static StoreUnavailableException Unreadable(long position) =>
         new($"The journal is damaged at {SegmentSet.FileName(Position.Segment(position))}, offset {Position.Offset(position)}: "
             + "check the disk, then restart the hub with Pnh:Journal:OnDamage=Quarantine to go on without it.")
-    {
-        IsDamage = true,
-    };
+        {
+            IsDamage = true,
+        };
 
     public static StoreUnavailableException Overloaded() =>
         new("More is being written than the disk takes: send slower, or give the data folder a faster disk.");
