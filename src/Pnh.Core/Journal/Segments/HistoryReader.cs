@@ -72,16 +72,15 @@ internal sealed class HistoryReader
     {
         using var reader = new RecordReader(_segments);
         var found = new List<Milestone>();
-        for (var position = head; position > root;)
+        var chain = new MilestoneChain(reader, root, head, after: root);
+        while (chain.MoveNext())
         {
-            if (reader.TryRead(position, out var record) != ReadResult.Found || record.Root != root || record.Kind != RecordKind.Milestone)
-            {
-                // A stretch or a segment that was put aside took a link of the chain with it; or all of it is gone.
-                return Search(root, head);
-            }
+            found.Add(Payload.Milestone(chain.Current));
+        }
 
-            found.Add(Payload.Milestone(record));
-            position = record.Previous;
+        if (chain.IsBroken)
+        {
+            return Search(root, head);
         }
 
         found.Reverse();

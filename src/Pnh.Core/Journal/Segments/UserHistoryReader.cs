@@ -57,29 +57,22 @@ internal sealed class UserHistoryReader : IDisposable
     {
         found = [];
         using var reader = new RecordReader(_segments);
-        var walked = 0;
-        for (var position = head; position > root; walked++)
+        var chain = new MilestoneChain(reader, root, head, after: root);
+        for (var walked = 0; chain.MoveNext(); walked++)
         {
             if (walked == Short)
             {
                 return false;
             }
 
-            if (!TryRead(reader, position, root, out var record))
+            if (Payload.UserOf(chain.Current).SequenceEqual(user))
             {
-                found = null;
-                return true;
+                found.Add(Payload.Milestone(chain.Current));
             }
-
-            if (Payload.UserOf(record).SequenceEqual(user))
-            {
-                found.Add(Payload.Milestone(record));
-            }
-
-            position = record.Previous;
         }
 
         found.Reverse();
+        found = chain.IsBroken ? null : found;
         return true;
     }
 
@@ -96,7 +89,7 @@ internal sealed class UserHistoryReader : IDisposable
         var found = new List<Milestone>();
         foreach (var position in known.Of(UserMilestones.HashOf(user)))
         {
-            if (!TryRead(reader, position, root, out var record))
+            if (!MilestoneChain.TryRead(reader, root, position, out var record))
             {
                 return null;
             }
@@ -114,23 +107,20 @@ internal sealed class UserHistoryReader : IDisposable
     private static bool TryLearn(RecordReader reader, UserMilestones known, long head)
     {
         var fresh = new List<(long Position, int User)>();
-        for (var position = head; position > known.Head;)
+        var chain = new MilestoneChain(reader, known.Root, head, after: known.Head);
+        while (chain.MoveNext())
         {
-            if (!TryRead(reader, position, known.Root, out var record))
-            {
-                return false;
-            }
+            fresh.Add((chain.Position, UserMilestones.HashOf(Payload.UserOf(chain.Current))));
+        }
 
-            fresh.Add((position, UserMilestones.HashOf(Payload.UserOf(record))));
-            position = record.Previous;
+        if (chain.IsBroken)
+        {
+            return false;
         }
 
         known.Add(fresh);
         return true;
     }
-
-    private static bool TryRead(RecordReader reader, long position, long root, out Record record) =>
-        reader.TryRead(position, out record) == ReadResult.Found && record.Root == root && record.Kind == RecordKind.Milestone;
 
     private UserMilestones? Known(long root)
     {
