@@ -191,7 +191,7 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
         foreach (var @class in Classes)
         {
             var shown = Sample.Event(TimeProvider.System, @class, new Notification { Title = "Grace" });
-            var result = await SendAsync(sender, Sample.Clear(shown, new Withdrawal("demo", shown.Id, "answered"), address));
+            var result = await SendAsync(sender, Sample.Clear(shown, new Withdrawal("demo", shown.Id, "answered", shown.AcceptedAt), address));
             Assert.Equal((DeliveryStatus.Accepted, null), (result.Status, result.Reason));
         }
     }

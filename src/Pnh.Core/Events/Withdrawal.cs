@@ -4,11 +4,9 @@ namespace Pnh.Core.Events;
 /// <param name="App">The event's app.</param>
 /// <param name="Event">The event's id.</param>
 /// <param name="Reason">Kebab-case: <c>withdrawn</c> or the publisher's word, <c>answered</c>, <c>seen</c>.</param>
-public sealed record Withdrawal(string App, string Event, string Reason)
+/// <param name="At">When it was taken back, also by a former run: what clears it is tried for so long from then on.</param>
+public sealed record Withdrawal(string App, string Event, string Reason, DateTimeOffset At)
 {
-    /// <summary>When: what clears it is tried for so long from then on.</summary>
-    public DateTimeOffset At { get; init; }
-
     /// <summary>Frames and payloads made from it, each made once.</summary>
     public EncodingCache Encodings { get; } = new();
 }

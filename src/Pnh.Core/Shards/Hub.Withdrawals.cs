@@ -14,7 +14,7 @@ public sealed partial class Hub
     /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
     /// </summary>
     public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, CancellationToken cancellationToken) =>
-        WithdrawAsync(new Withdrawal(app, id, reason) { At = _time.GetUtcNow() }, reason, user: null, exceptDevice: null, cancellationToken);
+        WithdrawAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user: null, exceptDevice: null, cancellationToken);
 
     /// <inheritdoc/>
     public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
@@ -30,7 +30,7 @@ public sealed partial class Hub
             }
 
             var noted = answer is null ? reason : $"{reason}: {answer}";
-            var withdrawal = new Withdrawal(session.App, eventId, reason) { At = _time.GetUtcNow() };
+            var withdrawal = new Withdrawal(session.App, eventId, reason, _time.GetUtcNow());
             await WithdrawAsync(withdrawal, noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)

@@ -39,7 +39,7 @@ internal sealed class UnclearedEvent
             var taken = uncleared._withdrawn.Find(w => w.User is null || string.Equals(w.User, user, StringComparison.Ordinal));
             if (taken.Kind == MilestoneKind.Withdrawn && taken.At > since && uncleared.Rest(user, devices, isAnswer: taken.User is not null) is { Count: > 0 } rest)
             {
-                yield return (new Withdrawal(history.Event.App, history.Event.Id, ReasonOf(taken)), user, rest);
+                yield return (new Withdrawal(history.Event.App, history.Event.Id, ReasonOf(taken), taken.At), user, rest);
             }
         }
     }

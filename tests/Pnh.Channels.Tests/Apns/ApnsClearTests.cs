@@ -16,7 +16,7 @@ public sealed class ApnsClearTests
     private static readonly PushAddress Activity = ApnsFixture.Address("liveActivityToken", "bb00bb00");
 
     private readonly FakeTimeProvider _time = new();
-    private readonly Withdrawal _answered = new("demo", "event-1", "answered");
+    private readonly Withdrawal _answered = new("demo", "event-1", "answered", new FakeTimeProvider().Start);
 
     [Fact]
     public async Task SendAsync_Clear_ExactRequest()
@@ -108,7 +108,7 @@ public sealed class ApnsClearTests
 
         Assert.Same(push, ApnsClear.For(_answered, _time));
         Assert.Same(push.BodyFor(Shown(), "de"), push.BodyFor(Shown(), "fr"));
-        Assert.NotSame(push, ApnsClear.For(new Withdrawal("demo", "event-1", "seen"), _time));
+        Assert.NotSame(push, ApnsClear.For(new Withdrawal("demo", "event-1", "seen", _time.GetUtcNow()), _time));
     }
 
     // With everything that a clear must not carry over: texts, key, override.

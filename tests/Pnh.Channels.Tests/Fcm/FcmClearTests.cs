@@ -10,7 +10,7 @@ namespace Pnh.Channels.Tests.Fcm;
 public sealed class FcmClearTests
 {
     private readonly FakeTimeProvider _time = new();
-    private readonly Withdrawal _seen = new("demo", "event-1", "seen");
+    private readonly Withdrawal _seen = new("demo", "event-1", "seen", new FakeTimeProvider().Start);
 
     [Fact]
     public async Task SendAsync_Clear_ExactRequest()

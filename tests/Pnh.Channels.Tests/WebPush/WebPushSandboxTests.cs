@@ -56,7 +56,7 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
         var accepted = Sample.Event(_time, notification: Hello);
         await SendAsync(Sample.Delivery(accepted, Address()));
 
-        var result = await SendAsync(Sample.Clear(accepted, new Withdrawal("demo", accepted.Id, "seen"), Address()));
+        var result = await SendAsync(Sample.Clear(accepted, new Withdrawal("demo", accepted.Id, "seen", _time.GetUtcNow()), Address()));
 
         Assert.Equal(DeliveryStatus.Accepted, result.Status);
         var phone = _sandbox.Phones.Find(Browser)!;

@@ -146,7 +146,7 @@ public sealed class WebPushSenderTests
         var shown = Sample.Event(push.Time, @class, Hello, collapseKey: "chat-7", data: """{"secret":1}""");
         push.Time.Advance(TimeSpan.FromHours(25));
 
-        var result = await push.SendAsync(Sample.Clear(shown, new Withdrawal("demo", "event-1", "seen"), push.Address()));
+        var result = await push.SendAsync(Sample.Clear(shown, new Withdrawal("demo", "event-1", "seen", push.Time.GetUtcNow()), push.Address()));
 
         Assert.Equal(DeliveryStatus.Accepted, result.Status);
         var message = Assert.Single(push.Server.Messages);

@@ -61,7 +61,7 @@ internal sealed partial class ByteLink
 
         if (call == Call.Withdraw)
         {
-            var withdrawal = new Withdrawal(reader.ReadString(), reader.ReadString(), reader.ReadString());
+            var withdrawal = new Withdrawal(reader.ReadString(), reader.ReadString(), reader.ReadString(), new DateTimeOffset(reader.ReadInt64(), TimeSpan.Zero));
             if (!session.Link.TryWithdraw(id, withdrawal))
             {
                 Refuse(session.Key, withdrawal.Event, 0);

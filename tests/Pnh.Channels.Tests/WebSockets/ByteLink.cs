@@ -99,6 +99,7 @@ internal sealed partial class ByteLink : IAsyncDisposable
             w.Write(withdrawal.App);
             w.Write(withdrawal.Event);
             w.Write(withdrawal.Reason);
+            w.Write(withdrawal.At.UtcTicks);
         });
 
         public void Close(string session, SessionClose reason) => Write(Call.Close, session, w =>

@@ -29,4 +29,6 @@ internal static class Events
                 $$"""{"id":"{{id}}","to":{"user":"ada"},"class":"{{@class.Label()}}",{{collapse}}"data":{{data}}}"""),
         };
     }
+
+    public static Withdrawal Withdraw(string id, string reason) => new("demo", id, reason, TimeProvider.System.GetUtcNow());
 }

@@ -54,7 +54,7 @@ public abstract class SessionDetachedTests
         await SendAsync(scene, "ring", "other");
         scene.Drain();
         await scene.LoseAsync();
-        scene.Hub.OnResumed = _ => scene.Link.TryWithdraw(SessionScene.Id, new Withdrawal("demo", "ring", "answered"));
+        scene.Hub.OnResumed = _ => scene.Link.TryWithdraw(SessionScene.Id, Events.Withdraw("ring", "answered"));
         await scene.ResumeAsync(0);
         Assert.Equal([(2, "other")], scene.Drain());
     }

@@ -85,7 +85,7 @@ public abstract class SessionRaceTests
                 scene.Link.TrySend(SessionScene.Id, Events.Make(id, random.Next(2) == 0 ? EventClass.Call : EventClass.Message));
                 break;
             case 3:
-                scene.Link.TryWithdraw(SessionScene.Id, new Withdrawal("demo", id, "answered"));
+                scene.Link.TryWithdraw(SessionScene.Id, Events.Withdraw(id, "answered"));
                 break;
             default:
                 scene.Session.Acknowledge(random.Next(3));

@@ -55,7 +55,7 @@ internal sealed class SessionScene : IAsyncDisposable
 
     public Task<bool> ReplayAsync(Event accepted) => TakenAsync(accepted.Id, () => Link.TryReplay(Id, accepted));
 
-    public Task<bool> WithdrawAsync(string id, string reason = "answered") => TakenAsync(id, () => Link.TryWithdraw(Id, new Withdrawal("demo", id, reason)));
+    public Task<bool> WithdrawAsync(string id, string reason = "answered") => TakenAsync(id, () => Link.TryWithdraw(Id, Events.Withdraw(id, reason)));
 
     /// <summary>Waits until everything said has been heard.</summary>
     public Task FlushAsync() => _bytes?.FlushAsync() ?? Task.CompletedTask;

@@ -243,7 +243,7 @@ public abstract class SessionTests
     {
         await using var scene = await OpenAsync();
         Assert.Equal(_overBytes, scene.Link.TrySend("s-2", Events.Make("m")));
-        Assert.Equal(_overBytes, scene.Link.TryWithdraw("s-2", new Withdrawal("demo", "m", "answered")));
+        Assert.Equal(_overBytes, scene.Link.TryWithdraw("s-2", Events.Withdraw("m", "answered")));
         scene.Link.Close("s-2", SessionClose.Kicked);
         await scene.FlushAsync();
         Assert.Empty(scene.Drain());

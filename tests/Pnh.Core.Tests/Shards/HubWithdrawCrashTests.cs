@@ -27,14 +27,52 @@ public sealed class HubWithdrawCrashTests
     }
 
     [Fact]
+    public async Task Withdraw_CrashAndTheProviderIsStillDown_ClearIsTriedAFewTimes()
+    {
+        var (old, id) = await TakenBackAsync();
+        var asked = 0;
+        old.Fcm.Answer = (_, _) => new(DeliveryResult.Of(++asked <= 2 ? DeliveryStatus.Unavailable : DeliveryStatus.Accepted));
+        await using var hub = await old.CrashAsync();
+        await hub.PassAsync(60);
+        Assert.Equal(["phone", "phone:cleared", "phone:cleared", "phone:cleared", "phone:cleared"], Pushes(hub)); // the first by the former run
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_CrashAndHeldWithoutAskingTheProvider_ClearedOnceItIsAsked()
+    {
+        var (old, id) = await TakenBackAsync();
+        var tried = 0;
+        old.Fcm.Answer = (_, _) => new(++tried <= 6 ? Held : DeliveryResult.Of(DeliveryStatus.Accepted));
+        await using var hub = await old.CrashAsync();
+        await hub.PassAsync(400);
+        Assert.Equal(1 + 7, Pushes(hub).Count(p => p == "phone:cleared"));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_CrashAndHeldForLong_GivenUpAnHourAfterTheWithdrawal()
+    {
+        var (old, id) = await TakenBackAsync();
+        var withdrawn = old.Now;
+        old.Fcm.Answer = static (_, _) => new(Held);
+        old.Clock.Advance(TimeSpan.FromMinutes(40));
+        await using var hub = await old.CrashAsync();
+        var step = TimeSpan.FromSeconds(5);
+        await hub.PassAsync(TimeSpan.FromHours(1), step);
+        Assert.Equal("held", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+
+        // What is due within a step happens at its end.
+        Assert.InRange(hub.Fcm.Sent[^1].At - withdrawn, TimeSpan.FromMinutes(59), TimeSpan.FromMinutes(60) + step);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
     public async Task Withdraw_CrashAndAnHour_ClearsNothing()
     {
-        var old = new HubUnderTest();
-        old.Store.Put("ada", old.Phone("phone"));
-        var id = await old.SendAsync();
-        old.Fcm.Always(DeliveryStatus.Unavailable);
-        await WithdrawAsync(old, id);
-        await old.RestAsync();
+        var (old, id) = await TakenBackAsync();
         old.Clock.Advance(TimeSpan.FromHours(1));
         await using var hub = await old.CrashAsync();
         Assert.Equal(["phone", "phone:cleared"], Pushes(hub));
@@ -77,6 +115,21 @@ public sealed class HubWithdrawCrashTests
         // And never again.
         await using var hub = await cleared.CrashAsync();
         Assert.Equal(4, Pushes(hub).Count);
+    }
+
+    private static DeliveryResult Held =>
+        new() { Status = DeliveryStatus.Misconfigured, Reason = "held", RetryAfter = TimeSpan.FromSeconds(30), IsHeld = true };
+
+    // A run that took an event back while the provider is down: it waits for its second attempt to clear it.
+    private static async Task<(HubUnderTest Old, string Event)> TakenBackAsync()
+    {
+        var old = new HubUnderTest();
+        old.Store.Put("ada", old.Phone("phone"));
+        var id = await old.SendAsync();
+        old.Fcm.Always(DeliveryStatus.Unavailable);
+        await WithdrawAsync(old, id);
+        await old.RestAsync();
+        return (old, id);
     }
 
     private static Task<WithdrawStatus> WithdrawAsync(HubUnderTest hub, string id) =>
