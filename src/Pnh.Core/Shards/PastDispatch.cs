@@ -2,26 +2,46 @@ using Pnh.Core.Journal;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>What a former run began of an event, while it is taken up again. Used by one dispatch; not thread-safe.</summary>
+/// <summary>
+/// What a former run began of an event, while it is taken up again. Both lists are read once: of a topic event each may be as long as the topic. Used by one
+/// dispatch; not thread-safe.
+/// </summary>
 internal sealed class PastDispatch
 {
     private readonly Dictionary<(string User, string Device), UnfinishedDelivery> _deliveries = [];
-    private readonly UnfinishedEvent _event;
+    private readonly Dictionary<string, List<UnfinishedDelivery>> _users = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _withdrawn = new(StringComparer.Ordinal);
+    private readonly bool _isWithdrawnFromAll;
 
     internal PastDispatch(UnfinishedEvent unfinished)
     {
-        _event = unfinished;
+        IsComplete = unfinished.IsDispatched;
         foreach (var delivery in unfinished.Deliveries)
         {
             _deliveries[(delivery.User, delivery.Device)] = delivery;
+            if (!_users.TryGetValue(delivery.User, out var own))
+            {
+                _users.Add(delivery.User, own = new List<UnfinishedDelivery>(1));
+            }
+
+            own.Add(delivery);
+        }
+
+        foreach (var user in unfinished.Withdrawn)
+        {
+            _isWithdrawnFromAll |= user is null;
+            if (user is not null)
+            {
+                _withdrawn.Add(user);
+            }
         }
     }
 
     /// <summary>Users with deliveries in it.</summary>
-    internal IEnumerable<string> Users => _event.Deliveries.Select(d => d.User).Distinct(StringComparer.Ordinal);
+    internal IEnumerable<string> Users => _users.Keys;
 
     /// <summary>True when every delivery had begun: no user and no device is added.</summary>
-    internal bool IsComplete => _event.IsDispatched;
+    internal bool IsComplete { get; }
 
     /// <summary>Where the delivery stood; null = it had not begun.</summary>
     internal UnfinishedDelivery? Find(string user, string device)
@@ -43,25 +63,14 @@ internal sealed class PastDispatch
         ? IsComplete || IsWithdrawn(user)
         : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
 
-    internal bool IsWithdrawn(string user)
-    {
-        foreach (var withdrawn in _event.Withdrawn)
-        {
-            if (withdrawn is null || string.Equals(withdrawn, user, StringComparison.Ordinal))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    internal bool IsWithdrawn(string user) => _isWithdrawnFromAll || _withdrawn.Contains(user);
 
     /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet.</summary>
     internal void EndLost(string user, Action<string> end)
     {
-        foreach (var delivery in _event.Deliveries)
+        foreach (var delivery in _users.GetValueOrDefault(user) ?? [])
         {
-            if (string.Equals(delivery.User, user, StringComparison.Ordinal) && _deliveries.Remove((user, delivery.Device)) && !delivery.IsSettled)
+            if (_deliveries.Remove((user, delivery.Device)) && !delivery.IsSettled)
             {
                 end(delivery.Device);
             }

@@ -13,15 +13,23 @@ internal sealed class UnclearedEvent
     private readonly Dictionary<string, Dictionary<string, ShownEvent.Shown>> _users = new(StringComparer.Ordinal);
     private readonly HashSet<(string User, string Device)> _acked = [];
     private readonly HashSet<(string User, string Device)> _cleared = [];
-    private readonly List<Milestone> _withdrawn = [];
+
+    // Places in the history, so that the earlier one is known: a topic event may have as many withdrawals as the topic has members.
+    private readonly Dictionary<string, int> _withdrawnFrom = new(StringComparer.Ordinal);
+    private readonly int _withdrawnFromAll = int.MaxValue;
 
     private UnclearedEvent(EventHistory history)
     {
-        foreach (var milestone in history.Milestones)
+        for (var place = 0; place < history.Milestones.Count; place++)
         {
-            if (milestone.Kind == MilestoneKind.Withdrawn)
+            var milestone = history.Milestones[place];
+            if (milestone is { Kind: MilestoneKind.Withdrawn, User: { } from })
             {
-                _withdrawn.Add(milestone);
+                _withdrawnFrom.TryAdd(from, place);
+            }
+            else if (milestone.Kind == MilestoneKind.Withdrawn)
+            {
+                _withdrawnFromAll = Math.Min(_withdrawnFromAll, place);
             }
             else if (milestone is { User: { } user, Device: { } device })
             {
@@ -33,15 +41,40 @@ internal sealed class UnclearedEvent
     /// <summary>Per user what is to be cleared, by the first withdrawal that stands for the user; nothing for one from before <paramref name="since"/>.</summary>
     internal static IEnumerable<(Withdrawal Withdrawal, string User, Dictionary<string, ShownEvent.Shown> Devices)> Of(EventHistory history, DateTimeOffset since)
     {
+        if (!IsAnyAfter(since, history))
+        {
+            yield break;
+        }
+
         var uncleared = new UnclearedEvent(history);
         foreach (var (user, devices) in uncleared._users)
         {
-            var taken = uncleared._withdrawn.Find(w => w.User is null || string.Equals(w.User, user, StringComparison.Ordinal));
-            if (taken.Kind == MilestoneKind.Withdrawn && taken.At > since && uncleared.Rest(user, devices, isAnswer: taken.User is not null) is { Count: > 0 } rest)
+            if (uncleared.FindWithdrawal(user) is { } place && history.Milestones[place] is var taken && taken.At > since
+                && uncleared.Rest(user, devices, isAnswer: taken.User is not null) is { Count: > 0 } rest)
             {
                 yield return (new Withdrawal(history.Event.App, history.Event.Id, ReasonOf(taken), taken.At), user, rest);
             }
         }
+    }
+
+    private static bool IsAnyAfter(DateTimeOffset since, EventHistory history)
+    {
+        foreach (var milestone in history.Milestones)
+        {
+            if (milestone.Kind == MilestoneKind.Withdrawn && milestone.At > since)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // Where the first that concerns the user is; null = it was not taken back from this one.
+    private int? FindWithdrawal(string user)
+    {
+        var first = Math.Min(_withdrawnFromAll, _withdrawnFrom.GetValueOrDefault(user, int.MaxValue));
+        return first == int.MaxValue ? null : first;
     }
 
     private void Take(string user, string device, in Milestone milestone)
