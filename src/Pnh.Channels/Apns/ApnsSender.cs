@@ -70,7 +70,7 @@ internal sealed class ApnsSender : ProviderSender
         }
 
         return _devices.Take(delivery.Address!.Value) is var wait && wait > TimeSpan.Zero
-            ? new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = ApnsResponse.TooManyRequests, RetryAfter = wait }
+            ? new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = ApnsResponse.TooManyRequests, RetryAfter = wait, IsUnasked = true }
             : null;
     }
 

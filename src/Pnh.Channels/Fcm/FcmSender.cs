@@ -125,7 +125,7 @@ internal sealed class FcmSender : ProviderSender
         var replaced = await _credential.ReplaceAsync(header, cancellationToken);
         if (replaced.Header is not { } other)
         {
-            return Outcome.FromResult(Attempt.Of(replaced.Failure));
+            return Outcome.FromResult(Attempt.Of(replaced.Failure with { IsUnasked = false }));
         }
 
         if (string.Equals(other, header, StringComparison.Ordinal))
@@ -135,7 +135,8 @@ internal sealed class FcmSender : ProviderSender
 
         // A token that came late leaves FCM too little of this attempt.
         return Time.GetElapsedTime(start) > AttemptTimeout - LeastAttempt
-            ? Outcome.FromResult(Attempt.Of(Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause))))
+            ? Outcome.FromResult(Attempt.Of(
+                Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause)) with { IsUnasked = false }))
             : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
     }
 
@@ -162,7 +163,9 @@ internal sealed class FcmSender : ProviderSender
     /// <summary>Every token of another project's app.</summary>
     protected override bool IsPerhapsOurFault(in DeliveryResult result) => result.Reason == "SENDER_ID_MISMATCH";
 
-    private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan wait) => new() { Status = status, Reason = reason, RetryAfter = wait };
+    /// <summary>FCM is not asked now.</summary>
+    private static DeliveryResult Later(DeliveryStatus status, string reason, TimeSpan wait) =>
+        new() { Status = status, Reason = reason, RetryAfter = wait, IsUnasked = true };
 
     private static PoolOptions ConnectionsTo(FcmAccount account) => new()
     {

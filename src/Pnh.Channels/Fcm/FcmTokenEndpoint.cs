@@ -130,7 +130,13 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
     private FcmAccessToken Failure(DeliveryStatus status, string reason, TimeSpan? retryAfter)
     {
         var pause = retryAfter > PauseAfterFailure ? retryAfter.Value : PauseAfterFailure;
-        var result = new DeliveryResult { Status = status, Reason = reason, RetryAfter = status == DeliveryStatus.Unavailable ? pause : null };
+        var result = new DeliveryResult
+        {
+            Status = status,
+            Reason = reason,
+            RetryAfter = status == DeliveryStatus.Unavailable ? pause : null,
+            IsUnasked = true, // FCM itself: a send needs the token first
+        };
         var until = _time.GetElapsedTime(0) + pause;
         return new FcmAccessToken(new FcmAuthorization(null, result), until, until);
     }

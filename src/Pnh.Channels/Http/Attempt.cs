@@ -23,5 +23,6 @@ internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, 
     public static Attempt Of(in DeliveryResult result) => new(result, SendFault.None, 0);
 
     /// <summary>No answer came.</summary>
-    public static Attempt Failed(SendFault fault, string reason) => new(DeliveryResult.Of(DeliveryStatus.Unavailable, reason), fault, 0);
+    public static Attempt Failed(SendFault fault, string reason) => new(
+        new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = reason, IsUnasked = fault == SendFault.NotSent }, fault, 0);
 }

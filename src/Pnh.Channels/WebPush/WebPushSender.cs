@@ -64,7 +64,7 @@ internal sealed class WebPushSender : ProviderSender
 
             // Anybody can make up a name below a suffix; it must not open the breaker for those that exist.
             WebPushConnections.NameUnknown when _route.Host.IsPattern => Outcome.FromResult(Attempt.Of(
-                new DeliveryResult { Status = DeliveryStatus.Throttled, Reason = WebPushConnections.NameUnknown, RetryAfter = WebPushResponse.QuotaPause })),
+                attempt.Result.Result with { Status = DeliveryStatus.Throttled, RetryAfter = WebPushResponse.QuotaPause })),
             _ => attempt,
         };
     }

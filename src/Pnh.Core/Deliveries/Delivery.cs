@@ -66,7 +66,7 @@ public sealed class Delivery : WheelEntry
     /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
     internal int Attempts { get; set; }
 
-    /// <summary>Of a clear: how many of the attempts the provider was asked at, which an open breaker or a refused account does not do.</summary>
+    /// <summary>Of a clear: at how many of the attempts the provider was asked: <see cref="DeliveryResult.IsUnasked"/>.</summary>
     internal int Asked { get; set; }
 
     /// <summary>When the delivery entered its lane; before that, never.</summary>

@@ -211,7 +211,13 @@ internal sealed class DeliveryLane : IAsyncDisposable
     {
         if (!_quarantine!.TryEnqueue(delivery))
         {
-            _owner.Completed(this, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = "quarantine-full", RetryAfter = QuarantineFullDelay });
+            _owner.Completed(this, delivery, new DeliveryResult
+            {
+                Status = DeliveryStatus.Unavailable,
+                Reason = "quarantine-full",
+                RetryAfter = QuarantineFullDelay,
+                IsUnasked = true,
+            });
         }
     }
 

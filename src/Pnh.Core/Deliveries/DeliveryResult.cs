@@ -55,6 +55,16 @@ public readonly record struct DeliveryResult
     /// <summary>The provider was not asked, because it failed, or refused us, just now: no word about this delivery.</summary>
     public bool IsHeld { get; init; }
 
+    /// <summary>
+    /// No request of this delivery reached the provider, whatever was in its way: a pace, a dial, a credential, the registry. True of all that is held; what is
+    /// not held besides is tried again at its usual times and noted each time.
+    /// </summary>
+    public bool IsUnasked
+    {
+        get => field || IsHeld;
+        init;
+    }
+
     /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }
 

@@ -16,7 +16,8 @@ public sealed partial class Hub
         catch (StoreUnavailableException)
         {
             // Where the device is now cannot be read: to send would risk the wrong phone.
-            ((ILaneOwner)this).Completed(lane, delivery, DeliveryResult.Of(DeliveryStatus.Unavailable, StoreUnavailable));
+            ((ILaneOwner)this).Completed(
+                lane, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = StoreUnavailable, IsUnasked = true });
             return false;
         }
     }

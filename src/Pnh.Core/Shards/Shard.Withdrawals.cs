@@ -117,7 +117,7 @@ internal sealed partial class Shard
 
     private void CompleteClear(Delivery clear, in DeliveryResult result)
     {
-        clear.Asked += result.IsHeld ? 0 : 1;
+        clear.Asked += result.IsUnasked ? 0 : 1;
         var isWorthIt = result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected
             || result is { Status: DeliveryStatus.Misconfigured, RetryAfter: not null };
         if (isWorthIt && clear.Asked < ClearAttempts)

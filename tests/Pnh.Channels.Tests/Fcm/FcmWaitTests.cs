@@ -76,6 +76,7 @@ public sealed class FcmWaitTests
     {
         Assert.Equal((DeliveryStatus.Unavailable, reason), (result.Status, result.Reason));
         Assert.InRange(result.RetryAfter!.Value, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20));
+        Assert.False(result.IsUnasked);
     }
 
     private static async Task UntilAsync(Func<bool> condition)

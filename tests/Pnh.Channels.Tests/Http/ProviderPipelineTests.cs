@@ -61,6 +61,7 @@ public sealed class ProviderPipelineTests
         var outcome = await RunAsync(_ => ValueTask.FromResult(Attempt.Failed(fault, "gone")));
 
         Assert.Equal(fault, outcome.Result.Fault);
+        Assert.Equal(fault == SendFault.NotSent, outcome.Result.Result.IsUnasked);
         Assert.Equal(attempts, _attempts);
     }
 

@@ -178,6 +178,43 @@ public sealed class HubWithdrawTests
     }
 
     [Fact]
+    public async Task Withdraw_NoWayToTheProviderForNow_ClearedOnceItIsAsked()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        var tried = 0;
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(++tried <= 6
+            ? new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = "connect-failed", IsUnasked = true }
+            : DeliveryResult.Of(DeliveryStatus.Accepted));
+        await WithdrawAsync(hub, id);
+        await hub.PassAsync(400);
+        Assert.Equal(7, Pushes(hub).Count(p => p == "phone:cleared"));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_RegistryUnreadableForAMinute_ClearedAfterIt()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        hub.Fcm.Always(DeliveryStatus.Unavailable);
+        await WithdrawAsync(hub, id);
+        await hub.RestAsync();
+        hub.Store.Unreadable.Add("ada");
+        await hub.PassAsync(60);
+        Assert.InRange(hub.Store.FailedReads, 5, 60);
+        hub.Store.Unreadable.Clear();
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        await hub.PassAsync(30);
+        Assert.Equal(["phone", "phone:cleared", "phone:cleared"], Pushes(hub));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
     public async Task Withdraw_HeldForLong_GivenUpAnHourAfterTheWithdrawal()
     {
         await using var hub = new HubUnderTest();
