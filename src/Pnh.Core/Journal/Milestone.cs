@@ -23,7 +23,7 @@ public enum MilestoneKind : byte
     /// <summary>The device acknowledged after the delivery was settled, and has it out of its mailbox.</summary>
     AckedLate = 6,
 
-    /// <summary>Out of the mailbox unacknowledged after the delivery was settled: <see cref="Milestone.Reason"/> says why (<c>collapsed</c>, <c>evicted</c>, <c>expired</c>, <c>withdrawn</c>).</summary>
+    /// <summary>Out of the mailbox unacknowledged after the delivery was settled: <see cref="Milestone.Reason"/> says why (<c>collapsed</c>, <c>evicted</c>, <c>expired</c>, <c>unreadable</c>, <c>withdrawn</c>).</summary>
     Dropped = 7,
 
     /// <summary>Taken back: for one user, or (no user) for all. Written by <see cref="IEventJournal.WithdrawAsync"/> only.</summary>

@@ -13,7 +13,7 @@ public sealed partial class Hub
 
     /// <summary>
     /// What waits for a device, oldest first, at most <see cref="InboxItems"/>. <paramref name="after"/>: a <see cref="InboxPage.Next"/>; null = from
-    /// the oldest. Throws <see cref="FormatException"/> when it is no cursor, <see cref="StoreUnavailableException"/> when bodies cannot be read.
+    /// the oldest. What cannot be read for good fails, as in a replay. Throws <see cref="FormatException"/> when it is no cursor, <see cref="StoreUnavailableException"/> when bodies cannot be read.
     /// </summary>
     public async ValueTask<InboxPage> ReadInboxAsync(UserKey user, string device, string? after, CancellationToken cancellationToken)
     {
@@ -24,6 +24,11 @@ public sealed partial class Hub
             if ((entry.Event ?? await _loader.LoadAsync(user.App, entry.Place.Id!, cancellationToken).ConfigureAwait(false)) is { } accepted)
             {
                 events.Add(accepted);
+            }
+            else
+            {
+                // Else each poll would meet it again, until its time is over.
+                ShardOf(user).Unreadable(user, device, entry.Item);
             }
         }
 

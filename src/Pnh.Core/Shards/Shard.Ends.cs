@@ -7,12 +7,14 @@ namespace Pnh.Core.Shards;
 /// <summary>How deliveries end and items leave their mailbox.</summary>
 internal sealed partial class Shard
 {
+    private const string UnreadableReason = "unreadable";
+
     /// <summary>The ledger's end. What the mailbox keeps stays in it, without its push.</summary>
     private void Settle(Mailbox mailbox, MailboxItem item, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
     {
         var push = item.Push;
         var keeps = item.IsKept && !isDeviceGone && state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed
-            && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or "unreadable");
+            && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or UnreadableReason);
         item.State = state;
         StopPush(item);
         _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Settled, mailbox.User.Key, mailbox.Device) with

@@ -1,3 +1,4 @@
+using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
@@ -18,7 +19,7 @@ internal sealed partial class Shard
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
                 if (item.TakesFrames && item.ExpiresAt > _now && place.IsAfter(after))
                 {
-                    found.Add(new InboxEntry(place, item.Push?.Event ?? item.Loaded));
+                    found.Add(new InboxEntry(place, item, item.Push?.Event ?? item.Loaded));
                 }
             }
         }
@@ -26,6 +27,26 @@ internal sealed partial class Shard
         // By place, not as they came in: events of one instant come in any order, and a page must not end between them and lose the rest.
         found.Sort(static (a, b) => a.Place.CompareTo(b.Place));
         return found.Count > limit ? found[..limit] : found;
+    }
+
+    /// <summary>
+    /// Ends an item whose body cannot be read any more, unless it was acknowledged or has ended meanwhile. One that a session was given in time is left to
+    /// that one's ack.
+    /// </summary>
+    internal void Unreadable(UserKey key, string device, MailboxItem item)
+    {
+        using (Enter())
+        {
+            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
+                || (user.FindSession(device) is >= 0 and var index && IsOn(item, user.Sessions[index])))
+            {
+                return;
+            }
+
+            Drop(mailbox, item, DeliveryState.Failed, UnreadableReason);
+            ReplayRest(user, mailbox);
+            RemoveIfEmpty(mailbox);
+        }
     }
 
     /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>
@@ -51,4 +72,4 @@ internal sealed partial class Shard
 }
 
 /// <summary>An item and its event; null = to be read from the journal.</summary>
-internal readonly record struct InboxEntry(InboxCursor Place, Event? Event);
+internal readonly record struct InboxEntry(InboxCursor Place, MailboxItem Item, Event? Event);

@@ -1,0 +1,63 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Journal;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>An inbox over events whose bodies cannot be read any more.</summary>
+public sealed class HubInboxTests
+{
+    private static readonly UserKey Ada = new("demo", "ada");
+
+    [Fact]
+    public async Task ReadInbox_BodyIsDamaged_FailsAsInAReplayAndIsReportedOnce()
+    {
+        var log = new RecordingLogger<Hub>();
+        await using var hub = new HubUnderTest(log);
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var damaged = await hub.SendAsync();
+        var next = await hub.SendAsync();
+        hub.Journal.Damaged.Add(damaged);
+        Assert.Equal([next], await ReadAsync(hub, "tablet"));
+        Assert.Equal([next], await ReadAsync(hub, "tablet"));
+        Assert.Single(log.EventNames, "EventDamaged");
+        Assert.Equal("failed:unreadable", hub.Journal.EndOf(damaged, "tablet"));
+        Assert.Equal(1, hub.Hub.AckInbox(Ada, "tablet", [damaged, next]));
+        hub.AssertAllEnded(damaged, next);
+    }
+
+    [Fact]
+    public async Task ReadInbox_BodyIsDamagedAfterItsPush_LeavesTheMailbox()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var damaged = await hub.SendAsync();
+        hub.Journal.Damaged.Add(damaged);
+        Assert.Empty(await ReadAsync(hub, "phone"));
+        Assert.Equal("accepted", hub.Journal.EndOf(damaged, "phone"));
+        var last = hub.Journal.Milestones[^1];
+        Assert.Equal((MilestoneKind.Dropped, "unreadable"), (last.Kind, last.Reason));
+        hub.AssertAllEnded(damaged);
+    }
+
+    [Fact]
+    public async Task ReadInbox_BodyIsDamagedAfterItsFrame_StaysForTheAck()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var (link, key) = await hub.OpenAsync("tablet");
+        var damaged = await hub.SendAsync();
+        Assert.Equal([damaged], link.Ids);
+        hub.Journal.Damaged.Add(damaged);
+        hub.Hub.Detached(key);
+        Assert.Empty(await ReadAsync(hub, "tablet"));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        await hub.AckAsync(key, damaged);
+        Assert.Equal("acked", hub.Journal.EndOf(damaged, "tablet"));
+        hub.AssertAllEnded(damaged);
+    }
+
+    private static async Task<IEnumerable<string>> ReadAsync(HubUnderTest hub, string device) =>
+        (await hub.Hub.ReadInboxAsync(Ada, device, null, CancellationToken.None)).Items.Select(e => e.Id);
+}
