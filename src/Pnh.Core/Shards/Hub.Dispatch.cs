@@ -156,8 +156,9 @@ public sealed partial class Hub
             var members = users is null ? await DispatchMembersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false) : targets.Members;
             await DispatchJoinedAsync(accepted, progress, targets.Joined, members).ConfigureAwait(false);
 
-            // Users of a former run who are no members any more, or were there by a session.
-            EndPast(accepted, progress, past, DeliveryState.Failed, "device-gone");
+            // Users of a former run who are no members any more, or were there by a session. Who the members are is given up only when the event is over.
+            var (state, reason) = past is { IsUnread: true } ? (DeliveryState.Expired, StoreUnavailable) : (DeliveryState.Failed, "device-gone");
+            EndPast(accepted, progress, past, state, reason);
         }
     }
 

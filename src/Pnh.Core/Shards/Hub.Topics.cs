@@ -80,7 +80,7 @@ public sealed partial class Hub
     {
         var members = targets.Joined.Length > 0 ? new List<string>() : null;
         var users = 0;
-        await foreach (var user in MembersAsync(accepted, progress, stuck).ConfigureAwait(false))
+        await foreach (var user in MembersAsync(accepted, progress, past, stuck).ConfigureAwait(false))
         {
             members?.Add(user);
             await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
@@ -91,7 +91,7 @@ public sealed partial class Hub
     }
 
     // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
-    private async IAsyncEnumerable<string> MembersAsync(Event accepted, EventProgress? progress, TaskCompletionSource stuck)
+    private async IAsyncEnumerable<string> MembersAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
     {
         string? last = null;
         for (var failures = 0; ; failures++)
@@ -118,6 +118,7 @@ public sealed partial class Hub
             if (!await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
             {
                 progress?.Unread();
+                past?.MembersUnread();
                 yield break;
             }
         }

@@ -43,6 +43,9 @@ internal sealed class PastDispatch
     /// <summary>True when every delivery had begun: no user and no device is added.</summary>
     internal bool IsComplete { get; }
 
+    /// <summary>True when the topic's members could not be read to the last: who is left over may still be one.</summary>
+    internal bool IsUnread { get; private set; }
+
     /// <summary>Where the delivery stood; null = it had not begun.</summary>
     internal UnfinishedDelivery? Find(string user, string device)
     {
@@ -62,6 +65,8 @@ internal sealed class PastDispatch
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
         ? IsComplete || IsWithdrawn(user)
         : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
+
+    internal void MembersUnread() => IsUnread = true;
 
     internal bool IsWithdrawn(string user) => _isWithdrawnFromAll || _withdrawn.Contains(user);
 

@@ -190,6 +190,31 @@ public sealed class HubRecoveryTests
     }
 
     [Fact]
+    public async Task Topic_ExpiredAndItsMembersUnreadable_WhatHadBegunExpires()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", "ada", "eve");
+        hub.Store.CutAfter.Add("ada");
+        var id = await RecoverExpiredInTopicAsync(hub);
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tablet", "ada"));
+        Assert.Equal("expired:store-unavailable", hub.Journal.EndOf(id, "pad", "eve"));
+        Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Topic_ExpiredAndOneMemberUnreadable_WhoLeftStillFails()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", "ada");
+        hub.Store.Unreadable.Add("ada");
+        var id = await RecoverExpiredInTopicAsync(hub);
+        Assert.Equal("failed:store-unavailable", hub.Journal.EndOf(id, "tablet", "ada"));
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "pad", "eve"));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
     public async Task Topic_SessionsThatJoined_EndFailedAndAreNotPushed()
     {
         var old = new HubUnderTest();
@@ -245,6 +270,20 @@ public sealed class HubRecoveryTests
         Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
         Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
         hub.AssertAllEnded(id);
+    }
+
+    // An event to a topic that a former run had begun for ada and eve, and not dispatched when it ended; it is over by now.
+    private static async Task<string> RecoverExpiredInTopicAsync(HubUnderTest hub)
+    {
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        hub.Store.Put("eve", hub.NewDevice("pad"));
+        var accepted = hub.NewEvent("\"ttl\":30", """{"topic":"room"}""");
+        hub.Journal.Unfinished.Add(new UnfinishedEvent(
+            Stored(accepted), false, [], [new("ada", "tablet", false, true, 0, null), new("eve", "pad", false, true, 0, null)]));
+        hub.Clock.Advance(TimeSpan.FromMinutes(1));
+        await hub.Hub.RecoverAsync(CancellationToken.None);
+        await hub.RestAsync();
+        return accepted.Id;
     }
 
     private static StoredEvent Stored(Event accepted) => new(
