@@ -165,7 +165,7 @@ public sealed partial class Hub
     private async ValueTask DispatchUserAsync(Event accepted, EventProgress? progress, string user, PastDispatch? past, TaskCompletionSource stuck)
     {
         var key = new UserKey(accepted.App, user);
-        if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
+        if (await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot)
         {
             ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
             return;
@@ -189,8 +189,8 @@ public sealed partial class Hub
         }
     }
 
-    // Tried until the event is over (then null): a disk that comes back must not cost a delivery.
-    private async ValueTask<UserSnapshot?> ReadUserAsync(UserKey key, Event accepted, TaskCompletionSource stuck)
+    // Tried until then (then null): a disk that comes back must not cost a delivery.
+    private async ValueTask<UserSnapshot?> ReadUserAsync(UserKey key, DateTimeOffset until, TaskCompletionSource stuck)
     {
         for (var failures = 0; ; failures++)
         {
@@ -200,7 +200,7 @@ public sealed partial class Hub
             }
             catch (StoreUnavailableException fault)
             {
-                if (!await WaitForStoreAsync(accepted, failures, fault.Message, stuck).ConfigureAwait(false))
+                if (!await WaitForStoreAsync(until, failures, fault.Message, stuck).ConfigureAwait(false))
                 {
                     return null;
                 }
@@ -208,11 +208,14 @@ public sealed partial class Hub
         }
     }
 
-    // 1, 2, 4 … 30 s; false = nobody waits for it: the event is over by then, or promises nothing.
-    private async ValueTask<bool> WaitForStoreAsync(Event accepted, int failures, string fault, TaskCompletionSource stuck)
+    // A transient event promises nothing, and nobody waits for it.
+    private static DateTimeOffset EndOf(Event accepted) => accepted.IsDurable ? accepted.ExpiresAt : DateTimeOffset.MinValue;
+
+    // 1, 2, 4 … 30 s; false = the time is over.
+    private async ValueTask<bool> WaitForStoreAsync(DateTimeOffset until, int failures, string fault, TaskCompletionSource stuck)
     {
         NoteStoreFault(fault);
-        if (!accepted.IsDurable || _time.GetUtcNow() >= accepted.ExpiresAt)
+        if (_time.GetUtcNow() >= until)
         {
             return false;
         }

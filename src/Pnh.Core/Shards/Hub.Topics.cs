@@ -115,7 +115,7 @@ public sealed partial class Hub
                 yield break;
             }
 
-            if (!await WaitForStoreAsync(accepted, failures, fault, stuck).ConfigureAwait(false))
+            if (!await WaitForStoreAsync(EndOf(accepted), failures, fault, stuck).ConfigureAwait(false))
             {
                 progress?.Unread();
                 past?.MembersUnread();

@@ -121,9 +121,13 @@ public sealed partial class Hub
         TaskCompletionSource stuck)
     {
         var key = new UserKey(withdrawal.App, user);
-        if (await ReadUserAsync(key, accepted, stuck).ConfigureAwait(false) is { } snapshot)
+        if (await ReadUserAsync(key, withdrawal.At + Shard.ClearWithin, stuck).ConfigureAwait(false) is { } snapshot)
         {
             ShardOf(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice, held);
+        }
+        else
+        {
+            ShardOf(key).GiveUpClear(key, accepted, devices, exceptDevice, StoreUnavailable);
         }
     }
 

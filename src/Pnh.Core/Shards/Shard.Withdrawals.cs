@@ -84,6 +84,21 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>Notes that nothing could clear the pushes of it, and why.</summary>
+    internal void GiveUpClear(UserKey key, Event accepted, Dictionary<string, ShownEvent.Shown> shown, string? exceptDevice, string reason)
+    {
+        using (Enter())
+        {
+            foreach (var (device, where) in shown)
+            {
+                if (where.PushedOver is { } channel && !IsDevice(device, exceptDevice))
+                {
+                    NoteCleared(accepted, key, device, channel, reason, null);
+                }
+            }
+        }
+    }
+
     private void Clear(
         UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot, EventProgress? held)
     {

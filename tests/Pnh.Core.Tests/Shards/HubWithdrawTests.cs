@@ -215,6 +215,40 @@ public sealed class HubWithdrawTests
     }
 
     [Fact]
+    public async Task Withdraw_AfterTheEndAndRegistryUnreadable_ClearedLater()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync("\"ttl\":30");
+        await hub.PassAsync(60);
+        hub.Store.Unreadable.Add("ada");
+        await WithdrawAsync(hub, id);
+        hub.Store.Unreadable.Clear();
+        await hub.PassUntilAsync(() => hub.Pushed.Count == 2, "the clearing push");
+        await hub.RestAsync();
+        Assert.Equal(["phone", "phone:cleared"], Pushes(hub));
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_RegistryUnreadableForAnHour_GivenUpAndSaysSo()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        var withdrawn = hub.Now;
+        hub.Store.Unreadable.Add("ada");
+        await WithdrawAsync(hub, id);
+        await hub.PassAsync(TimeSpan.FromMinutes(59), TimeSpan.FromSeconds(30));
+        Assert.DoesNotContain(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Cleared);
+        await hub.PassUntilAsync(() => hub.Journal.Milestones.Any(m => m.Kind == MilestoneKind.Cleared), "the end of the hour");
+        var cleared = hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared);
+        Assert.Equal(("phone", "fcm", "store-unavailable"), (cleared.Device, cleared.Channel, cleared.Reason));
+        Assert.InRange(cleared.At - withdrawn, TimeSpan.FromHours(1), TimeSpan.FromMinutes(61));
+        Assert.Equal(["phone"], Pushes(hub));
+    }
+
+    [Fact]
     public async Task Withdraw_HeldForLong_GivenUpAnHourAfterTheWithdrawal()
     {
         await using var hub = new HubUnderTest();
