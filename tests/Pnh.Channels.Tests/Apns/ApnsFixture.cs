@@ -16,10 +16,12 @@ internal sealed class ApnsFixture : IAsyncDisposable
 
     private readonly ChannelHost _host;
     private readonly ProviderStandIn? _server;
+    private readonly IDisposable? _place;
 
-    private ApnsFixture(ProviderStandIn? server, Uri address, TimeProvider time)
+    private ApnsFixture(ProviderStandIn? server, Uri address, TimeProvider time, IDisposable? place = null)
     {
         _server = server;
+        _place = place;
         Time = time;
         Key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         _host = new ChannelHost(time, Settings(address.AbsoluteUri), new() { ["key.p8"] = Key.ExportPkcs8PrivateKeyPem() });
@@ -46,11 +48,10 @@ internal sealed class ApnsFixture : IAsyncDisposable
     }
 
     /// <summary>Nobody listens at the address.</summary>
-    public static async Task<ApnsFixture> StartWithoutServerAsync()
+    public static ApnsFixture WithoutServer()
     {
-        var server = await ProviderStandIn.StartAsync(200);
-        await server.DisposeAsync();
-        return new ApnsFixture(server, server.Address, TimeProvider.System);
+        var nobody = new ClosedPort();
+        return new ApnsFixture(null, nobody.Address, TimeProvider.System, nobody);
     }
 
     /// <summary>Against somebody else's server.</summary>
@@ -105,6 +106,7 @@ internal sealed class ApnsFixture : IAsyncDisposable
             await _server.DisposeAsync();
         }
 
+        _place?.Dispose();
         Key.Dispose();
     }
 }

@@ -174,7 +174,7 @@ public class ApnsSenderTests
     [Fact]
     public async Task SendAsync_ProviderDown_UnavailableAndThenBreakerOpen()
     {
-        await using var apns = await ApnsFixture.StartWithoutServerAsync();
+        await using var apns = ApnsFixture.WithoutServer();
         var reasons = new List<string?>();
         for (var i = 0; i < 6; i++)
         {

@@ -173,8 +173,8 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     [Fact]
     public async Task GetAsync_EndpointDown_Unavailable()
     {
-        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
-        await _server!.DisposeAsync();
+        using var nobody = new ClosedPort();
+        var credential = Start(nobody.Address, _time);
 
         var failed = await GetAsync(credential);
 
@@ -185,9 +185,14 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script, TimeProvider? time = null)
     {
         _server = await ProviderStandIn.StartAsync(script);
-        var account = ServiceAccount.Read(FcmFixture.AccountFile(_key, _server.Address + "token"), out var problem);
+        return Start(_server.Address, time ?? _time);
+    }
+
+    private FcmCredential Start(Uri endpoint, TimeProvider time)
+    {
+        var account = ServiceAccount.Read(FcmFixture.AccountFile(_key, new Uri(endpoint, "/token").AbsoluteUri), out var problem);
         Assert.Null(problem);
-        return _credential = new FcmCredential(account!, TestServices.For(_server.Address, time ?? _time));
+        return _credential = new FcmCredential(account!, TestServices.For(endpoint, time));
     }
 
     private static Task<FcmAuthorization> GetAsync(FcmCredential credential) =>

@@ -280,8 +280,8 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     [Fact]
     public async Task Enter_NobodyListens_AShortPauseIsWaitedForALongOneToldAtOnce()
     {
-        await _server.DisposeAsync();
-        Start(new());
+        using var nobody = new ClosedPort();
+        Start(new(), nobody.Address);
         while (_services.Gauges.DialFailures < 7)
         {
             Assert.Equal("connect-failed", (await EnterAsTimePassesAsync()).Fault);
