@@ -66,10 +66,26 @@ internal abstract partial class ProviderSender
         return null;
     }
 
+    /// <summary>As <see cref="Held"/>, of what was refused while the request waited for its place.</summary>
+    private DeliveryResult? HeldBack()
+    {
+        foreach (var stop in _stops)
+        {
+            if (stop.HoldBack() is { } held)
+            {
+                return held;
+            }
+        }
+
+        return null;
+    }
+
     private DeliveryResult Conclude(in DeliveryResult result)
     {
         Note(result);
-        if (_stops.Length == 0)
+
+        // What was held back is no new refusal: the stop that held it may be over by now.
+        if (_stops.Length == 0 || result.IsHeld)
         {
             return result;
         }

@@ -156,6 +156,13 @@ internal abstract partial class ProviderSender : IPushSender
                 return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired)));
             }
 
+            // A request that was corrected is the same look.
+            if (isFirst && HeldBack() is { } held)
+            {
+                _connections.Return(place);
+                return Outcome.FromResult(Attempt.Of(held));
+            }
+
             var (answered, proven) = (false, false);
             try
             {

@@ -145,6 +145,57 @@ public sealed class ApnsSharingTests : IDisposable
         await second.Quarantine!.DisposeAsync();
     }
 
+    /// <summary>A refusal ends its connection: of those who wait for the first one each would have its own, until there are no dials left for anybody.</summary>
+    [Theory]
+    [InlineData(400, "TopicDisallowed")]
+    [InlineData(400, "BadTopic")]
+    public async Task TopicRefused_ManyWaitForTheFirstConnection_HeldBackAndTheOtherTopicGoesOn(int status, string reason)
+    {
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            request.Headers["apns-topic"] == "com.example" ? new Reply(status, $$"""{"reason":"{{reason}}"}""") : new Reply(200));
+        await using var host = Host(server);
+        await using var refused = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await using var good = host.Channel("apns").Open("demo/1", EventClass.Message);
+
+        var results = await SendManyAsync(refused);
+        Assert.All(results, result => Assert.Equal((DeliveryStatus.Misconfigured, reason), (result.Status, result.Reason)));
+
+        // One, or the second too when its connection was open before the first heard its answer to the end.
+        var asked = server.Requests.Count;
+        Assert.InRange(asked, 1, 2);
+        Assert.Equal(50 - asked, results.Count(static result => result.IsHeld));
+
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(good)).Status);
+        Assert.InRange(host.Gauges("apns").Dials, 1, asked + 1);
+        Assert.Equal(0, host.Gauges("apns").Readings.Single(static one => one.Reading == ProviderReading.OpenBreakers).Read());
+
+        // One of them looks, once per pause.
+        _time.Advance(ConfigurationStop.Pause);
+        Assert.Equal(49, (await SendManyAsync(refused)).Count(static result => result.IsHeld));
+        Assert.Equal(asked + 2, server.Requests.Count);
+        await refused.Quarantine!.DisposeAsync();
+        await good.Quarantine!.DisposeAsync();
+    }
+
+    [Fact]
+    public void HoldBack_WhileRefused_OnePassesForEachTurnThatWasGiven()
+    {
+        var stop = new ConfigurationStop(_time);
+        Assert.Null(stop.Hold());
+        Assert.Null(stop.HoldBack());
+        stop.Refused(DeliveryResult.Of(DeliveryStatus.Misconfigured, "BadTopic"));
+        Assert.Equal(("BadTopic", true), (stop.HoldBack()!.Value.Reason, stop.HoldBack()!.Value.IsHeld));
+
+        _time.Advance(ConfigurationStop.Pause);
+        Assert.NotNull(stop.HoldBack());
+        Assert.Null(stop.Hold());
+        Assert.Null(stop.HoldBack());
+        Assert.NotNull(stop.HoldBack());
+
+        stop.Passed();
+        Assert.Null(stop.HoldBack());
+    }
+
     /// <summary>A topic that is added at Apple, a key that is allowed again: connections that saw the refusal go on refusing.</summary>
     [Theory]
     [InlineData(400, "TopicDisallowed")]
@@ -232,6 +283,8 @@ public sealed class ApnsSharingTests : IDisposable
     private Task<DeliveryResult> SendAsync(IPushSender sender) => sender.SendAsync(
         Sample.Delivery(Sample.Event(_time, notification: Hello, id: $"event-{_sent++}", ttl: TimeSpan.FromDays(1)), ApnsFixture.Address()),
         CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
+
+    private Task<DeliveryResult[]> SendManyAsync(IPushSender sender) => Task.WhenAll([.. Enumerable.Range(0, 50).Select(_ => SendAsync(sender))]);
 
     private async Task PassAsync(Func<bool> condition)
     {

@@ -30,10 +30,21 @@ internal sealed class ConfigurationStop(TimeProvider time)
 
         var now = time.GetTimestamp();
         var next = Volatile.Read(ref refusal.LookAt);
-        return now >= next && Interlocked.CompareExchange(ref refusal.LookAt, now + _pause, next) == next
-            ? null
-            : new DeliveryResult { Status = DeliveryStatus.Misconfigured, Reason = refusal.Reason, RetryAfter = Pause, IsHeld = true };
+        if (now < next || Interlocked.CompareExchange(ref refusal.LookAt, now + _pause, next) != next)
+        {
+            return Held(refusal);
+        }
+
+        Volatile.Write(ref refusal.Looks, 1);
+        return null;
     }
+
+    /// <summary>
+    /// The same for a request that <see cref="Hold"/> let through and that has waited for its place since: null = send it now. What came before the
+    /// refusal would be refused one by one, each for a connection of its own; of all that wait one passes when it is time to look.
+    /// </summary>
+    public DeliveryResult? HoldBack() =>
+        Volatile.Read(ref _refusal) is { } refusal && Interlocked.Exchange(ref refusal.Looks, 0) == 0 ? Held(refusal) : null;
 
     /// <summary>The provider's refusal, with a time for the delivery that met it.</summary>
     public DeliveryResult Refused(in DeliveryResult result)
@@ -63,11 +74,17 @@ internal sealed class ConfigurationStop(TimeProvider time)
         Volatile.Write(ref _refusal, null);
     }
 
+    private static DeliveryResult Held(Refusal refusal) =>
+        new() { Status = DeliveryStatus.Misconfigured, Reason = refusal.Reason, RetryAfter = Pause, IsHeld = true };
+
     private static long Ticks(TimeSpan span, TimeProvider time) => (long)(span.TotalSeconds * time.TimestampFrequency);
 
     private sealed class Refusal(string? reason, long lookAt)
     {
         public readonly string? Reason = reason;
         public long LookAt = lookAt;
+
+        /// <summary>1 = one request may look, and none has gone yet.</summary>
+        public int Looks;
     }
 }
