@@ -104,8 +104,11 @@ function checkPromises(folder, objects) {
 
   const ports = new Set(container.ports.map((p) => p.name));
   const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
-  promise("probes the health paths on a port that is there", probes.every((p) => ports.has(p.httpGet.port))
+  promise("probes the health paths on a port that is there", probes.every((p) => ports.has((p.httpGet ?? p.tcpSocket).port))
     && container.livenessProbe.httpGet.path === "/healthz" && container.readinessProbe.httpGet.path === "/readyz");
+  // Liveness begins only after the startup probe: one that waits for readiness leaves a store that closed itself alone for as long as a start may take.
+  promise("starts when the operations listener is open, whatever /readyz says", container.startupProbe.tcpSocket?.port === "operations"
+    && !container.startupProbe.httpGet);
   promise("gives a start 30 minutes to read its journal", container.startupProbe.failureThreshold * container.startupProbe.periodSeconds === 1800);
   promise("has Services that find the pod", of("Service").length === 2 && of("Service").every((s) => s.spec.ports.every((p) => ports.has(p.targetPort))
     && Object.entries(s.spec.selector).every(([k, v]) => hub.spec.template.metadata.labels[k] === v)));
