@@ -4,6 +4,7 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
+using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -37,7 +38,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
-        IEnumerable<ProviderGauges> providers, MetricRegistry registry, TimeProvider time,
+        IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, MetricRegistry registry, TimeProvider time,
         AddressSweep sweep, PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;
@@ -53,6 +54,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _options = options;
         _log = log;
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
+        metrics.RegisterChannels([ChannelNames.WebSocket, .. channels.Select(static channel => channel.Name)]);
         foreach (var gauges in providers)
         {
             metrics.RegisterProvider(gauges.Channel, state => Connections(gauges, state), () => gauges.InFlight);

@@ -3,7 +3,7 @@ using Pnh.Core.Deliveries;
 
 namespace Pnh.Core.Diagnostics;
 
-/// <summary>Channels by name. A channel joins with its first delivery; the table is replaced then, so that finding one never locks.</summary>
+/// <summary>Channels by name. A channel joins when it is registered, or with its first delivery; the table is replaced then, so that finding one never locks.</summary>
 internal sealed class ChannelTable
 {
     // A channel is a folder in the source: three today. The bound only guards against a caller that passes something else as the name.

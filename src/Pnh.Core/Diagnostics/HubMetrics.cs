@@ -142,6 +142,18 @@ public sealed class HubMetrics : IDisposable
     public void ThreadPoolDelay(TimeSpan t) => _threadPoolDelay.Record(t);
 
     /// <summary>
+    /// Exports the deliveries of these channels from now on, zeros too, and those of no channel at all. A series that is born with its first count has not
+    /// increased, so an alert would miss the first burst.
+    /// </summary>
+    public void RegisterChannels(IEnumerable<string> channels)
+    {
+        foreach (var channel in channels.Append(ChannelNames.None))
+        {
+            _channels.Get(channel);
+        }
+    }
+
+    /// <summary>
     /// Exports a queue until disposed. Queues with equal labels are one series: items are summed, of the ages the greatest counts. At most
     /// 100 label sets, the rest is <c>other</c>. The callbacks must be quick and may run on any thread.
     /// </summary>
