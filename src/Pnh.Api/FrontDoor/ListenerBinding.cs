@@ -1,4 +1,5 @@
 using System.Net;
+using System.Security.Cryptography;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Api.Configuration;
 using Pnh.Api.Ingest;
@@ -22,13 +23,29 @@ internal static class ListenerBinding
         }
     }
 
+    private static void UseHttps(ListenOptions listen, ListenAddress address)
+    {
+        try
+        {
+            listen.UseHttps();
+        }
+        catch (InvalidOperationException fault)
+        {
+            throw new CertificateException($"{address} has no certificate", fault);
+        }
+        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException or CryptographicException)
+        {
+            throw new CertificateException($"the certificate of {address} cannot be read: {fault.Message.TrimEnd('.')}", fault);
+        }
+    }
+
     private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, Action<ListenOptions>? configure)
     {
         void Configure(ListenOptions listen)
         {
             if (address.IsHttps)
             {
-                listen.UseHttps();
+                UseHttps(listen, address);
             }
 
             configure?.Invoke(listen);
@@ -53,3 +70,7 @@ internal static class ListenerBinding
         }
     }
 }
+
+/// <summary>An https address without a certificate that can be used. The message is one line.</summary>
+internal sealed class CertificateException(string message, Exception cause) : Exception(
+    $"{message}; give one with Kestrel:Certificates:Default:Path, its key with KeyPath beside it (PEM) and their Password when they have one", cause);

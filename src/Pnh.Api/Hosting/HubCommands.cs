@@ -4,6 +4,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
+using Pnh.Api.FrontDoor;
 using Pnh.Channels;
 using Pnh.Core.Storage;
 using Pnh.LoadTest;
@@ -48,6 +49,10 @@ internal static class HubCommands
             return 0;
         }
         catch (DataFolderException fault)
+        {
+            return Fail(output, fault.Message);
+        }
+        catch (CertificateException fault)
         {
             return Fail(output, fault.Message);
         }

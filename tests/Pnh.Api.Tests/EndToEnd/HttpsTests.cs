@@ -1,0 +1,116 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.WebSockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using System.Text.Json;
+
+namespace Pnh.Api.Tests.EndToEnd;
+
+/// <summary>A public address with TLS, the certificate from Kestrel's own configuration.</summary>
+public sealed class HttpsTests : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private readonly string _folder = Directory.CreateTempSubdirectory("pnh-https-").FullName;
+
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    [Fact]
+    public async Task Https_CertificateOfKestrelsKeys_TakesAnEventAndShowsItOnAWss()
+    {
+        using var certificate = WriteCertificate();
+        await using var hub = await TestHub.StartAsync(configuration:
+        [
+            "--Pnh:Urls=https://127.0.0.1:0", $"--Kestrel:Certificates:Default:Path={PathOf("hub.pem")}", $"--Kestrel:Certificates:Default:KeyPath={PathOf("hub.key")}",
+        ]);
+        Assert.Equal("https", hub.Host.PublicAddress.Scheme);
+        using var patience = new CancellationTokenSource(Patience);
+        using var socket = new ClientWebSocket();
+        socket.Options.RemoteCertificateValidationCallback = (_, shown, _, _) => IsOurs(shown, certificate);
+        await socket.ConnectAsync(new UriBuilder(hub.Host.PublicAddress) { Scheme = "wss", Path = "/v1/socket" }.Uri, patience.Token);
+        var hello = JsonSerializer.SerializeToUtf8Bytes(new { type = "hello", token = hub.ClientToken("ada"), device = "tab", state = "active" });
+        await socket.SendAsync(hello, WebSocketMessageType.Text, true, patience.Token);
+        Assert.Contains("\"welcome\"", await ReceiveAsync(socket, patience.Token), StringComparison.Ordinal);
+
+        using var http = new HttpMessageInvoker(new SocketsHttpHandler
+        {
+            UseProxy = false,
+            SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => IsOurs(shown, certificate) },
+        });
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(hub.Host.PublicAddress, "/v1/events"))
+        {
+            Content = new StringContent("""{"to":{"user":"ada"},"data":7}""", Encoding.UTF8, "application/json"),
+        };
+        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", hub.Key);
+        using var answer = await http.SendAsync(request, patience.Token);
+
+        Assert.Equal(HttpStatusCode.Accepted, answer.StatusCode);
+        Assert.Contains("\"data\":7", await ReceiveAsync(socket, patience.Token), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("", "https://127.0.0.1:0 has no certificate")]
+    [InlineData("no-such.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    [InlineData("garbage.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    public async Task Start_HttpsWithoutAUsableCertificate_OneLineThatNamesTheKeys(string certificate, string expected)
+    {
+        await File.WriteAllTextAsync(PathOf("garbage.pem"), "no certificate");
+        string[] given = certificate.Length == 0 ? [] : [$"--Kestrel:Certificates:Default:Path={PathOf(certificate)}"];
+
+        var (exitCode, said) = await RunAsync("--Pnh:Urls=https://127.0.0.1:0", given);
+
+        Assert.Equal(1, exitCode);
+        Assert.StartsWith("pnh: " + expected, Assert.Single(said), StringComparison.Ordinal);
+        Assert.Contains("Kestrel:Certificates:Default:Path", said[0], StringComparison.Ordinal);
+    }
+
+    /// <summary>The program's exit code and every line that it said. Without a home, so that no development certificate of this machine stands in.</summary>
+    private async Task<(int ExitCode, string[] Lines)> RunAsync(string urls, string[] given)
+    {
+        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), [.. TestHub.Tokens(PathOf("data")), urls, .. given])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        start.Environment["HOME"] = _folder;
+        using var patience = new CancellationTokenSource(Patience);
+        using var hub = Process.Start(start)!;
+        try
+        {
+            var said = await Task.WhenAll(hub.StandardOutput.ReadToEndAsync(patience.Token), hub.StandardError.ReadToEndAsync(patience.Token));
+            await hub.WaitForExitAsync(patience.Token);
+            return (hub.ExitCode, string.Concat(said).Split('\n', StringSplitOptions.RemoveEmptyEntries));
+        }
+        finally
+        {
+            hub.Kill();
+        }
+    }
+
+    private X509Certificate2 WriteCertificate()
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var request = new CertificateRequest("CN=127.0.0.1", key, HashAlgorithmName.SHA256);
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddIpAddress(IPAddress.Loopback);
+        request.CertificateExtensions.Add(names.Build());
+        var now = TimeProvider.System.GetUtcNow();
+        var certificate = request.CreateSelfSigned(now.AddDays(-1), now.AddDays(1));
+        File.WriteAllText(PathOf("hub.pem"), certificate.ExportCertificatePem());
+        File.WriteAllText(PathOf("hub.key"), key.ExportPkcs8PrivateKeyPem());
+        return certificate;
+    }
+
+    private static bool IsOurs(X509Certificate? shown, X509Certificate2 ours) => shown?.GetCertHashString() == ours.GetCertHashString();
+
+    private static async Task<string> ReceiveAsync(ClientWebSocket socket, CancellationToken cancellationToken)
+    {
+        var buffer = new byte[64 * 1024];
+        var frame = await socket.ReceiveAsync(buffer, cancellationToken);
+        return Encoding.UTF8.GetString(buffer, 0, frame.Count);
+    }
+
+    private string PathOf(string file) => Path.Combine(_folder, file);
+}
