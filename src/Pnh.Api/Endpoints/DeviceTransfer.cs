@@ -73,7 +73,9 @@ internal sealed class DeviceTransfer
         await output.FlushAsync(ending);
     }
 
-    private async Task ImportAsync(HttpContext context)
+    private Task ImportAsync(HttpContext context) => AnswerTime.WriteAsync(context, over => ImportAsync(context, over), _stopping);
+
+    private async Task ImportAsync(HttpContext context, CancellationToken over)
     {
         if (RequestBody.CheckType(context.Request, RequestBody.Ndjson) is { } problem)
         {
@@ -85,7 +87,7 @@ internal sealed class DeviceTransfer
 
         context.Response.ContentType = RequestBody.Ndjson;
         using var body = new UploadBody(context, _stopping);
-        var import = new Import(new NdjsonAnswer(context), body);
+        var import = new Import(new NdjsonAnswer(context.Response.BodyWriter, over), body);
         var lines = new JsonLines();
         var kind = ItemKind.NeedMore;
         while (await body.ReadAsync() is { } read)

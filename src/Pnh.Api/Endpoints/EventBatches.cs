@@ -39,33 +39,52 @@ internal sealed class EventBatches
         }
     }
 
-    /// <summary>True when the body's first character opens an array. Only the blanks before it are consumed, as they come: there may be any number.</summary>
-    internal static async ValueTask<bool> StartsArrayAsync(PipeReader body, CancellationToken cancellationToken)
+    /// <summary>
+    /// True when the body's first character opens an array; null when the hub stops before it has come. Only the blanks before it are consumed, as they
+    /// come: there may be any number.
+    /// </summary>
+    internal static async ValueTask<bool?> StartsArrayAsync(PipeReader body, CancellationToken aborted, CancellationToken stopping)
     {
-        while (true)
+        // A single event is taken for as long as a listener is open: a stop does not cut its first bytes off, only blanks without end.
+        var first = await body.ReadAsync(aborted);
+        if (OpensArray(body, first) is { } isArray)
         {
-            var read = await body.ReadAsync(cancellationToken);
-            var rest = JsonItems.SkipBlanks(read.Buffer);
-            var isArray = !rest.IsEmpty && rest.FirstSpan[0] == (byte)'[';
-            var isKnown = !rest.IsEmpty || read.IsCompleted;
-            body.AdvanceTo(rest.Start);
-            if (isKnown)
+            return isArray;
+        }
+
+        using var rest = new UploadBody(body, aborted, stopping);
+        while (await rest.ReadAsync() is { } read)
+        {
+            if (OpensArray(body, read) is { } known)
             {
-                return isArray;
+                return known;
             }
         }
+
+        return null;
     }
 
-    internal Task TakeLinesAsync(HttpContext context) => TakeAsync(context, new JsonLines());
+    /// <summary>Null = blanks so far.</summary>
+    private static bool? OpensArray(PipeReader body, in ReadResult read)
+    {
+        var rest = JsonItems.SkipBlanks(read.Buffer);
+        bool? isArray = rest.IsEmpty && !read.IsCompleted ? null : !rest.IsEmpty && rest.FirstSpan[0] == (byte)'[';
+        body.AdvanceTo(rest.Start);
+        return isArray;
+    }
 
-    internal Task TakeArrayAsync(HttpContext context) => TakeAsync(context, new JsonElements());
+    internal ValueTask<bool?> StartsArrayAsync(HttpContext context) => StartsArrayAsync(context.Request.BodyReader, context.RequestAborted, _stopping);
 
-    private async Task TakeAsync(HttpContext context, JsonItems items)
+    internal Task TakeLinesAsync(HttpContext context) => AnswerTime.WriteAsync(context, over => TakeAsync(context, new JsonLines(), over), _stopping);
+
+    internal Task TakeArrayAsync(HttpContext context) => AnswerTime.WriteAsync(context, over => TakeAsync(context, new JsonElements(), over), _stopping);
+
+    private async Task TakeAsync(HttpContext context, JsonItems items, CancellationToken over)
     {
         context.Response.StatusCode = StatusCodes.Status207MultiStatus;
         context.Response.ContentType = RequestBody.Ndjson;
         using var body = new UploadBody(context, _stopping);
-        var batch = new Batch(context, body, context.Request.Query["receipts"] == "all");
+        var batch = new Batch(context, body, new NdjsonAnswer(context.Response.BodyWriter, over), context.Request.Query["receipts"] == "all");
         var kind = ItemKind.NeedMore;
         while (await body.ReadAsync() is { } read)
         {
@@ -158,12 +177,13 @@ internal sealed class EventBatches
         private long _index;
         private long _accepted;
         private long _duplicates;
+        private bool _isLeft;
 
-        internal Batch(HttpContext context, UploadBody body, bool receipts)
+        internal Batch(HttpContext context, UploadBody body, NdjsonAnswer answer, bool receipts)
         {
             Context = context;
             Body = body;
-            Answer = new NdjsonAnswer(context);
+            Answer = answer;
             _receipts = receipts;
         }
 
@@ -210,6 +230,7 @@ internal sealed class EventBatches
         /// <summary>None of the events was taken, and nothing after them shall be.</summary>
         internal void Leave()
         {
+            _isLeft = true;
             _index = _indexes[0];
             Events.Clear();
             _indexes.Clear();
@@ -219,6 +240,8 @@ internal sealed class EventBatches
         {
             var problem = last switch
             {
+                // Whatever was read behind them: the end of a body whose length is known comes together with its last events.
+                _ when _isLeft => NdjsonAnswer.Stopped(_index),
                 ItemKind.End => null,
                 ItemKind.Malformed => new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}."),
                 _ when Answer.IsFull => NdjsonAnswer.TooManyRefusals(_index),

@@ -18,12 +18,14 @@ internal sealed class EventEndpoints
     private readonly EventIntake _intake;
     private readonly EventBatches _batches;
     private readonly Hub _hub;
+    private readonly CancellationToken _stopping;
 
-    public EventEndpoints(EventIntake intake, EventBatches batches, Hub hub)
+    public EventEndpoints(EventIntake intake, EventBatches batches, Hub hub, IHostApplicationLifetime lifetime)
     {
         _intake = intake;
         _batches = batches;
         _hub = hub;
+        _stopping = lifetime.ApplicationStopping;
     }
 
     public void Map(IEndpointRouteBuilder routes)
@@ -74,7 +76,8 @@ internal sealed class EventEndpoints
         else if (_intake.Read(Caller.Of(context).App, body.Bytes.ToArray(), TraceParent(context), out var problem) is { } accepted)
         {
             context.Response.ContentType = RequestBody.Json;
-            await PlanWriter.WriteAsync(context.Response.BodyWriter, accepted, _hub.ExplainAsync(accepted, context.RequestAborted));
+            await AnswerTime.WriteAsync(
+                context, over => PlanWriter.WriteUntilAsync(context.Response.BodyWriter, accepted, _hub.ExplainAsync(accepted, over), over), _stopping);
         }
         else
         {
@@ -86,14 +89,20 @@ internal sealed class EventEndpoints
     /// One event's bytes, in an array of their own (the event keeps slices of it); neither body nor problem when the body is an array, of
     /// which nothing is consumed then.
     /// </summary>
-    private static async ValueTask<(byte[]? Body, Problem? Problem)> ReadOneAsync(HttpContext context)
+    private async ValueTask<(byte[]? Body, Problem? Problem)> ReadOneAsync(HttpContext context)
     {
         if (RequestBody.CheckType(context.Request, RequestBody.Json) is { } wrongType)
         {
             return (null, wrongType);
         }
 
-        if (await EventBatches.StartsArrayAsync(context.Request.BodyReader, context.RequestAborted))
+        if (await _batches.StartsArrayAsync(context) is not { } isArray)
+        {
+            AnswerTime.AbortLater(context);
+            return (null, new Problem(ProblemCatalogue.ShuttingDown, "Nothing was taken."));
+        }
+
+        if (isArray)
         {
             return (null, null);
         }

@@ -12,8 +12,13 @@ namespace Pnh.Api.Endpoints;
 internal sealed class InboxEndpoints
 {
     private readonly Hub _hub;
+    private readonly CancellationToken _stopping;
 
-    public InboxEndpoints(Hub hub) => _hub = hub;
+    public InboxEndpoints(Hub hub, IHostApplicationLifetime lifetime)
+    {
+        _hub = hub;
+        _stopping = lifetime.ApplicationStopping;
+    }
 
     public void Map(IEndpointRouteBuilder routes)
     {
@@ -39,7 +44,8 @@ internal sealed class InboxEndpoints
 
         try
         {
-            await WriteAsync(context.Response, await _hub.ReadInboxAsync(UserOf(context), device!, after, context.RequestAborted));
+            var page = await _hub.ReadInboxAsync(UserOf(context), device!, after, context.RequestAborted);
+            await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response, page, over), _stopping);
         }
         catch (FormatException)
         {
@@ -76,7 +82,7 @@ internal sealed class InboxEndpoints
     }
 
     // A page is 100 events of 64 kB at most, so it leaves in pieces.
-    private static async Task WriteAsync(HttpResponse response, InboxPage page)
+    private static async Task WriteAsync(HttpResponse response, InboxPage page, CancellationToken over)
     {
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
@@ -87,7 +93,7 @@ internal sealed class InboxEndpoints
             foreach (var item in page.Items)
             {
                 json.WriteRawValue(InboxForm.Of(item), skipInputValidation: true);
-                await pieces.FlushWhenDueAsync(response.HttpContext.RequestAborted);
+                await pieces.FlushWhenDueAsync(over);
             }
 
             json.WriteEndArray();
@@ -95,7 +101,7 @@ internal sealed class InboxEndpoints
             json.WriteEndObject();
         }
 
-        await response.BodyWriter.FlushAsync(response.HttpContext.RequestAborted);
+        await response.BodyWriter.FlushAsync(over);
     }
 
     private static UserKey UserOf(HttpContext context)

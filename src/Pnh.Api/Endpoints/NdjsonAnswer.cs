@@ -17,13 +17,15 @@ internal sealed class NdjsonAnswer
     private const int MaxRefusals = 10_000;
     private const int FlushBytes = 16 * 1024;
     private readonly PipeWriter _output;
-    private readonly CancellationToken _aborted;
+    private readonly CancellationToken _over;
     private long _unflushed;
 
-    internal NdjsonAnswer(HttpContext context)
+    /// <param name="output">Where the lines go.</param>
+    /// <param name="over">Of the <see cref="AnswerTime"/>: a client that does not read is waited for until then.</param>
+    internal NdjsonAnswer(PipeWriter output, CancellationToken over)
     {
-        _output = context.Response.BodyWriter;
-        _aborted = context.RequestAborted;
+        _output = output;
+        _over = over;
     }
 
     /// <summary>Lines of refused items so far.</summary>
@@ -90,7 +92,7 @@ internal sealed class NdjsonAnswer
         if (_unflushed > 0)
         {
             _unflushed = 0;
-            await _output.FlushAsync(_aborted);
+            await _output.FlushAsync(_over);
         }
     }
 

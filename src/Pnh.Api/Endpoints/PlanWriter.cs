@@ -9,7 +9,11 @@ namespace Pnh.Api.Endpoints;
 /// <summary>Writes the answer of explain: per user and device, the steps in the order in which they would happen, and why.</summary>
 internal static class PlanWriter
 {
-    internal static async Task WriteAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users)
+    internal static Task WriteAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users) =>
+        WriteUntilAsync(output, accepted, users, CancellationToken.None);
+
+    /// <summary>The same to a reader who is not waited for longer than this.</summary>
+    internal static async Task WriteUntilAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users, CancellationToken over)
     {
         await using (var json = new Utf8JsonWriter(output))
         {
@@ -24,14 +28,14 @@ internal static class PlanWriter
             await foreach (var user in users)
             {
                 WriteUser(json, user);
-                await pieces.FlushWhenDueAsync(CancellationToken.None);
+                await pieces.FlushWhenDueAsync(over);
             }
 
             json.WriteEndArray();
             json.WriteEndObject();
         }
 
-        await output.FlushAsync();
+        await output.FlushAsync(over);
     }
 
     private static void WriteUser(Utf8JsonWriter json, UserPlan user)

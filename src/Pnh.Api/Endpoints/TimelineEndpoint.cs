@@ -11,11 +11,13 @@ internal sealed class TimelineEndpoint
 {
     private readonly IEventJournal _journal;
     private readonly TimeProvider _time;
+    private readonly CancellationToken _stopping;
 
-    public TimelineEndpoint(IEventJournal journal, TimeProvider time)
+    public TimelineEndpoint(IEventJournal journal, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _journal = journal;
         _time = time;
+        _stopping = lifetime.ApplicationStopping;
     }
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/events/{id}", ReadAsync).RequireScope(Scope.Read);
@@ -39,7 +41,8 @@ internal sealed class TimelineEndpoint
         }
 
         context.Response.ContentType = RequestBody.Json;
-        await TimelineWriter.WriteAsync(context.Response.BodyWriter, new Timeline(history), user, _time.GetUtcNow(), context.RequestAborted);
+        await AnswerTime.WriteAsync(
+            context, over => TimelineWriter.WriteAsync(context.Response.BodyWriter, new Timeline(history), user, _time.GetUtcNow(), over), _stopping);
     }
 }
 

@@ -10,8 +10,13 @@ namespace Pnh.Api.Endpoints;
 internal sealed class TopicEndpoints
 {
     private readonly IDeviceStore _devices;
+    private readonly CancellationToken _stopping;
 
-    public TopicEndpoints(IDeviceStore devices) => _devices = devices;
+    public TopicEndpoints(IDeviceStore devices, IHostApplicationLifetime lifetime)
+    {
+        _devices = devices;
+        _stopping = lifetime.ApplicationStopping;
+    }
 
     public void Map(IEndpointRouteBuilder routes)
     {
@@ -44,6 +49,11 @@ internal sealed class TopicEndpoints
             return;
         }
 
+        await AnswerTime.WriteAsync(context, over => WriteAsync(context, topic, over), _stopping);
+    }
+
+    private async Task WriteAsync(HttpContext context, string topic, CancellationToken over)
+    {
         var response = context.Response;
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
@@ -52,16 +62,16 @@ internal sealed class TopicEndpoints
             json.WriteStartObject();
             json.WriteString("topic", topic);
             json.WriteStartArray("members");
-            await foreach (var member in _devices.GetMembersAsync(Caller.Of(context).App, topic, context.RequestAborted))
+            await foreach (var member in _devices.GetMembersAsync(Caller.Of(context).App, topic, over))
             {
                 json.WriteStringValue(member);
-                await pieces.FlushWhenDueAsync(context.RequestAborted);
+                await pieces.FlushWhenDueAsync(over);
             }
 
             json.WriteEndArray();
             json.WriteEndObject();
         }
 
-        await response.BodyWriter.FlushAsync(context.RequestAborted);
+        await response.BodyWriter.FlushAsync(over);
     }
 }

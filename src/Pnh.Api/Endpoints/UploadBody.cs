@@ -9,21 +9,35 @@ namespace Pnh.Api.Endpoints;
 internal sealed class UploadBody : IDisposable
 {
     private readonly PipeReader _reader;
+    private readonly CancellationToken _aborted;
     private readonly CancellationToken _stopping;
-    private readonly CancellationTokenSource _ending;
+    private readonly CancellationTokenRegistration _stop;
+    private CancellationTokenSource? _ending;
 
     internal UploadBody(HttpContext context, CancellationToken stopping)
+        : this(context.Request.BodyReader, context.RequestAborted, stopping)
     {
-        _reader = context.Request.BodyReader;
+    }
+
+    /// <param name="reader">Where the body comes from; the caller's.</param>
+    /// <param name="aborted">Its sender went.</param>
+    /// <param name="stopping">The hub's stop.</param>
+    internal UploadBody(PipeReader reader, CancellationToken aborted, CancellationToken stopping)
+    {
+        _reader = reader;
+        _aborted = aborted;
         _stopping = stopping;
-        _ending = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, stopping);
+
+        // Not as the read's token: a body of known length that is cancelled so counts as being read for ever, the server then cannot pass over the rest, and
+        // resets the connection before the last line has arrived.
+        _stop = stopping.UnsafeRegister(static reader => Interrupt((PipeReader)reader!), reader);
     }
 
     /// <summary>True once nothing more shall be taken.</summary>
     internal bool IsStopping => _stopping.IsCancellationRequested;
 
     /// <summary>Cancelled when the sender goes or the hub stops.</summary>
-    internal CancellationToken Ending => _ending.Token;
+    internal CancellationToken Ending => (_ending ??= CancellationTokenSource.CreateLinkedTokenSource(_aborted, _stopping)).Token;
 
     /// <summary>What has arrived; null = the hub stops, and what else arrives is the sender's to send again.</summary>
     internal async ValueTask<ReadResult?> ReadAsync()
@@ -33,18 +47,34 @@ internal sealed class UploadBody : IDisposable
             return null;
         }
 
-        try
+        var read = await _reader.ReadAsync(_aborted);
+        if (!read.IsCanceled || !IsStopping)
         {
-            return await _reader.ReadAsync(Ending);
+            return read;
         }
-        catch (OperationCanceledException) when (IsStopping)
-        {
-            return null;
-        }
+
+        _reader.AdvanceTo(read.Buffer.End);
+        return null;
     }
 
     /// <summary>As <see cref="PipeReader.AdvanceTo(SequencePosition, SequencePosition)"/>.</summary>
     internal void AdvanceTo(SequencePosition consumed, SequencePosition examined) => _reader.AdvanceTo(consumed, examined);
 
-    public void Dispose() => _ending.Dispose();
+    public void Dispose()
+    {
+        _stop.Dispose();
+        _ending?.Dispose();
+    }
+
+    private static void Interrupt(PipeReader reader)
+    {
+        try
+        {
+            reader.CancelPendingRead();
+        }
+        catch (Exception gone) when (gone is OperationCanceledException or IOException or InvalidOperationException)
+        {
+            // Its sender went before, which ends a read as well. The stop goes on to the next.
+        }
+    }
 }

@@ -16,12 +16,14 @@ internal sealed class UserEndpoints
     private readonly IDeviceStore _devices;
     private readonly DeviceJson _json;
     private readonly Hub _hub;
+    private readonly CancellationToken _stopping;
 
-    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub)
+    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub, IHostApplicationLifetime lifetime)
     {
         _devices = devices;
         _json = json;
         _hub = hub;
+        _stopping = lifetime.ApplicationStopping;
     }
 
     public void Map(IEndpointRouteBuilder routes)
@@ -43,7 +45,7 @@ internal sealed class UserEndpoints
 
         var user = await _devices.GetUserAsync(key, context.RequestAborted);
         context.Response.ContentType = RequestBody.Json;
-        await WriteAsync(context.Response.BodyWriter, _json, key.User, user, context.RequestAborted);
+        await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response.BodyWriter, _json, key.User, user, over), _stopping);
     }
 
     /// <summary>In pieces: 10,000 devices with long addresses are 150 MB.</summary>

@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -15,6 +16,8 @@ public sealed class StopTests
 {
     // Well within the 30 s that a stop may take; an upload without end used to take all of them.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private const string Bulk = """{"to":{"user":"ada"},"class":"bulk"}""";
 
     [Theory]
     [InlineData("/v1/events", """{"to":{"user":"nobody"},"data":"padding, since a body slower than 240 bytes a second is cut"}""", "application/x-ndjson", "accepted")]
@@ -51,33 +54,136 @@ public sealed class StopTests
     [Fact]
     public async Task Stop_UploadWaitsForItsPlaces_EndsItWithWhatWasNotTaken()
     {
-        const string Line = """{"to":{"user":"ada"},"class":"bulk"}""";
-        await using var hub = await TestHub.StartAsync(null, null, null, [], static services =>
-            services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
-        var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
-        journal.IsClosed = true;
-
-        // All places that uploads of one app have.
-        var intake = hub.Host.Services.GetRequiredService<EventIntake>();
-        var events = Enumerable.Range(0, 768).Select(n => intake.Read("demo", Encoding.UTF8.GetBytes(Line), null, out _)!).ToArray();
-        var inside = hub.Host.Services.GetRequiredService<Hub>().AcceptManyAsync(events).AsTask();
+        await using var hub = await StartGatedAsync();
+        var inside = TakeAllPlacesAsync(hub);
         using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
         await client.SendAsync(
             $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n");
         await SendChunkAsync(client, "{}");
         await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
-        await SendChunkAsync(client, Line);
+        await SendChunkAsync(client, Bulk);
         await Task.Delay(200); // on the way to the door, as a rule; one that is not read yet ends alike
 
         var stopping = StopAsync(hub);
         await client.ReceiveUntilAsync(static text => text.Contains("\"done\"", StringComparison.Ordinal)).WaitAsync(Patience);
-        journal.IsClosed = false;
+        JournalOf(hub).IsClosed = false;
         Assert.All(await inside.WaitAsync(Patience), static result => Assert.Equal(AcceptStatus.Accepted, result.Status));
         client.EndSending();
         var answer = await client.ReceiveAllAsync();
         Assert.Contains("\"done\":false,\"accepted\":0", answer, StringComparison.Ordinal);
         Assert.Contains("Nothing from index 1 on", answer, StringComparison.Ordinal);
         await stopping.WaitAsync(Patience);
+    }
+
+    /// <summary>Of a body whose length is told the end is read together with the last events, long before those are taken or not.</summary>
+    [Theory]
+    [InlineData("application/x-ndjson", Bulk + "\n" + Bulk + "\n")]
+    [InlineData("application/x-ndjson", Bulk + "\n" + Bulk)]
+    [InlineData("application/json", "[" + Bulk + "," + Bulk + "]")]
+    [InlineData("application/json", "[" + Bulk + "," + Bulk + "}")]
+    public async Task Stop_WholeUploadWaitsForItsPlaces_EndsItAsNotTaken(string type, string body)
+    {
+        await using var hub = await StartGatedAsync();
+        var inside = TakeAllPlacesAsync(hub);
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: {type}\r\nContent-Length: {body.Length}\r\n\r\n{body}");
+        await Task.Delay(200); // at the door, as a rule; one that is not read yet ends alike
+
+        var stopping = StopAsync(hub);
+        await client.ReceiveUntilAsync(static text => text.Contains("\"done\"", StringComparison.Ordinal)).WaitAsync(Patience);
+        JournalOf(hub).IsClosed = false;
+        await inside.WaitAsync(Patience);
+        var answer = await client.ReceiveAllAsync();
+        Assert.Contains("\"done\":false,\"accepted\":0", answer, StringComparison.Ordinal);
+        Assert.Contains("\"shutting-down\"", answer, StringComparison.Ordinal);
+        Assert.Contains("Nothing from index 0 on", answer, StringComparison.Ordinal);
+        await stopping.WaitAsync(Patience);
+    }
+
+    /// <summary>Most clients do not read while they upload: the last line must wait for them, and not be lost with a reset.</summary>
+    [Theory]
+    [InlineData("/v1/events", "application/x-ndjson")]
+    [InlineData("/v1/events", "application/json")]
+    [InlineData("/v1/devices:import", "application/x-ndjson")]
+    public async Task Stop_SenderOfKnownLengthWritesOnAndReadsLater_HasTheLastLine(string path, string type)
+    {
+        const int Lines = 30;
+        var line = (type == "application/json" ? "{}," : "{}\n") + new string(' ', 97);
+        await using var hub = await TestHub.StartAsync();
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync(
+            $"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: {type}\r\nContent-Length: {1 + (Lines * line.Length)}\r\n\r\n");
+        await client.SendAsync((type == "application/json" ? "[" : " ") + line);
+        await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
+
+        var stopping = StopAsync(hub);
+        for (var i = 1; i < Lines; i++)
+        {
+            await Task.Delay(50);
+            await client.SendAsync(line);
+        }
+
+        var answer = await client.ReceiveAllAsync();
+        Assert.False(client.WasReset, answer);
+        Assert.Contains("\"done\":false", answer, StringComparison.Ordinal);
+        Assert.Contains("\"shutting-down\"", answer, StringComparison.Ordinal);
+        Assert.EndsWith("0\r\n\r\n", answer, StringComparison.Ordinal);
+        await stopping.WaitAsync(Patience);
+    }
+
+    /// <summary>A hundred errors each: some megabytes are on their way to somebody who reads none of them.</summary>
+    [Theory]
+    [InlineData("/v1/events")]
+    [InlineData("/v1/devices:import")]
+    public async Task Stop_UploadWhoseAnswerNobodyReads_IsNotWaitedFor(string path)
+    {
+        var line = $"{{{string.Join(',', Enumerable.Range(0, 100).Select(static n => $"\"x{n}\":0"))}}}\n";
+        await using var hub = await TestHub.StartAsync();
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync(
+            $"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000000000\r\n\r\n");
+        var sending = SendUntilRefusedAsync(client, string.Concat(Enumerable.Repeat(line, 100)), 20);
+        await Task.Delay(1_000); // until the buffers between the two are full, as a rule
+
+        await StopAsync(hub).WaitAsync(Patience);
+
+        await sending.WaitAsync(Patience);
+    }
+
+    [Fact]
+    public async Task Stop_BlanksWithoutEnd_AreNotWaitedFor()
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{new string(' ', 100_000)}");
+        await Task.Delay(200); // read, as a rule
+
+        var stopping = StopAsync(hub);
+        await client.ReceiveUntilAsync(static text => text.Contains("\"shutting-down\"", StringComparison.Ordinal)).WaitAsync(Patience);
+
+        await stopping.WaitAsync(Patience);
+    }
+
+    /// <summary>The server passes over what still comes; its own bound for that does not count during a stop.</summary>
+    [Theory]
+    [InlineData("Content-Length: 1000000000", "{}\n")]
+    [InlineData("Transfer-Encoding: chunked", "3\r\n{}\n\r\n")]
+    public async Task Stop_SenderWhoNeverEnds_IsNotWaitedFor(string framing, string line)
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: application/x-ndjson\r\n{framing}\r\n\r\n{line}");
+        await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
+
+        var stopping = StopAsync(hub);
+        await client.ReceiveUntilAsync(static text => text.Contains("\"done\":false", StringComparison.Ordinal)).WaitAsync(Patience);
+        var sending = SendUntilRefusedAsync(client, line, int.MaxValue);
+
+        await stopping.WaitAsync(Patience);
+        await sending.WaitAsync(Patience);
     }
 
     [Fact]
@@ -106,6 +212,20 @@ public sealed class StopTests
         }
     }
 
+    private static Task<TestHub> StartGatedAsync() => TestHub.StartAsync(null, null, null, [], static services =>
+        services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
+
+    private static GatedJournal JournalOf(TestHub hub) => (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
+
+    /// <summary>Takes all places that uploads of one app have, until the journal is opened.</summary>
+    private static Task<AcceptResult[]> TakeAllPlacesAsync(TestHub hub)
+    {
+        JournalOf(hub).IsClosed = true;
+        var intake = hub.Host.Services.GetRequiredService<EventIntake>();
+        var events = Enumerable.Range(0, 768).Select(n => intake.Read("demo", Encoding.UTF8.GetBytes(Bulk), null, out _)!).ToArray();
+        return hub.Host.Services.GetRequiredService<Hub>().AcceptManyAsync(events).AsTask();
+    }
+
     private static Task StopAsync(TestHub hub)
     {
         var stopping = hub.Host.WaitForShutdownAsync(CancellationToken.None);
@@ -114,6 +234,22 @@ public sealed class StopTests
     }
 
     private static Task SendChunkAsync(RawClient client, string line) => client.SendAsync($"{line.Length + 1:x}\r\n{line}\n\r\n");
+
+    private static async Task SendUntilRefusedAsync(RawClient client, string text, int times)
+    {
+        try
+        {
+            for (var i = 0; i < times; i++)
+            {
+                await client.SendAsync(text);
+                await Task.Yield();
+            }
+        }
+        catch (SocketException)
+        {
+            // The hub has closed the connection.
+        }
+    }
 
     private static async Task SendLinesAsync(RawClient client, string line, CancellationToken ended)
     {

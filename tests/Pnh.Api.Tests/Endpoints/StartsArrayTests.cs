@@ -22,7 +22,7 @@ public sealed class StartsArrayTests
     {
         var pipe = new Pipe();
         var reader = new Measured(new PrefixedReader(Encoding.ASCII.GetBytes(new string('\n', prefix)), pipe.Reader));
-        var starts = EventBatches.StartsArrayAsync(reader, CancellationToken.None).AsTask();
+        var starts = EventBatches.StartsArrayAsync(reader, CancellationToken.None, CancellationToken.None).AsTask();
         var blanks = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(" \t\r\n", Piece / 4)));
         for (var written = 0; written < Blanks; written += Piece)
         {
@@ -47,7 +47,7 @@ public sealed class StartsArrayTests
         await pipe.Writer.WriteAsync(Encoding.ASCII.GetBytes(body[1..]));
         var reader = new PrefixedReader(Encoding.ASCII.GetBytes(body[..1]), pipe.Reader);
 
-        Assert.Equal(expected, await EventBatches.StartsArrayAsync(reader, CancellationToken.None));
+        Assert.Equal(expected, await EventBatches.StartsArrayAsync(reader, CancellationToken.None, CancellationToken.None));
         Assert.True(reader.TryRead(out var rest));
         Assert.Equal(body.TrimStart(), Encoding.ASCII.GetString(rest.Buffer));
     }

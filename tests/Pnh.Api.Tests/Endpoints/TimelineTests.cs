@@ -19,7 +19,7 @@ public sealed class TimelineTests : IAsyncLifetime
     private ApiHost _host = null!;
 
     public async Task InitializeAsync() => _host = await ApiHost.StartAsync(
-        app => new TimelineEndpoint(_journal, _time).Map(app), keys: new PublisherKeys([_read.Key, _other.Key]));
+        app => new TimelineEndpoint(_journal, _time, app.Lifetime).Map(app), keys: new PublisherKeys([_read.Key, _other.Key]));
 
     public Task DisposeAsync() => _host.DisposeAsync().AsTask();
 

@@ -14,6 +14,9 @@ internal sealed class RawClient : IDisposable
     private readonly byte[] _buffer = new byte[64 * 1024];
     private string _arrived = "";
 
+    /// <summary>True when the connection ended by a reset, with which what was on its way is lost.</summary>
+    internal bool WasReset { get; private set; }
+
     internal static async Task<RawClient> ConnectAsync(int port)
     {
         var client = new RawClient();
@@ -86,6 +89,7 @@ internal sealed class RawClient : IDisposable
         }
         catch (SocketException)
         {
+            WasReset = true;
             return false;
         }
     }

@@ -1,0 +1,74 @@
+using Microsoft.AspNetCore.Connections.Features;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>
+/// How long an answer of any length may be under way: until its reader goes, and a little longer than the hub. A reader that does not read held the
+/// stop for the whole 30 s that it may take. Not thread-safe.
+/// </summary>
+internal sealed class AnswerTime : IDisposable
+{
+    /// <summary>Who reads at all has the last line, or an answer of usual size, in milliseconds. Sockets take as long to drain.</summary>
+    private static readonly TimeSpan AfterStop = TimeSpan.FromSeconds(3);
+
+    /// <summary>As the server takes to pass over the rest of a body. Its own clock stands still during a stop, so it would do so until the end.</summary>
+    private static readonly TimeSpan AfterAnswer = TimeSpan.FromSeconds(5);
+
+    private readonly CancellationTokenSource _over;
+    private readonly CancellationTokenRegistration _stop;
+
+    internal AnswerTime(HttpContext context, CancellationToken stopping)
+    {
+        _over = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted);
+        _stop = stopping.UnsafeRegister(static over => ((CancellationTokenSource)over!).CancelAfter(AfterStop), _over);
+    }
+
+    /// <summary>Cancelled when the reader goes or the time after the hub's stop is over. A flush that is cancelled cuts the connection.</summary>
+    internal CancellationToken Over => _over.Token;
+
+    /// <summary>Has the answer written. What is not read in time breaks off with its connection, so that it cannot pass for whole.</summary>
+    internal static async Task WriteAsync(HttpContext context, Func<CancellationToken, Task> write, CancellationToken stopping)
+    {
+        using var time = new AnswerTime(context, stopping);
+        try
+        {
+            await write(time.Over);
+        }
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+        {
+            context.Abort();
+        }
+
+        if (stopping.IsCancellationRequested)
+        {
+            AbortLater(context);
+        }
+    }
+
+    /// <summary>
+    /// After an answer that a stop brought about: a client that goes on sending, or has not read the last of it, has a little time and then no connection.
+    /// One of HTTP/2 is others' too, and ends a request by itself.
+    /// </summary>
+    internal static void AbortLater(HttpContext context)
+    {
+        if (!HttpProtocol.IsHttp2(context.Request.Protocol) && context.Features.Get<IConnectionLifetimeFeature>() is { } connection)
+        {
+            _ = AbortLaterAsync(connection, connection.ConnectionClosed);
+        }
+    }
+
+    public void Dispose()
+    {
+        _stop.Dispose();
+        _over.Dispose();
+    }
+
+    private static async Task AbortLaterAsync(IConnectionLifetimeFeature connection, CancellationToken closed)
+    {
+        await Task.Delay(AfterAnswer, closed).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!closed.IsCancellationRequested)
+        {
+            connection.Abort();
+        }
+    }
+}
