@@ -11,20 +11,41 @@ namespace Pnh.Api.Endpoints;
 internal sealed class UnreachableUsers
 {
     private const int FlushBytes = 16 * 1024;
+
+    // Each reads the whole registry of its app, and events are not shed for its sake: any number at once would be an overload by itself.
+    private const int MostAtOnce = 2;
+    private static readonly TimeSpan RetryAfter = TimeSpan.FromSeconds(10);
     private readonly IDeviceStore _devices;
     private readonly TimeProvider _time;
     private readonly Dictionary<string, IPushChannel> _channels;
+    private readonly CancellationToken _stopping;
+    private int _underWay;
 
-    public UnreachableUsers(IDeviceStore devices, IEnumerable<IPushChannel> channels, TimeProvider time)
+    public UnreachableUsers(IDeviceStore devices, IEnumerable<IPushChannel> channels, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _devices = devices;
         _time = time;
         _channels = channels.ToDictionary(static channel => channel.Name, StringComparer.Ordinal);
+        _stopping = lifetime.ApplicationStopping;
     }
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/users:unreachable", ReadAsync).RequireScope(Scope.Read);
 
     private async Task ReadAsync(HttpContext context)
+    {
+        try
+        {
+            await (Interlocked.Increment(ref _underWay) <= MostAtOnce
+                ? AnswerTime.WriteAsync(context, over => ReadAsync(context, over), _stopping)
+                : new Problem(ProblemCatalogue.TooManyRequests, $"{MostAtOnce} such reports are being read.", retryAfter: RetryAfter).ExecuteAsync(context));
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _underWay);
+        }
+    }
+
+    private async Task ReadAsync(HttpContext context, CancellationToken over)
     {
         var app = Caller.Of(context).App;
         var output = context.Response.BodyWriter;
@@ -33,7 +54,7 @@ internal sealed class UnreachableUsers
         await using var json = new Utf8JsonWriter(output);
         var user = new Reach(null, 0, Standing.NoAddress);
         var pending = 0L;
-        await foreach (var owned in _devices.ExportAsync(app, context.RequestAborted))
+        await foreach (var owned in _devices.ExportAsync(app, over))
         {
             if (!string.Equals(owned.User, user.User, StringComparison.Ordinal))
             {
@@ -45,12 +66,12 @@ internal sealed class UnreachableUsers
             if (pending > FlushBytes)
             {
                 pending = 0;
-                await output.FlushAsync(context.RequestAborted);
+                await output.FlushAsync(over);
             }
         }
 
         Write(json, output, user);
-        await output.FlushAsync(context.RequestAborted);
+        await output.FlushAsync(over);
     }
 
     private Standing StandingOf(string app, Device device)
