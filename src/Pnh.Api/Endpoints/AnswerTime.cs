@@ -8,6 +8,8 @@ namespace Pnh.Api.Endpoints;
 /// </summary>
 internal sealed class AnswerTime : IDisposable
 {
+    // Both in real time, not the clock that tests set: a stop of the host is.
+
     /// <summary>Who reads at all has the last line, or an answer of usual size, in milliseconds. Sockets take as long to drain.</summary>
     private static readonly TimeSpan AfterStop = TimeSpan.FromSeconds(3);
 
