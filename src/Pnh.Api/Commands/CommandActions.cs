@@ -10,12 +10,14 @@ namespace Pnh.Api.Commands;
 /// <param name="SandboxAsync">Runs the stand-ins of the providers alone.</param>
 /// <param name="TokenAsync">Makes and prints a client token.</param>
 /// <param name="AddKeyAsync">Has the running hub make a publisher key, and prints it.</param>
+/// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
     Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
     Func<string[], CancellationToken, Task<int>> SandboxAsync,
     Func<TokenRequest, CommandOutput, Task<int>> TokenAsync,
     Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync,
+    Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
 /// <summary>What a node does.</summary>
@@ -38,4 +40,8 @@ internal sealed record AddKeyRequest(string App, Scope Scopes, string[] Configur
 internal sealed record BenchRequest(string[] Arguments, string[] Configuration);
 
 /// <summary>Where a command writes: results to one, complaints to the other, one line each.</summary>
-internal sealed record CommandOutput(TextWriter Out, TextWriter Error);
+internal sealed record CommandOutput(TextWriter Out, TextWriter Error)
+{
+    /// <summary>Whether a person reads it: what is redirected may be a log that many read, for long.</summary>
+    public bool IsTerminal { get; init; }
+}

@@ -43,7 +43,7 @@ internal static class KeysEndpoint
             context.Response.ContentType = RequestBody.Json;
             context.Response.Headers.CacheControl = "no-store";
             await using var json = new Utf8JsonWriter(context.Response.BodyWriter);
-            JsonSerializer.Serialize(json, new KeyResponseBody(secret, key.App, key.Scopes.Text().Split(' ')), KeysJson.Default.KeyResponseBody);
+            JsonSerializer.Serialize(json, new KeyResponseBody(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
             return null;
         }
     }
@@ -54,7 +54,7 @@ internal static class KeysEndpoint
         KeyRequestBody? request;
         try
         {
-            request = JsonSerializer.Deserialize(body, KeysJson.Default.KeyRequestBody);
+            request = JsonSerializer.Deserialize(body, OperationsJson.Default.KeyRequestBody);
         }
         catch (JsonException exception)
         {

@@ -14,6 +14,9 @@ internal sealed class ConsoleAccess
     /// <summary>How long a browser stays signed in.</summary>
     public static readonly TimeSpan SessionLife = TimeSpan.FromHours(12);
 
+    /// <summary>How long a link opens: whoever asked for it is there, and what stands in a terminal's history or a log later is worth nothing.</summary>
+    public static readonly TimeSpan LinkLife = TimeSpan.FromMinutes(15);
+
     // Unused links that still open; an older one is forgotten.
     private const int MaxTickets = 16;
 
@@ -37,7 +40,7 @@ internal sealed class ConsoleAccess
         _time = time;
     }
 
-    /// <summary>A link that signs one browser in, once; never logged by the hub, only printed to whoever started it.</summary>
+    /// <summary>A link that signs one browser in, once, within <see cref="LinkLife"/>; never logged by the hub, only given to whoever may read its data folder.</summary>
     /// <param name="operations">Address of the operations listener.</param>
     public Uri CreateLink(Uri operations)
     {
@@ -46,8 +49,9 @@ internal sealed class ConsoleAccess
         return new Uri(operations, $"{ConsoleEndpoints.Path}?ticket={ticket}");
     }
 
-    /// <summary>Uses a ticket up. The session's cookie value; null when the ticket is unknown or used.</summary>
-    public string? Redeem(string ticket) => _tickets.TryRemove(Hash(ticket), out _) ? Open() : null;
+    /// <summary>Uses a ticket up. The session's cookie value; null when the ticket is unknown, used or too old.</summary>
+    public string? Redeem(string ticket) =>
+        _tickets.TryRemove(Hash(ticket), out var since) && _time.GetUtcNow() - since <= LinkLife ? Open() : null;
 
     /// <summary>The session's cookie value for an admin key; null when it is none or too many were wrong lately.</summary>
     public string? SignIn(string key) => IsAdmin(key) ? Open() : null;

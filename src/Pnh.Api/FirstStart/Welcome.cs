@@ -1,4 +1,5 @@
 using Pnh.Api.Commands;
+using Pnh.Api.ConsolePage;
 
 namespace Pnh.Api.FirstStart;
 
@@ -8,17 +9,17 @@ internal static class Welcome
     /// <summary>Writes it, in one piece.</summary>
     /// <param name="output">Where to.</param>
     /// <param name="publicAddress">The public listener.</param>
-    /// <param name="consoleLink">One-time link.</param>
+    /// <param name="operationsAddress">The operations listener.</param>
+    /// <param name="consoleLink">One-time link; null where what is written is kept and read by others: then it says how to get one.</param>
     /// <param name="demoKey">The demo's publisher key; null when apps are configured.</param>
     /// <param name="sandbox">Whether the fake phones are there.</param>
-    public static void Write(TextWriter output, Uri publicAddress, Uri consoleLink, string? demoKey, bool sandbox)
+    public static void Write(TextWriter output, Uri publicAddress, Uri operationsAddress, Uri? consoleLink, string? demoKey, bool sandbox)
     {
-        output.WriteLine($"""
-            PNH {PnhCommandLine.Version} is running.
-
-            Console, works once:
-              {consoleLink}
-            """);
+        output.WriteLine($"PNH {PnhCommandLine.Version} is running.");
+        output.WriteLine();
+        output.WriteLine(consoleLink is null
+            ? $"Console: {new Uri(operationsAddress, ConsoleEndpoints.Path)}\n  pnh console, run as this hub's user with its configuration, prints a link that signs one browser in."
+            : $"Console, works once and for {ConsoleAccess.LinkLife.TotalMinutes:0} minutes; pnh console prints another link:\n  {consoleLink}");
         if (demoKey is not null)
         {
             output.WriteLine($$$"""

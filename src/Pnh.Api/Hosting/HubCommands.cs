@@ -22,7 +22,8 @@ internal static class HubCommands
         (request, cancellationToken) => ServeAsync(request, output, cancellationToken),
         (configuration, cancellationToken) => SandboxAsync(configuration, output, cancellationToken),
         MakeToken,
-        AddKeyAsync,
+        OperationsCommands.AddKeyAsync,
+        OperationsCommands.CreateConsoleLinkAsync,
         BenchAsync);
 
     private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)
@@ -44,7 +45,10 @@ internal static class HubCommands
             }
 
             await host.StartAsync(cancellationToken);
-            Welcome.Write(output.Out, host.PublicAddress, host.CreateConsoleLink(), host.Start.DemoKey, host.Start.Sandbox is not null);
+
+            // A log keeps what it is given, and more people read it than may sign in; the demo is a person's who tries it out.
+            var link = output.IsTerminal || host.Start.DemoKey is not null ? host.CreateConsoleLink() : null;
+            Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
             await host.WaitForShutdownAsync(cancellationToken);
             return 0;
         }
@@ -99,23 +103,6 @@ internal static class HubCommands
         }
     }
 
-    private static async Task<int> AddKeyAsync(AddKeyRequest request, CommandOutput output, CancellationToken cancellationToken)
-    {
-        if (Read(request.Configuration, output) is not { } options)
-        {
-            return ConfigurationErrors.ExitCode;
-        }
-
-        var answer = await KeysClient.AddAsync(options.OperationsUrls[0].ToClientUri(), options.Data, request.App, request.Scopes, cancellationToken);
-        if (answer.Secret is null)
-        {
-            return Fail(output, answer.Failure!);
-        }
-
-        await output.Out.WriteLineAsync(answer.Secret);
-        return 0;
-    }
-
     private static async Task<int> BenchAsync(BenchRequest request, CommandOutput output)
     {
         if (Read(request.Configuration, output) is not { } options)
@@ -130,7 +117,7 @@ internal static class HubCommands
     }
 
     /// <summary>The configuration of a command that runs beside a hub; the demo's token secret is taken from the data folder.</summary>
-    private static PnhOptions? Read(string[] tokens, CommandOutput output)
+    internal static PnhOptions? Read(string[] tokens, CommandOutput output)
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
@@ -146,7 +133,8 @@ internal static class HubCommands
         return read.Errors.None ? read.Options : null;
     }
 
-    private static int Fail(CommandOutput output, string line)
+    /// <summary>One line of complaint, and the exit code.</summary>
+    internal static int Fail(CommandOutput output, string line)
     {
         output.Error.WriteLine($"pnh: {line}");
         return FailedExitCode;

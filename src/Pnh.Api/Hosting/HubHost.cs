@@ -162,6 +162,7 @@ internal sealed class HubHost : IAsyncDisposable
         _app.MapConsole();
         _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
+        _app.MapConsoleLinks(CreateConsoleLink);
         var stored = Services.GetRequiredService<IPublisherKeyStore>();
         var time = Services.GetRequiredService<TimeProvider>();
         _app.MapKeys(

@@ -63,8 +63,8 @@ public sealed class KeysTests : IAsyncLifetime
     [Fact]
     public async Task Add_NoHubOrNoFolder_SaysWhatToDo()
     {
-        var noFolder = await KeysClient.AddAsync(new("http://localhost:1"), Path.Combine(_folder, "none"), "demo", Scope.Send, default);
-        var noHub = await KeysClient.AddAsync(new("http://127.0.0.1:1"), _folder, "demo", Scope.Send, default);
+        var noFolder = await KeysClient.AddAsync(new(new("http://localhost:1"), Path.Combine(_folder, "none")), "demo", Scope.Send, default);
+        var noHub = await KeysClient.AddAsync(new(new("http://127.0.0.1:1"), _folder), "demo", Scope.Send, default);
 
         Assert.Contains("start the hub first", noFolder.Failure, StringComparison.Ordinal);
         Assert.Contains("no hub answers", noHub.Failure, StringComparison.Ordinal);
@@ -90,7 +90,7 @@ public sealed class KeysTests : IAsyncLifetime
     }
 
     private Task<KeyAnswer> AddAsync(string app, Scope scopes) =>
-        KeysClient.AddAsync(new($"http://127.0.0.1:{_host.Operations}"), _folder, app, scopes, CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(20));
+        KeysClient.AddAsync(new(new($"http://127.0.0.1:{_host.Operations}"), _folder), app, scopes, CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(20));
 
     private Task SaveAsync(PublisherKey key, CancellationToken cancellationToken)
     {

@@ -103,6 +103,14 @@ public sealed class PnhCommandLineTests : IDisposable
     }
 
     [Fact]
+    public async Task Console_PassesConfigurationOnAndGivesItsExitCode()
+    {
+        Assert.Equal(6, await RunAsync("console", "--Pnh:Data=/var/lib/pnh"));
+
+        Assert.Equal(["--Pnh:Data=/var/lib/pnh"], Assert.IsType<string[]>(_ran));
+    }
+
+    [Fact]
     public async Task Version_IsThePrograms()
     {
         Assert.Equal(0, await RunAsync("--version"));
@@ -117,7 +125,7 @@ public sealed class PnhCommandLineTests : IDisposable
     {
         Assert.Equal(0, await RunAsync("--help"));
 
-        Assert.All(["serve", "sandbox", "token", "key", "bench"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
+        Assert.All(["serve", "sandbox", "token", "key", "console", "bench"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
     }
 
     [Fact]
@@ -145,7 +153,7 @@ public sealed class PnhCommandLineTests : IDisposable
 
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
-        (request, _) => Ran(request, 5));
+        (configuration, _, _) => Ran(configuration, 6), (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

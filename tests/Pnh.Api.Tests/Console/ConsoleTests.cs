@@ -25,6 +25,18 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Theory]
+    [InlineData(15 * 60, HttpStatusCode.SeeOther)]
+    [InlineData((15 * 60) + 1, HttpStatusCode.Unauthorized)]
+    public async Task Link_After15Minutes_IsRefused(int seconds, HttpStatusCode expected)
+    {
+        var link = Host.Access.CreateLink(Host.Address);
+        Time.Advance(TimeSpan.FromSeconds(seconds));
+
+        using var answer = await SendAsync(HttpMethod.Get, link.PathAndQuery);
+        Assert.Equal((expected, expected == HttpStatusCode.SeeOther), (answer.StatusCode, answer.Headers.Contains("Set-Cookie")));
+    }
+
+    [Theory]
     [InlineData("GET", "/console/stream")]
     [InlineData("POST", "/console/events")]
     [InlineData("GET", "/console/events/e-1")]

@@ -22,10 +22,24 @@ public sealed class ProgramStartTests
         folder.Delete(recursive: true);
     }
 
-    /// <summary>What the hub says up to a text; then it is ended.</summary>
-    private static async Task<string> StartAsync(string folder, string? zones, string until)
+    [Fact]
+    public async Task Start_OutputRedirected_PrintsALinkForTheDemoOnly()
     {
-        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), TestHub.Tokens(Path.Combine(folder, "data")))
+        var folder = Directory.CreateTempSubdirectory("pnh-");
+
+        var demo = await StartAsync(folder.FullName, null, until: "curl");
+        var hub = await StartAsync(folder.FullName, null, until: "pnh console", "--Pnh:Apps:shop:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:shop:Keys:0:Scopes=admin");
+
+        Assert.Matches(@"http://127\.0\.0\.1:\d+/console\?ticket=\S{43}\s", demo);
+        Assert.Matches(@"Console: http://127\.0\.0\.1:\d+/console\s", hub);
+        Assert.DoesNotContain("ticket", hub, StringComparison.Ordinal);
+        folder.Delete(recursive: true);
+    }
+
+    /// <summary>What the hub says up to a text; then it is ended.</summary>
+    private static async Task<string> StartAsync(string folder, string? zones, string until, params string[] configuration)
+    {
+        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), [.. TestHub.Tokens(Path.Combine(folder, "data")), .. configuration])
         {
             RedirectStandardOutput = true,
         };

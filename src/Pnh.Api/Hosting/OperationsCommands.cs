@@ -1,0 +1,41 @@
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>The commands that ask the running hub, at its operations listener: only it writes the database, and only it knows its console's tickets.</summary>
+internal static class OperationsCommands
+{
+    /// <summary><c>pnh key add</c>.</summary>
+    public static async Task<int> AddKeyAsync(AddKeyRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var answer = await KeysClient.AddAsync(HubOf(options), request.App, request.Scopes, cancellationToken);
+        return answer.Secret is { } secret ? Print(output, secret) : HubCommands.Fail(output, answer.Failure!);
+    }
+
+    /// <summary><c>pnh console</c>.</summary>
+    public static async Task<int> CreateConsoleLinkAsync(string[] configuration, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var (answer, failure) = await HubOf(options).AskAsync(
+            HttpMethod.Post, ConsoleLinkEndpoint.Path, body: null, OperationsJson.Default.ConsoleLinkBody, cancellationToken);
+        return answer is not null ? Print(output, answer.Link) : HubCommands.Fail(output, failure!);
+    }
+
+    private static OperationsClient HubOf(PnhOptions options) => new(options.OperationsUrls[0].ToClientUri(), options.Data);
+
+    private static int Print(CommandOutput output, string line)
+    {
+        output.Out.WriteLine(line);
+        return 0;
+    }
+}
