@@ -53,6 +53,9 @@ internal readonly record struct KeyHash(ulong A, ulong B, ulong C, ulong D)
     /// <summary>64 lower-case hexadecimal digits, as <c>SecretHash</c> and the key store have it.</summary>
     public string ToHex() => $"{A:x16}{B:x16}{C:x16}{D:x16}";
 
+    /// <summary>What people call the key by: the first 12 digits. It says nothing of the key itself.</summary>
+    public string ToId() => ToHex()[..12];
+
     /// <summary>The first bits are random already.</summary>
     public override int GetHashCode() => A.GetHashCode();
 

@@ -23,7 +23,7 @@ internal sealed class PublisherKeys
         _configured = configured.ToFrozenDictionary(static key => key.Hash, static key => Caller.OfPublisher(key.App, key.Scopes));
     }
 
-    /// <summary>Another number after each change: who remembers what <see cref="Find"/> said must ask again then.</summary>
+    /// <summary>Another number after each change: who remembers what <see cref="Find(ReadOnlySpan{char})"/> said must ask again then.</summary>
     public int Version => Volatile.Read(ref _version);
 
     /// <summary>The keys of all configured apps.</summary>
@@ -38,9 +38,15 @@ internal sealed class PublisherKeys
             return null;
         }
 
-        var hash = KeyHash.Of(secret);
-        return _configured.TryGetValue(hash, out var caller) || _added.TryGetValue(hash, out caller) ? caller : null;
+        return Find(KeyHash.Of(secret));
     }
+
+    /// <summary>The same of a key's hash.</summary>
+    public Caller? Find(KeyHash hash) => _configured.TryGetValue(hash, out var caller) || _added.TryGetValue(hash, out caller) ? caller : null;
+
+    /// <summary>The configuration's keys of an app.</summary>
+    public IEnumerable<PublisherKey> ConfiguredOf(string app) =>
+        _configured.Where(entry => entry.Value.App == app).Select(static entry => new PublisherKey(entry.Key, entry.Value.App, entry.Value.Scopes));
 
     /// <summary>Takes up a key from now on; false when it is known already.</summary>
     public bool Add(PublisherKey key)
@@ -48,5 +54,14 @@ internal sealed class PublisherKeys
         var isNew = !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
         Interlocked.Increment(ref _version);
         return isNew;
+    }
+
+    /// <summary>From now on nobody holds the key; false when it was none of those added.</summary>
+    public bool Remove(KeyHash hash)
+    {
+        // In this order: who asked before the key went remembers the old number.
+        var wasThere = _added.TryRemove(hash, out _);
+        Interlocked.Increment(ref _version);
+        return wasThere;
     }
 }

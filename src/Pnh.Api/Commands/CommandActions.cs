@@ -10,6 +10,8 @@ namespace Pnh.Api.Commands;
 /// <param name="SandboxAsync">Runs the stand-ins of the providers alone.</param>
 /// <param name="TokenAsync">Makes and prints a client token.</param>
 /// <param name="AddKeyAsync">Has the running hub make a publisher key, and prints it.</param>
+/// <param name="ListKeysAsync">Prints an app's publisher keys.</param>
+/// <param name="RevokeKeyAsync">Has the running hub revoke a publisher key.</param>
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
@@ -17,6 +19,8 @@ internal sealed record CommandActions(
     Func<string[], CancellationToken, Task<int>> SandboxAsync,
     Func<TokenRequest, CommandOutput, Task<int>> TokenAsync,
     Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync,
+    Func<ListKeysRequest, CommandOutput, CancellationToken, Task<int>> ListKeysAsync,
+    Func<RevokeKeyRequest, CommandOutput, CancellationToken, Task<int>> RevokeKeyAsync,
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
@@ -35,6 +39,12 @@ internal sealed record TokenRequest(string App, string User, string? Device, Tim
 
 /// <summary><c>pnh key add</c>.</summary>
 internal sealed record AddKeyRequest(string App, Scope Scopes, string[] Configuration);
+
+/// <summary><c>pnh key list</c>.</summary>
+internal sealed record ListKeysRequest(string App, string[] Configuration);
+
+/// <summary><c>pnh key revoke</c>. <paramref name="Id"/>: the beginning of the key's SHA-256.</summary>
+internal sealed record RevokeKeyRequest(string App, string Id, string[] Configuration);
 
 /// <summary><c>pnh bench</c>. <paramref name="Arguments"/>: the profile and its options, as the load tester takes them.</summary>
 internal sealed record BenchRequest(string[] Arguments, string[] Configuration);

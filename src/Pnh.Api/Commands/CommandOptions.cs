@@ -16,6 +16,10 @@ internal static class CommandOptions
     public static Option<string> Name(string name, string description, bool required) => Checked(name, description, required, text =>
         Ids.IsName(text) ? null : $"{name}: ids are 1 to 128 printable characters, not . or ..");
 
+    /// <summary><c>--id</c> of a key, required.</summary>
+    public static Option<string> KeyId() => Checked("--id", "The key's id, as key list shows it; its beginning is enough", required: true, static text =>
+        KeysEndpoint.IsId(text) ? null : $"--id: ids are {KeysEndpoint.FewestIdDigits} to 64 hexadecimal digits; pnh key list shows them");
+
     /// <summary><c>--ttl</c>, one hour unless given.</summary>
     public static Option<TimeSpan> Lifetime() => new("--ttl")
     {

@@ -20,4 +20,12 @@ internal static class KeysClient
         var (made, failure) = await hub.AskAsync(HttpMethod.Post, KeysEndpoint.Path, body, OperationsJson.Default.KeyResponseBody, cancellationToken);
         return new(made?.Key, failure);
     }
+
+    /// <summary>Asks for an app's keys.</summary>
+    public static Task<(KeyListBody? Answer, string? Failure)> ListAsync(OperationsClient hub, string app, CancellationToken cancellationToken) =>
+        hub.AskAsync(HttpMethod.Get, $"{KeysEndpoint.Path}?app={app}", body: null, OperationsJson.Default.KeyListBody, cancellationToken);
+
+    /// <summary>Has a key revoked; the answer is what it was.</summary>
+    public static Task<(KeyBody? Answer, string? Failure)> RevokeAsync(OperationsClient hub, string app, string id, CancellationToken cancellationToken) =>
+        hub.AskAsync(HttpMethod.Delete, $"{KeysEndpoint.Path}/{id}?app={app}", body: null, OperationsJson.Default.KeyBody, cancellationToken);
 }

@@ -1,54 +1,125 @@
 using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
+using Pnh.Core.Access;
 using Pnh.Core.Events;
 
 namespace Pnh.Api.Commands;
 
-/// <summary>Writes a key to stable storage; done when the task is. Throws <see cref="Core.Devices.StoreUnavailableException"/> when it cannot.</summary>
-internal delegate Task SavePublisherKey(PublisherKey key, CancellationToken cancellationToken);
-
 /// <summary>
-/// <c>POST /keys</c> on the operations listener, with the operator's secret: makes a publisher key, stores its hash, takes it up at once, and
-/// answers 201 with the secret. The running hub does it because one process writes the database.
+/// <c>/keys</c> on the operations listener, with the operator's secret: POST makes a publisher key, stores its hash, takes it up at once, and
+/// answers 201 with the secret; GET lists an app's; DELETE ends one at once. The running hub does it because one process writes the database.
 /// </summary>
-internal static class KeysEndpoint
+internal sealed class KeysEndpoint
 {
     /// <summary>The path.</summary>
     public const string Path = "/keys";
 
+    /// <summary>Fewest digits of an id: fewer would be a slip.</summary>
+    public const int FewestIdDigits = 4;
+
     private const int BodyBytes = 4 * 1024;
+    private readonly PublisherKeys _keys;
+    private readonly Func<string, bool> _isApp;
+    private readonly IPublisherKeyStore _store;
+    private readonly TimeProvider _time;
 
-    /// <summary>Maps it. Keys may be made for the apps that <paramref name="isApp"/> knows.</summary>
-    public static IEndpointConventionBuilder MapKeys(
-        this IEndpointRouteBuilder endpoints, PublisherKeys keys, Func<string, bool> isApp, SavePublisherKey save) =>
-        endpoints.MapPost(Path, (HttpContext context) => AddAsync(context, keys, isApp, save)).OnOperations().RequireOperator();
+    /// <summary>Keys may be made for the apps that <paramref name="isApp"/> knows.</summary>
+    public KeysEndpoint(PublisherKeys keys, Func<string, bool> isApp, IPublisherKeyStore store, TimeProvider time)
+    {
+        _keys = keys;
+        _isApp = isApp;
+        _store = store;
+        _time = time;
+    }
 
-    private static async Task AddAsync(HttpContext context, PublisherKeys keys, Func<string, bool> isApp, SavePublisherKey save)
+    /// <summary>True for what may name a key: the beginning of its SHA-256 in hexadecimal digits.</summary>
+    public static bool IsId(string text) => text.Length is >= FewestIdDigits and <= 64 && text.All(char.IsAsciiHexDigit);
+
+    /// <summary>Maps it.</summary>
+    public void Map(IEndpointRouteBuilder endpoints)
+    {
+        endpoints.MapPost(Path, AddAsync).OnOperations().RequireOperator();
+        endpoints.MapGet(Path, ListAsync).OnOperations().RequireOperator();
+        endpoints.MapDelete($"{Path}/{{id}}", RevokeAsync).OnOperations().RequireOperator();
+    }
+
+    private async Task AddAsync(HttpContext context)
     {
         using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, BodyBytes, context.RequestAborted);
-        var problem = body.Problem ?? Read(body.Bytes.Span, isApp, out var app, out var scopes) ?? await MakeAsync();
+        var (app, scopes) = ((string?)null, Scope.None);
+        var problem = body.Problem ?? Read(body.Bytes.Span, out app, out scopes);
         if (problem is not null)
         {
             await problem.ExecuteAsync(context);
+            return;
         }
 
-        async Task<Problem?> MakeAsync()
-        {
-            var (secret, key) = PublisherKey.Create(app!, scopes);
-            await save(key, context.RequestAborted);
-            keys.Add(key);
-            context.Response.StatusCode = StatusCodes.Status201Created;
-            context.Response.ContentType = RequestBody.Json;
-            context.Response.Headers.CacheControl = "no-store";
-            await using var json = new Utf8JsonWriter(context.Response.BodyWriter);
-            JsonSerializer.Serialize(json, new KeyResponseBody(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
-            return null;
-        }
+        var (secret, key) = PublisherKey.Create(app!, scopes);
+        await _store.AddAsync(key.ToStored(_time.GetUtcNow()), context.RequestAborted);
+        _keys.Add(key);
+        await AnswerAsync(
+            context, StatusCodes.Status201Created, new(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
     }
 
-    private static Problem? Read(ReadOnlySpan<byte> body, Func<string, bool> isApp, out string? app, out Scope scopes)
+    private async Task ListAsync(HttpContext context)
+    {
+        if (ReadApp(context, out var app) is { } problem)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        var stored = await _store.LoadAsync(context.RequestAborted);
+        KeyBody[] keys = [.. _keys.ConfiguredOf(app).Select(static key => Show(key, null)), .. stored.Where(key => key.App == app).Select(Show)];
+        await AnswerAsync(context, StatusCodes.Status200OK, new(keys), OperationsJson.Default.KeyListBody);
+    }
+
+    private async Task RevokeAsync(HttpContext context)
+    {
+        var id = PathId.TryRead(context, "id", out var read) && IsId(read) ? read.ToLowerInvariant() : null;
+        var problem = ReadApp(context, out var app) ?? (id is not null ? null : new Problem(
+            ProblemCatalogue.InvalidId, $"A key's id is the beginning of its SHA-256, {FewestIdDigits} to 64 hexadecimal digits."));
+        var found = problem is null ? await FindAsync(app, id!, context.RequestAborted) : [];
+        problem ??= FindRefusal(app, id!, found.Count);
+        if (problem is not null)
+        {
+            await problem.ExecuteAsync(context);
+            return;
+        }
+
+        // Stored first: a key that came back with the next start would be no revoked one.
+        await _store.RemoveAsync(found[0].Hash, context.RequestAborted);
+        _keys.Remove(Hash(found[0]));
+        await AnswerAsync(context, StatusCodes.Status200OK, Show(found[0]), OperationsJson.Default.KeyBody);
+    }
+
+    private async Task<List<StoredKey>> FindAsync(string app, string id, CancellationToken cancellationToken) =>
+        [.. (await _store.LoadAsync(cancellationToken)).Where(key => key.App == app && Hash(key).ToHex().StartsWith(id, StringComparison.Ordinal))];
+
+    /// <summary>Why no key is revoked; null = exactly one that may be has the id.</summary>
+    private Problem? FindRefusal(string app, string id, int stored)
+    {
+        var configured = _keys.ConfiguredOf(app).Count(key => key.Hash.ToHex().StartsWith(id, StringComparison.Ordinal));
+        return (stored, configured) switch
+        {
+            (0, 0) => new(ProblemCatalogue.NoSuchItem, $"App {app} has no key whose id begins with {id}."),
+            (1, 0) => null,
+            (0, 1) => new(
+                ProblemCatalogue.Forbidden, $"Key {id} stands in the configuration, Pnh:Apps:{app}:Keys: take it out there and start the hub again."),
+            _ => new(ProblemCatalogue.InvalidId, $"{stored + configured} keys of app {app} have ids that begin with {id}: give more digits."),
+        };
+    }
+
+    private Problem? ReadApp(HttpContext context, out string app)
+    {
+        app = context.Request.Query["app"].ToString();
+        return Ids.IsApp(app) && _isApp(app) ? null : new(ProblemCatalogue.InvalidQuery, errors: [new("/app", "unknown-app", "No such app is configured.")]);
+    }
+
+    private Problem? Read(ReadOnlySpan<byte> body, out string? app, out Scope scopes)
     {
         (app, scopes) = (null, Scope.None);
         KeyRequestBody? request;
@@ -67,7 +138,7 @@ internal static class KeysEndpoint
         }
 
         var errors = new List<FieldError>();
-        if (!Ids.IsApp(request.App) || !isApp(request.App))
+        if (!Ids.IsApp(request.App) || !_isApp(request.App))
         {
             errors.Add(new("/app", "unknown-app", "No such app is configured."));
         }
@@ -79,5 +150,20 @@ internal static class KeysEndpoint
 
         app = request.App;
         return errors.Count == 0 ? null : new(ProblemCatalogue.InvalidBody, errors: errors);
+    }
+
+    private static KeyHash Hash(StoredKey key) => KeyHash.FromBytes(key.Hash.Span);
+
+    private static KeyBody Show(StoredKey stored) => Show(PublisherKey.Of(stored), stored.CreatedAt);
+
+    private static KeyBody Show(PublisherKey key, DateTimeOffset? madeAt) => new(key.Hash.ToId(), key.Scopes.Text().Split(' '), madeAt);
+
+    private static async Task AnswerAsync<T>(HttpContext context, int status, T body, JsonTypeInfo<T> type)
+    {
+        context.Response.StatusCode = status;
+        context.Response.ContentType = RequestBody.Json;
+        context.Response.Headers.CacheControl = "no-store";
+        await using var json = new Utf8JsonWriter(context.Response.BodyWriter);
+        JsonSerializer.Serialize(json, body, type);
     }
 }

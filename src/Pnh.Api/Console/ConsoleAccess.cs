@@ -2,6 +2,7 @@ using System.Buffers.Text;
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using System.Text;
+using Pnh.Api.Access;
 
 namespace Pnh.Api.ConsolePage;
 
@@ -26,8 +27,8 @@ internal sealed class ConsoleAccess
     // Wrong keys in a minute, from anybody: keys are 256 bits, this only keeps the log and the hashing quiet.
     private const int MaxFailures = 10;
 
-    private readonly ConcurrentDictionary<string, DateTimeOffset> _tickets = new(StringComparer.Ordinal);
-    private readonly ConcurrentDictionary<string, DateTimeOffset> _sessions = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, Entry> _tickets = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, Entry> _sessions = new(StringComparer.Ordinal);
     private readonly Lock _failing = new();
     private readonly ConsoleAccessOptions _options;
     private readonly TimeProvider _time;
@@ -45,16 +46,16 @@ internal sealed class ConsoleAccess
     public Uri CreateLink(Uri operations)
     {
         var ticket = NewSecret();
-        Keep(_tickets, ticket, _time.GetUtcNow(), MaxTickets);
+        Keep(_tickets, ticket, new(_time.GetUtcNow(), null), MaxTickets);
         return new Uri(operations, $"{ConsoleEndpoints.Path}?ticket={ticket}");
     }
 
     /// <summary>Uses a ticket up. The session's cookie value; null when the ticket is unknown, used or too old.</summary>
     public string? Redeem(string ticket) =>
-        _tickets.TryRemove(Hash(ticket), out var since) && _time.GetUtcNow() - since <= LinkLife ? Open() : null;
+        _tickets.TryRemove(Hash(ticket), out var made) && _time.GetUtcNow() - made.Since <= LinkLife ? Open(null) : null;
 
     /// <summary>The session's cookie value for an admin key; null when it is none or too many were wrong lately.</summary>
-    public string? SignIn(string key) => IsAdmin(key) ? Open() : null;
+    public string? SignIn(string key) => IsAdmin(key) ? Open(KeyHash.Of(key)) : null;
 
     /// <summary>True for an admin key. After ten wrong ones in a minute every key is refused until the minute is over.</summary>
     public bool IsAdmin(string key)
@@ -72,7 +73,7 @@ internal sealed class ConsoleAccess
                 return false;
             }
 
-            if (_options.IsAdminKey(key))
+            if (Holds(key))
             {
                 return true;
             }
@@ -82,9 +83,12 @@ internal sealed class ConsoleAccess
         }
     }
 
-    /// <summary>True while the cookie's session lives.</summary>
-    public bool IsSignedIn(string cookie) =>
-        _sessions.TryGetValue(Hash(cookie), out var since) && _time.GetUtcNow() - since < SessionLife;
+    /// <summary>The same without counting: for a key that was let in before, and may have been revoked.</summary>
+    public bool Holds(string key) => key.Length <= PublisherKeys.SecretCharacters && _options.IsAdmin(KeyHash.Of(key));
+
+    /// <summary>True while the cookie's session lives: 12 hours, and no longer than the key that opened it.</summary>
+    public bool IsSignedIn(string cookie) => _sessions.TryGetValue(Hash(cookie), out var session)
+        && _time.GetUtcNow() - session.Since < SessionLife && (session.Key is not { } key || _options.IsAdmin(key));
 
     /// <summary>Ends the cookie's session.</summary>
     public void SignOut(string cookie) => _sessions.TryRemove(Hash(cookie), out _);
@@ -97,20 +101,25 @@ internal sealed class ConsoleAccess
 
     private static string Hash(string secret) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(secret)));
 
-    private static void Keep(ConcurrentDictionary<string, DateTimeOffset> table, string secret, DateTimeOffset now, int most)
+    private static void Keep(ConcurrentDictionary<string, Entry> table, string secret, Entry entry, int most)
     {
         while (table.Count >= most && !table.IsEmpty)
         {
-            table.TryRemove(table.MinBy(static entry => entry.Value).Key, out _);
+            table.TryRemove(table.MinBy(static known => known.Value.Since).Key, out _);
         }
 
-        table[Hash(secret)] = now;
+        table[Hash(secret)] = entry;
     }
 
-    private string Open()
+    private string Open(KeyHash? key)
     {
         var cookie = NewSecret();
-        Keep(_sessions, cookie, _time.GetUtcNow(), MaxSessions);
+        Keep(_sessions, cookie, new(_time.GetUtcNow(), key), MaxSessions);
         return cookie;
     }
+
+    /// <summary>A ticket or a session.</summary>
+    /// <param name="Since">When it was made.</param>
+    /// <param name="Key">The key that opened the session; null = a link did.</param>
+    private readonly record struct Entry(DateTimeOffset Since, KeyHash? Key);
 }

@@ -1,10 +1,12 @@
+using Pnh.Api.Access;
+
 namespace Pnh.Api.ConsolePage;
 
 /// <summary>Who gets in.</summary>
 internal sealed class ConsoleAccessOptions
 {
-    /// <summary>True for a key that may administer. Compares in constant time; gets whatever a stranger sends.</summary>
-    public required Func<string, bool> IsAdminKey { get; init; }
+    /// <summary>True for the hash of a key that may administer now; asked again while somebody is signed in with it.</summary>
+    public required Func<KeyHash, bool> IsAdmin { get; init; }
 
     /// <summary>
     /// Host names (no ports) under which the operations listener is known, besides localhost and the loopback addresses. Any other Host is

@@ -29,7 +29,7 @@ internal static class ConsoleEndpoints
         var access = services.GetRequiredService<ConsoleAccess>();
         var files = services.GetRequiredService<PageFiles>();
         var source = services.GetRequiredService<IConsoleSource>();
-        var stream = new SnapshotStream(services.GetRequiredService<SnapshotFeed>(), services.GetRequiredService<IHostApplicationLifetime>());
+        var stream = new SnapshotStream(services.GetRequiredService<SnapshotFeed>(), access, services.GetRequiredService<IHostApplicationLifetime>());
         var console = endpoints.MapGroup(Path).OnOperations().AllowAnyone().ExcludeFromDescription();
 
         RequestDelegate Open(RequestDelegate next) => context => ConsoleGate.CheckOrigin(context, access)?.ExecuteAsync(context) ?? next(context);

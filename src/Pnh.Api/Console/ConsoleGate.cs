@@ -40,9 +40,13 @@ internal static class ConsoleGate
     {
         var request = context.Request;
         return HasBearer(request)
-            ? access.IsAdmin(request.Headers.Authorization.ToString()[Bearer.Length..].Trim())
+            ? access.IsAdmin(KeyOf(request))
             : request.Cookies.TryGetValue(Cookie, out var cookie) && access.IsSignedIn(cookie);
     }
+
+    /// <summary>True while who was let in would be again: for an answer that goes on. Ten wrong keys of somebody else do not end it.</summary>
+    public static bool MayGoOn(HttpContext context, ConsoleAccess access) =>
+        HasBearer(context.Request) ? access.Holds(KeyOf(context.Request)) : IsSignedIn(context, access);
 
     /// <summary>Gives the browser its session.</summary>
     public static void SetCookie(HttpContext context, string value) => context.Response.Cookies.Append(Cookie, value, new CookieOptions
@@ -53,6 +57,8 @@ internal static class ConsoleGate
         Path = ConsoleEndpoints.Path,
         MaxAge = ConsoleAccess.SessionLife,
     });
+
+    private static string KeyOf(HttpRequest request) => request.Headers.Authorization.ToString()[Bearer.Length..].Trim();
 
     private static bool HasBearer(HttpRequest request) =>
         request.Headers.Authorization.ToString().StartsWith(Bearer, StringComparison.OrdinalIgnoreCase);

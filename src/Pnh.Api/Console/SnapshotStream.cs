@@ -6,15 +6,19 @@ namespace Pnh.Api.ConsolePage;
 internal sealed class SnapshotStream
 {
     private readonly SnapshotFeed _feed;
+    private readonly ConsoleAccess _access;
     private readonly IHostApplicationLifetime _lifetime;
 
-    public SnapshotStream(SnapshotFeed feed, IHostApplicationLifetime lifetime)
+    public SnapshotStream(SnapshotFeed feed, ConsoleAccess access, IHostApplicationLifetime lifetime)
     {
         _feed = feed;
+        _access = access;
         _lifetime = lifetime;
     }
 
-    /// <summary>Until the viewer goes or the hub stops: an endless answer would hold the shutdown up.</summary>
+    /// <summary>
+    /// Until the viewer goes, is signed in no more, or the hub stops: an endless answer would hold the shutdown up, and show the hub to a key that was revoked.
+    /// </summary>
     public async Task RunAsync(HttpContext context)
     {
         if (_feed.Join() is not { } snapshots)
@@ -30,6 +34,11 @@ internal sealed class SnapshotStream
             context.Response.Headers.CacheControl = "no-store";
             await foreach (var snapshot in snapshots.ReadAllAsync(ending.Token))
             {
+                if (!ConsoleGate.MayGoOn(context, _access))
+                {
+                    return;
+                }
+
                 await context.Response.Body.WriteAsync(snapshot, ending.Token);
                 await context.Response.Body.FlushAsync(ending.Token);
             }

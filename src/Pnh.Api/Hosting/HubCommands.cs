@@ -23,6 +23,8 @@ internal static class HubCommands
         (configuration, cancellationToken) => SandboxAsync(configuration, output, cancellationToken),
         MakeToken,
         OperationsCommands.AddKeyAsync,
+        OperationsCommands.ListKeysAsync,
+        OperationsCommands.RevokeKeyAsync,
         OperationsCommands.CreateConsoleLinkAsync,
         BenchAsync);
 

@@ -163,12 +163,11 @@ internal sealed class HubHost : IAsyncDisposable
         _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
         _app.MapConsoleLinks(CreateConsoleLink);
-        var stored = Services.GetRequiredService<IPublisherKeyStore>();
-        var time = Services.GetRequiredService<TimeProvider>();
-        _app.MapKeys(
+        new KeysEndpoint(
             Services.GetRequiredService<PublisherKeys>(),
             _start.Options.Apps.ContainsKey,
-            (key, cancellationToken) => stored.AddAsync(key.ToStored(time.GetUtcNow()), cancellationToken));
+            Services.GetRequiredService<IPublisherKeyStore>(),
+            Services.GetRequiredService<TimeProvider>()).Map(_app);
     }
 
     private Uri Addresses(int count, int skip) => count == 0

@@ -123,8 +123,7 @@ internal static class HubServices
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
         .AddSingleton(provider => new ConsoleAccessOptions
         {
-            IsAdminKey = key => key.Length <= PublisherKeys.SecretCharacters
-                && (KeyHash.Of(key) == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key))),
+            IsAdmin = key => key == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key)),
             HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host)],
         })
         .AddConsole();

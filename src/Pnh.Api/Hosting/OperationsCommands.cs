@@ -1,3 +1,4 @@
+using System.Globalization;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 
@@ -16,6 +17,38 @@ internal static class OperationsCommands
 
         var answer = await KeysClient.AddAsync(HubOf(options), request.App, request.Scopes, cancellationToken);
         return answer.Secret is { } secret ? Print(output, secret) : HubCommands.Fail(output, answer.Failure!);
+    }
+
+    /// <summary><c>pnh key list</c>: a line per key, its parts in columns.</summary>
+    public static async Task<int> ListKeysAsync(ListKeysRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var (answer, failure) = await KeysClient.ListAsync(HubOf(options), request.App, cancellationToken);
+        foreach (var key in answer?.Keys ?? [])
+        {
+            var made = key.MadeAt?.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture) ?? "configuration";
+            Print(output, $"{key.Id}  {made,-20}  {string.Join(',', key.Scopes)}");
+        }
+
+        return answer is not null ? 0 : HubCommands.Fail(output, failure!);
+    }
+
+    /// <summary><c>pnh key revoke</c>.</summary>
+    public static async Task<int> RevokeKeyAsync(RevokeKeyRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var (answer, failure) = await KeysClient.RevokeAsync(HubOf(options), request.App, request.Id, cancellationToken);
+        return answer is not null
+            ? Print(output, $"{answer.Id} is revoked ({string.Join(',', answer.Scopes)})")
+            : HubCommands.Fail(output, failure!);
     }
 
     /// <summary><c>pnh console</c>.</summary>

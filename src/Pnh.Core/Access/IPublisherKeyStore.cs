@@ -10,6 +10,9 @@ public interface IPublisherKeyStore
 
     /// <summary>Keeps a key; when the task completes it is on stable storage. A key with the same hash is replaced.</summary>
     Task AddAsync(StoredKey key, CancellationToken cancellationToken);
+
+    /// <summary>Forgets the key with this hash; when the task completes that is on stable storage. False when there was none.</summary>
+    Task<bool> RemoveAsync(ReadOnlyMemory<byte> hash, CancellationToken cancellationToken);
 }
 
 /// <summary>A publisher key as it is kept: never the key itself.</summary>

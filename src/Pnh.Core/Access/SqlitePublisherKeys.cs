@@ -7,6 +7,7 @@ namespace Pnh.Core.Access;
 internal sealed class SqlitePublisherKeys : IPublisherKeyStore
 {
     private const string Insert = "INSERT OR REPLACE INTO keys(hash, app, scopes, created) VALUES(?, ?, ?, ?)";
+    private const string Delete = "DELETE FROM keys WHERE hash = ?";
     private const string Select = "SELECT app, hash, scopes, created FROM keys ORDER BY created, hash";
 
     private readonly SqliteEngine _engine;
@@ -28,6 +29,16 @@ internal sealed class SqlitePublisherKeys : IPublisherKeyStore
         {
             database.Statement(Insert).Bind(1, key.Hash.Span).Bind(2, key.App).Bind(3, string.Join(' ', key.Scopes)).Bind(4, key.CreatedAt).Execute();
             return true;
+        });
+    }
+
+    public Task<bool> RemoveAsync(ReadOnlyMemory<byte> hash, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return _engine.Writer.WriteAsync(database =>
+        {
+            database.Statement(Delete).Bind(1, hash.Span).Execute();
+            return database.Changes > 0;
         });
     }
 

@@ -45,6 +45,10 @@ public sealed class PnhCommandLineTests : IDisposable
     [InlineData("token --app demo --user ada --ttl soon", "--ttl")]
     [InlineData("key add --app demo", "--scope")]
     [InlineData("key add --app demo --scope send,fly", "fly")]
+    [InlineData("key list", "--app")]
+    [InlineData("key revoke --app demo", "--id")]
+    [InlineData("key revoke --app demo --id 12g4", "--id")]
+    [InlineData("key revoke --app demo --id 123", "--id")]
     [InlineData("key", "")]
     [InlineData("bench", "profile")]
     public async Task Run_WrongUse_Exits2WithALineAndRunsNothing(string line, string expected)
@@ -80,6 +84,18 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(0, await RunAsync("key", "add", "--app", "demo", "--scope", "send,read"));
 
         Assert.Equal(("demo", Scope.Send | Scope.Read), (((AddKeyRequest)_ran!).App, ((AddKeyRequest)_ran).Scopes));
+    }
+
+    [Fact]
+    public async Task KeyListAndRevoke_AppAndId_AreRead()
+    {
+        Assert.Equal(0, await RunAsync("key", "list", "--app", "demo", "--Pnh:Data=x"));
+        var list = Assert.IsType<ListKeysRequest>(_ran);
+        Assert.Equal(0, await RunAsync("key", "revoke", "--app", "demo", "--id", "3f2a9c01b7de", "--Pnh:Data=x"));
+        var revoke = Assert.IsType<RevokeKeyRequest>(_ran);
+
+        Assert.Equal(("demo", "demo", "3f2a9c01b7de"), (list.App, revoke.App, revoke.Id));
+        Assert.Equal(["--Pnh:Data=x", "--Pnh:Data=x"], [.. list.Configuration, .. revoke.Configuration]);
     }
 
     [Theory]
@@ -153,7 +169,7 @@ public sealed class PnhCommandLineTests : IDisposable
 
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
-        (configuration, _, _) => Ran(configuration, 6), (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

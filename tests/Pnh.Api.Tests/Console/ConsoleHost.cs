@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Pnh.Api.Access;
 using Pnh.Api.ConsolePage;
 
 namespace Pnh.Api.Tests.ConsolePage;
@@ -43,7 +44,7 @@ internal sealed class ConsoleHost : IAsyncDisposable
         var console = Build(services => services
             .AddSingleton(time ?? TimeProvider.System)
             .AddSingleton<IConsoleSource>(hub)
-            .AddSingleton(new ConsoleAccessOptions { IsAdminKey = key => key == AdminKey, HostNames = ["ops.example.com"] })
+            .AddSingleton(new ConsoleAccessOptions { IsAdmin = key => !hub.IsKeyRevoked && key == KeyHash.Of(AdminKey), HostNames = ["ops.example.com"] })
             .AddConsole());
         console.MapConsole();
         await console.StartAsync();

@@ -70,9 +70,52 @@ public sealed class ConsoleStreamTests : ConsoleTestBase
         streams.ForEach(static stream => stream.Dispose());
     }
 
-    private async Task<Stream> OpenStreamAsync(string cookie)
+    [Fact]
+    public async Task Stream_SessionOver_Ends()
     {
-        var answer = await SendAsync(HttpMethod.Get, "/console/stream", cookie);
+        var cookie = await SignInAsync();
+        Time.Advance(TimeSpan.FromHours(12) - TimeSpan.FromSeconds(1));
+        using var stream = await OpenStreamAsync(cookie);
+        await ReadEventAsync(stream);
+        Time.Advance(TimeSpan.FromSeconds(1));
+        await AssertEndsAsync(stream);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Stream_KeyRevoked_Ends(bool signedIn)
+    {
+        using var stream = signedIn ? await OpenStreamAsync(await SignInAsync()) : await OpenStreamAsync(null, ConsoleHost.AdminKey);
+        await ReadEventAsync(stream);
+        Host.Hub.IsKeyRevoked = true;
+        Time.Advance(TimeSpan.FromSeconds(1));
+        await AssertEndsAsync(stream);
+    }
+
+    [Fact]
+    public async Task Stream_TenWrongKeysOfSomebodyElse_GoesOn()
+    {
+        using var stream = await OpenStreamAsync(null, ConsoleHost.AdminKey);
+        await ReadEventAsync(stream);
+        for (var i = 0; i < 10; i++)
+        {
+            (await SignInAsync($"wrong-{i}")).Dispose();
+        }
+
+        Time.Advance(TimeSpan.FromSeconds(1));
+        Assert.StartsWith("event: snapshot", await ReadEventAsync(stream), StringComparison.Ordinal);
+    }
+
+    private static async Task AssertEndsAsync(Stream stream)
+    {
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(10));
+        Assert.Equal(0, await stream.ReadAsync(new byte[64 * 1024], limit.Token));
+    }
+
+    private async Task<Stream> OpenStreamAsync(string? cookie, string? key = null)
+    {
+        var answer = await SendAsync(HttpMethod.Get, "/console/stream", cookie, key: key);
         Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
         return await answer.Content.ReadAsStreamAsync();
     }

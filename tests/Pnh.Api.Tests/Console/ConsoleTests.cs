@@ -131,6 +131,20 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Fact]
+    public async Task Session_KeyRevoked_IsOver_AndALinksIsNot()
+    {
+        using var opened = await SendAsync(HttpMethod.Get, Host.Access.CreateLink(Host.Address).PathAndQuery);
+        var byLink = opened.Headers.GetValues("Set-Cookie").Single().Split(';')[0];
+        var byKey = await SignInAsync();
+        Host.Hub.IsKeyRevoked = true;
+
+        using var refused = await SendAsync(HttpMethod.Post, "/console/token", byKey, Origin, "{}");
+        Assert.Equal(HttpStatusCode.Unauthorized, refused.StatusCode);
+        using var goesOn = await SendAsync(HttpMethod.Post, "/console/token", byLink, Origin, "{}");
+        Assert.Equal(HttpStatusCode.OK, goesOn.StatusCode);
+    }
+
+    [Fact]
     public async Task Page_HasStrictPolicyAndETag_AndIs304WhenUnchanged()
     {
         using var first = await SendAsync(HttpMethod.Get, "/console/console.js");

@@ -38,6 +38,8 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 
     public bool Fails { get; set; }
 
+    public bool IsKeyRevoked { get; set; }
+
     /// <summary>Sessions in the table besides the open tabs.</summary>
     public int MadeUpSessions { get; set; } = 5;
 

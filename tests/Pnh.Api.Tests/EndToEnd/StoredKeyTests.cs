@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.Access;
+using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
 using Pnh.Core.Access;
@@ -31,6 +32,57 @@ public sealed class StoredKeyTests
         Assert.NotNull(keys.Find(kept.Secret));
         Assert.Null(keys.Find(gone.Secret));
         Assert.Single(log.Warnings, static line => line.Contains("gone", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Revoke_KeyOfAnOpenConnection_IsRefusedAtOnceAndAfterARestart()
+    {
+        const string body = """{"to":{"user":"x"},"class":"transient"}""";
+        await using var first = await TestHub.StartAsync();
+        var hub = new OperationsClient(first.Host.OperationsAddress, first.Folder);
+        var key = (await KeysClient.AddAsync(hub, "demo", Scope.Send, CancellationToken.None)).Secret!;
+        Assert.Equal(202, (await first.SendAsync("POST", "/v1/events", body, credential: key)).Status);
+        Assert.Equal(202, (await first.SendAsync("POST", "/v1/events", body, credential: key)).Status);
+
+        var (revoked, failure) = await KeysClient.RevokeAsync(hub, "demo", KeyHash.Of(key).ToId(), CancellationToken.None);
+
+        Assert.Null(failure);
+        Assert.Equal(KeyHash.Of(key).ToId(), revoked!.Id);
+        Assert.Equal(401, (await first.SendAsync("POST", "/v1/events", body, credential: key)).Status);
+        Assert.Equal(202, (await first.SendAsync("POST", "/v1/events", body)).Status);
+        await first.Host.DisposeAsync();
+        await using var second = await TestHub.StartAsync(first.Folder);
+        Assert.Equal(401, (await second.SendAsync("POST", "/v1/events", body, credential: key)).Status);
+    }
+
+    [Fact]
+    public async Task Commands_AddListRevoke_OnARunningHub()
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var printed = new StringWriter();
+        using var complaint = new StringWriter();
+        var output = new CommandOutput(printed, complaint);
+
+        Assert.Equal(0, await RunAsync("add", "--scope", "send,read"));
+        var id = KeyHash.Of(Take()).ToHex()[..12];
+        Assert.Equal(0, await RunAsync("list"));
+        Assert.Matches($@"^[0-9a-f]{{12}}  configuration         send,register,read,admin\n{id}  20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ  send,read$", Take());
+        Assert.Equal(0, await RunAsync("revoke", "--id", id));
+        Assert.Equal($"{id} is revoked (send,read)", Take());
+        Assert.Equal(1, await RunAsync("revoke", "--id", id));
+        Assert.EndsWith($"refused (404): App demo has no key whose id begins with {id}.", complaint.ToString().Trim(), StringComparison.Ordinal);
+
+        Task<int> RunAsync(string verb, params string[] options) => PnhCommandLine.RunAsync(
+            ["key", verb, "--app", "demo", .. options, $"--Pnh:Data={hub.Folder}", $"--Pnh:OperationsUrls={hub.Host.OperationsAddress}"],
+            HubCommands.Create(output),
+            output).WaitAsync(TimeSpan.FromSeconds(20));
+
+        string Take()
+        {
+            var text = printed.ToString().Trim().ReplaceLineEndings("\n");
+            printed.GetStringBuilder().Clear();
+            return text;
+        }
     }
 
     private sealed class Lines : ILoggerProvider, ILogger

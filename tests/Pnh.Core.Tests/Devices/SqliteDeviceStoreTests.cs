@@ -162,6 +162,20 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task Keys_Remove_ForgetsThatKeyOnly()
+    {
+        var gone = new StoredKey("demo", SHA256.HashData("a"u8), ["send"], DateTimeOffset.UnixEpoch);
+        var kept = gone with { Hash = SHA256.HashData("b"u8) };
+        await Sqlite.Keys.AddAsync(gone, CancellationToken.None);
+        await Sqlite.Keys.AddAsync(kept, CancellationToken.None);
+
+        Assert.True(await Sqlite.Keys.RemoveAsync(gone.Hash, CancellationToken.None));
+        Assert.False(await Sqlite.Keys.RemoveAsync(gone.Hash, CancellationToken.None));
+
+        Assert.Equal(kept.Hash.ToArray(), Assert.Single(await Sqlite.Keys.LoadAsync(CancellationToken.None)).Hash.ToArray());
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task Keys_AddLoad_KeepsHashesOnly()
     {
         var secret = "pnh_verysecret";
