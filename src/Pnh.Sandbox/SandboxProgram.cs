@@ -1,3 +1,6 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+
 namespace Pnh.Sandbox;
 
 /// <summary>The sandbox alone, as a program: <c>pnh sandbox</c>.</summary>
@@ -51,8 +54,11 @@ public static class SandboxProgram
             Phones          curl --cacert '{{credentials.CaFile}}' {{fcm}}/sandbox/phones
             Script          curl --cacert '{{credentials.CaFile}}' -X PUT -d '{"kind":"unregistered"}' {{fcm}}/sandbox/scripts/ADDRESS
 
-            To send a hub's pushes here, start it with (app "demo"; the topic is any bundle id):
+            To send a hub's pushes here, start it with (app "demo"; the topic is any bundle id; key and secret are new ones):
             export SSL_CERT_FILE='{{credentials.CaFile}}'
+            export Pnh__Apps__demo__Keys__0__Secret={{NewSecret()}}
+            export Pnh__Apps__demo__Keys__0__Scopes='send register read admin'
+            export Pnh__Apps__demo__Tokens__Hs256Secret={{NewSecret()}}
             export Pnh__Apps__demo__Apns__0__TeamId={{credentials.TeamId}}
             export Pnh__Apps__demo__Apns__0__KeyId={{credentials.KeyId}}
             export Pnh__Apps__demo__Apns__0__KeyFile='{{credentials.KeyFile}}'
@@ -67,4 +73,6 @@ public static class SandboxProgram
             export Pnh__Apps__demo__WebPush__0__AllowLoopback=true
             """;
     }
+
+    private static string NewSecret() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(32));
 }

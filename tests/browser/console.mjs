@@ -47,6 +47,7 @@ async function clickThrough(page, failures) {
   if (new URL(page.url()).search) throw new Error(`the ticket stayed in the address ${page.url()}`);
   await until('the stream is live', () => text(page, '#live-text'), (value) => value === 'live');
   await until('this tab is connected', () => text(page, '#tab-text'), (value) => value.startsWith('connected'));
+  await until('the form names its app', () => text(page, '#publish-app'), (value) => value.includes('demo'));
   const user = await page.inputValue('#user');
   await until(`the sessions table shows the tab of ${user}`, () => page.locator('#sessions tbody').textContent(), (value) => value.includes(user));
 

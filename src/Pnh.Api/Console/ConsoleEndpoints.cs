@@ -120,7 +120,7 @@ internal static class ConsoleEndpoints
     {
         if (await source.CreateTabTokenAsync(context.RequestAborted) is not { } token)
         {
-            await new Problem(ProblemCatalogue.NoSuchItem, "There is no demo user for this tab.").ExecuteAsync(context);
+            await new Problem(ProblemCatalogue.NoSuchItem, "This hub is no first start, so there is no demo user for this tab.").ExecuteAsync(context);
             return;
         }
 

@@ -1,9 +1,9 @@
 using System.IO.Pipelines;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
-using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
+using Pnh.Api.Hosting;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets;
@@ -15,11 +15,12 @@ using Pnh.Sandbox;
 
 namespace Pnh.Api.ConsolePage;
 
-/// <summary>The console's view of the running hub. It acts for one app: the demo, or the first configured one by name.</summary>
+/// <summary>The console's view of the running hub. It acts for one app, the first by name: on a first start that is the demo, the only one.</summary>
 internal sealed class HubConsole : IConsoleSource
 {
     private static readonly TimeSpan TabTokenLife = TimeSpan.FromHours(12);
-    private readonly PnhOptions _options;
+    private readonly string? _app;
+    private readonly bool _isDemo;
     private readonly SandboxServer? _sandbox;
     private readonly Hub _hub;
     private readonly IDeviceStore _devices;
@@ -31,11 +32,12 @@ internal sealed class HubConsole : IConsoleSource
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
-        PnhOptions options, SandboxServer? sandbox, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
+        HubStart start, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
         ClientTokens tokens, TimelineEndpoint timeline, TimeProvider time)
     {
-        _options = options;
-        _sandbox = sandbox;
+        _app = start.Options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault();
+        _isDemo = start.DemoKey is not null;
+        _sandbox = start.Sandbox;
         _hub = hub;
         _devices = devices;
         _intake = intake;
@@ -49,14 +51,13 @@ internal sealed class HubConsole : IConsoleSource
     /// <summary>The public listener as a browser on this machine reaches it; set when the port is known.</summary>
     public Uri? PublicAddress { get; set; }
 
-    private string? App => _options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault();
-
     public ConsoleSnapshot Snapshot()
     {
         var totals = _metrics.Snapshot();
         return new ConsoleSnapshot(
             PnhCommandLine.Version,
             _startedAt,
+            _app,
             totals,
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
             [.. _sockets.Snapshot(10 * ConsoleSnapshot.MaxSessions).OrderByDescending(static s => s.Since).Take(ConsoleSnapshot.MaxSessions).Select(Row)],
@@ -87,11 +88,12 @@ internal sealed class HubConsole : IConsoleSource
     }
 
     public Task WriteTimelineAsync(HttpContext context, string id) =>
-        App is { } app ? _timeline.WriteAsync(context, app, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
+        _app is { } app ? _timeline.WriteAsync(context, app, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
 
+    // Only of the demo that this hub made itself: a configured app may bear its name too, and its user is nobody to act for.
     public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken)
     {
-        if (!_options.Apps.ContainsKey(DemoApp.Name) || PublicAddress is null)
+        if (!_isDemo || PublicAddress is null)
         {
             return ValueTask.FromResult<TabToken?>(null);
         }
@@ -103,7 +105,7 @@ internal sealed class HubConsole : IConsoleSource
 
     private Event? Read(ReadOnlyMemory<byte> body, out Problem? problem)
     {
-        if (App is not { } app)
+        if (_app is not { } app)
         {
             problem = new Problem(ProblemCatalogue.NoSuchItem, "No app is configured.");
             return null;

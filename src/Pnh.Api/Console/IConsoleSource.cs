@@ -39,6 +39,7 @@ internal sealed record TabToken(string Token, string User, string? Device, strin
 /// <summary>What the page shows.</summary>
 /// <param name="Version">Of the hub.</param>
 /// <param name="StartedAt">When the hub started.</param>
+/// <param name="App">The app that the form acts for; null = none is configured.</param>
 /// <param name="Totals">Counters; the page makes rates of them.</param>
 /// <param name="SessionCount">All live sessions.</param>
 /// <param name="Sessions">The newest of them; at most <see cref="MaxSessions"/> are sent to the page.</param>
@@ -46,6 +47,7 @@ internal sealed record TabToken(string Token, string User, string? Device, strin
 internal sealed record ConsoleSnapshot(
     string Version,
     DateTimeOffset StartedAt,
+    string? App,
     HubTotals Totals,
     int SessionCount,
     IReadOnlyList<ConsoleSession> Sessions,

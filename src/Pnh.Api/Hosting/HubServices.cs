@@ -110,8 +110,7 @@ internal static class HubServices
 
     private static IServiceCollection AddOperatorConsole(this IServiceCollection services, HubStart start) => services
         .AddSingleton(provider => new HubConsole(
-            start.Options,
-            start.Sandbox,
+            start,
             provider.GetRequiredService<Hub>(),
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<EventIntake>(),

@@ -19,6 +19,7 @@ function show(snapshot) {
   // A hub that restarted counts from zero: rates start again.
   const before = previous && seconds > 0 && totals.served >= previous.served ? previous : null;
   setText(byId('version'), snapshot.version);
+  setText(byId('publish-app'), snapshot.app ? `as a publisher of ${snapshot.app}` : 'no app is configured');
   setText(byId('uptime'), span(totals.time - Date.parse(snapshot.startedAt)));
   showStats(totals, before, seconds, snapshot.sessionCount);
   showDeliveries(totals, before, seconds);

@@ -1,4 +1,4 @@
-// This tab as a device of the demo user: the protocol pnh.v1 over the public listener's socket, as any client would speak it.
+// This tab as a device of the demo's user, where the hub made the demo: the protocol pnh.v1 over the public listener's socket, as any client would speak it.
 import { byId, clockSeconds, make, post, setText } from '/console/dom.js';
 
 const keptEvents = 50;
@@ -41,9 +41,10 @@ async function connect() {
   let token;
   try {
     const answer = await post('/console/token');
+    // Only the demo of a first start has a user whom a tab may speak for.
+    byId('tab').hidden = answer.status === 404;
     if (answer.status === 404) {
       wanted = false;
-      status('off', 'no demo user here');
       return;
     }
     if (answer.status !== 200) throw new Error(`token: ${answer.status}`);
