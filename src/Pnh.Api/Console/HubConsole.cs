@@ -61,7 +61,7 @@ internal sealed class HubConsole : IConsoleSource
             totals,
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
             [.. _sockets.Snapshot(10 * ConsoleSnapshot.MaxSessions).OrderByDescending(static s => s.Since).Take(ConsoleSnapshot.MaxSessions).Select(Row)],
-            _sandbox is null ? null : [.. NamedFirst(_sandbox.Phones.All).Take(ConsoleSnapshot.MaxPhones).Select(Draw)]);
+            _sandbox is null ? null : PhoneShelf.Arrange(_sandbox.Phones.All));
     }
 
     public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)
@@ -131,25 +131,4 @@ internal sealed class HubConsole : IConsoleSource
             : Platform.Web;
 #pragma warning restore VSTHRD002
     }
-
-    private static IEnumerable<Phone> NamedFirst(IReadOnlyList<Phone> phones) =>
-        phones.OrderBy(static p => p.Name is null).ThenBy(static p => p.Name, StringComparer.Ordinal).ThenBy(static p => p.Address, StringComparer.Ordinal);
-
-    private static Platform PlatformOf(Phone phone) => phone.Platform switch
-    {
-        PhonePlatform.Ios => Platform.Ios,
-        PhonePlatform.Browser => Platform.Web,
-        _ => Platform.Android,
-    };
-
-    // A browser's address is a name already; the others' are long and say nothing.
-    private static string NameOf(Phone phone) => phone.Platform == PhonePlatform.Browser
-        ? phone.Address
-        : $"{(phone.Platform == PhonePlatform.Ios ? "iPhone" : "Android")} …{phone.Address[^Math.Min(6, phone.Address.Length)..]}";
-
-    private static ConsolePhone Draw(Phone phone) => new(
-        phone.Name ?? NameOf(phone),
-        PlatformOf(phone),
-        phone.Received,
-        [.. phone.LockScreen.Select(static shown => new LockScreenItem(shown.EventId, shown.Title, shown.Body, shown.PushType, shown.Priority, shown.At))]);
 }

@@ -64,11 +64,12 @@ internal sealed record ConsoleSnapshot(
 internal sealed record ConsoleSession(string App, string User, string Device, string Session, Platform Platform, SessionState State, DateTimeOffset Since);
 
 /// <summary>One fake phone. The push address stays on the server.</summary>
-/// <param name="Name">Unique among the phones: <c>ada/iphone</c>.</param>
+/// <param name="Key">Unique among the phones, the same in every snapshot.</param>
+/// <param name="Name">Its caption.</param>
 /// <param name="Platform">Ios, Android or Web.</param>
 /// <param name="Received">Pushes since the start, shown or not.</param>
 /// <param name="LockScreen">Newest first; the page shows what fits.</param>
-internal sealed record ConsolePhone(string Name, Platform Platform, long Received, IReadOnlyList<LockScreenItem> LockScreen);
+internal sealed record ConsolePhone(string Key, string Name, Platform Platform, long Received, IReadOnlyList<LockScreenItem> LockScreen);
 
 /// <summary>One notification on a lock screen.</summary>
 /// <param name="Id">Event id; null = the push carried none.</param>

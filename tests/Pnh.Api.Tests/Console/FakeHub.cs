@@ -62,7 +62,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
             .Concat(Enumerable.Range(1, MadeUpSessions).Select(i => new ConsoleSession(
                 "demo", $"user-{i}", $"phone-{i}", "s", (Platform)(i % 4), (SessionState)(i % 2), _started.AddMinutes(-7 * i)))).ToList();
         var phones = _phones.OrderBy(phone => phone.Key).Select(phone => new ConsolePhone(
-            phone.Key, phone.Key.EndsWith("iphone", StringComparison.Ordinal) ? Platform.Ios : Platform.Android, phone.Value.Count, [.. phone.Value]));
+            phone.Key, phone.Key, phone.Key.EndsWith("iphone", StringComparison.Ordinal) ? Platform.Ios : Platform.Android, phone.Value.Count, [.. phone.Value]));
         return new ConsoleSnapshot("0.1.0-test", _started, "demo", _metrics.Snapshot(), sessions.Count, sessions, [.. phones]);
     }
 

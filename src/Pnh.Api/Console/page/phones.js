@@ -47,16 +47,17 @@ function fillCards(parts, items, now) {
 
 export function showPhones(phones, now) {
   byId('phones-panel').hidden = !phones || phones.length === 0;
-  const names = new Set((phones ?? []).map((phone) => phone.name));
-  for (const [name, parts] of drawn) {
-    if (!names.has(name)) {
+  // By key: two addresses without a name may have one caption.
+  const keys = new Set((phones ?? []).map((phone) => phone.key));
+  for (const [known, parts] of drawn) {
+    if (!keys.has(known)) {
       parts.figure.remove();
-      drawn.delete(name);
+      drawn.delete(known);
     }
   }
   for (const phone of phones ?? []) {
-    if (!drawn.has(phone.name)) drawn.set(phone.name, draw(phone));
-    const parts = drawn.get(phone.name);
+    if (!drawn.has(phone.key)) drawn.set(phone.key, draw(phone));
+    const parts = drawn.get(phone.key);
     const date = new Date(now);
     setText(parts.clock, clock(date));
     setText(parts.date, date.toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long' }));
