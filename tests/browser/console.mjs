@@ -42,9 +42,11 @@ async function send(page, title, body, className) {
 }
 
 async function clickThrough(page, failures) {
+  // Clicked on a page of another site, as in web mail or a web terminal: strict cookies do not come along on such a navigation.
   step = 'open the one-time link';
-  await page.goto(link, { waitUntil: 'domcontentloaded', timeout: limit });
-  if (new URL(page.url()).search) throw new Error(`the ticket stayed in the address ${page.url()}`);
+  await page.setContent(`<a href="${link}">the link</a>`);
+  await page.click('a');
+  await until('the console is open without the ticket in its address', () => page.url(), (value) => value === new URL('/console', link).href);
   await until('the stream is live', () => text(page, '#live-text'), (value) => value === 'live');
   await until('this tab is connected', () => text(page, '#tab-text'), (value) => value.startsWith('connected'));
   await until('the form names its app', () => text(page, '#publish-app'), (value) => value.includes('demo'));

@@ -54,11 +54,13 @@ internal sealed class ConsoleAccess
     public string? Redeem(string ticket) =>
         _tickets.TryRemove(Hash(ticket), out var made) && _time.GetUtcNow() - made.Since <= LinkLife ? Open(null) : null;
 
-    /// <summary>The session's cookie value for an admin key; null when it is none or too many were wrong lately.</summary>
-    public string? SignIn(string key) => IsAdmin(key) ? Open(KeyHash.Of(key)) : null;
+    /// <summary>The session's cookie value for an admin key; null when it is none, or (<paramref name="isLocked"/>) too many were wrong lately.</summary>
+    public string? SignIn(string key, out bool isLocked) => IsAdmin(key, out isLocked) ? Open(KeyHash.Of(key)) : null;
 
     /// <summary>True for an admin key. After ten wrong ones in a minute every key is refused until the minute is over.</summary>
-    public bool IsAdmin(string key)
+    public bool IsAdmin(string key) => IsAdmin(key, out _);
+
+    private bool IsAdmin(string key, out bool isLocked)
     {
         lock (_failing)
         {
@@ -68,7 +70,8 @@ internal sealed class ConsoleAccess
                 (_failuresSince, _failures) = (now, 0);
             }
 
-            if (_failures >= MaxFailures)
+            isLocked = _failures >= MaxFailures;
+            if (isLocked)
             {
                 return false;
             }

@@ -51,20 +51,24 @@ internal static class ConsoleEndpoints
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
 
-    /// <summary>The page; a ticket in the address is used up and taken out of it, so that neither history nor a second click keeps it.</summary>
+    /// <summary>
+    /// The page; a ticket in the address is used up. It is answered with a page of ours that goes on to the console, which takes the ticket out of the
+    /// address: a redirect would still be the navigation of the site where the link was clicked, and such a one brings no strict cookie.
+    /// </summary>
     private static Task ShowAsync(HttpContext context, ConsoleAccess access, PageFiles files)
     {
-        context.Response.Headers.CacheControl = "no-store";
         if (context.Request.Query["ticket"].ToString() is { Length: > 0 } ticket)
         {
-            if (access.Redeem(ticket) is not { } cookie)
+            if (access.Redeem(ticket) is { } cookie)
             {
-                // A second click in the browser that used the link finds its session.
-                return ConsoleGate.IsSignedIn(context, access) ? SeeOther(context) : files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+                ConsoleGate.SetCookie(context, cookie);
+                return files.SendAsync(context, PageFiles.Opened);
             }
 
-            ConsoleGate.SetCookie(context, cookie);
-            return SeeOther(context);
+            // A second click in the browser that used the link finds its session.
+            return ConsoleGate.IsSignedIn(context, access)
+                ? files.SendAsync(context, PageFiles.Opened)
+                : files.SendAsync(context, PageFiles.SignInUsedLink, StatusCodes.Status401Unauthorized);
         }
 
         return ConsoleGate.IsSignedIn(context, access)
@@ -82,10 +86,9 @@ internal static class ConsoleEndpoints
         }
 
         var form = Microsoft.AspNetCore.WebUtilities.QueryHelpers.ParseQuery(System.Text.Encoding.UTF8.GetString(body.Bytes.Span));
-        var cookie = form.TryGetValue("key", out var key) ? access.SignIn(key.ToString().Trim()) : null;
-        if (cookie is null)
+        if (access.SignIn(form.GetValueOrDefault("key").ToString().Trim(), out var isLocked) is not { } cookie)
         {
-            await files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
+            await files.SendAsync(context, isLocked ? PageFiles.SignInLocked : PageFiles.SignInWrongKey, StatusCodes.Status401Unauthorized);
             return;
         }
 

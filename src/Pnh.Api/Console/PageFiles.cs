@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Text;
 using Microsoft.Extensions.Primitives;
 
 namespace Pnh.Api.ConsolePage;
@@ -17,17 +18,46 @@ internal sealed class PageFiles
 
     public PageFiles()
     {
-        foreach (var name in new[] { Index, SignIn }.Concat(Assets))
+        foreach (var name in new[] { Index, Opened }.Concat(Assets))
         {
-            _files.Add(name, Read(name));
+            _files.Add(name, Make(name, Read(name)));
+        }
+
+        // The notices are ours, so nothing is escaped; each makes a page of its own, with its own tag.
+        var form = Encoding.UTF8.GetString(Read(SignInFile));
+        foreach (var (name, notice) in Notices)
+        {
+            _files.Add(name, Make(SignInFile, Encoding.UTF8.GetBytes(form.Replace("{notice}", notice, StringComparison.Ordinal))));
         }
     }
 
     /// <summary>The page.</summary>
     public const string Index = "index.html";
 
+    /// <summary>What a one-time link answers: it goes on to the page by itself.</summary>
+    public const string Opened = "opened.html";
+
     /// <summary>The form for a key, for whoever is not signed in.</summary>
-    public const string SignIn = "signin.html";
+    public const string SignIn = "sign in";
+
+    /// <summary>The form, after a link that does not open.</summary>
+    public const string SignInUsedLink = "sign in: link";
+
+    /// <summary>The form, after a wrong key.</summary>
+    public const string SignInWrongKey = "sign in: key";
+
+    /// <summary>The form, while no key is taken.</summary>
+    public const string SignInLocked = "sign in: locked";
+
+    private const string SignInFile = "signin.html";
+
+    private static readonly (string Name, string Notice)[] Notices =
+    [
+        (SignIn, ""),
+        (SignInUsedLink, "This link was used already or is older than 15 minutes; <code>pnh console</code> prints another. If this browser used it, <a href=\"/console\">open the console</a>."),
+        (SignInWrongKey, "This is no admin key of this hub."),
+        (SignInLocked, "There were ten wrong keys within a minute: no key is taken until a minute after the first of them. Try again then."),
+    ];
 
     /// <summary>What the page loads.</summary>
     public static IReadOnlyList<string> Assets { get; } =
@@ -39,7 +69,7 @@ internal sealed class PageFiles
         var file = _files[name];
         var response = context.Response;
         response.Headers.ETag = file.ETag;
-        response.Headers.CacheControl = "no-cache";
+        response.Headers.CacheControl = name == Opened ? "no-store" : "no-cache";
         response.Headers.ContentSecurityPolicy = ContentSecurityPolicy;
         response.Headers["Referrer-Policy"] = "same-origin";
         response.Headers.XContentTypeOptions = "nosniff";
@@ -57,12 +87,17 @@ internal sealed class PageFiles
 
     private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));
 
-    private static PageFile Read(string name)
+    private static byte[] Read(string name)
     {
         using var stream = typeof(PageFiles).Assembly.GetManifestResourceStream($"console/{name}")
             ?? throw new InvalidOperationException($"The console's {name} is not embedded in the program.");
         var bytes = new byte[stream.Length];
         stream.ReadExactly(bytes);
+        return bytes;
+    }
+
+    private static PageFile Make(string name, byte[] bytes)
+    {
         var tag = $"\"{Convert.ToHexStringLower(SHA256.HashData(bytes).AsSpan(0, 8))}\"";
         return new PageFile(bytes, tag, Path.GetExtension(name) switch
         {

@@ -5,13 +5,18 @@ namespace Pnh.Api.Tests.ConsolePage;
 
 public sealed class ConsoleTests : ConsoleTestBase
 {
+    /// <summary>No redirect: one that began on another site brings no strict cookie. The page goes on by itself, without a script.</summary>
     [Fact]
-    public async Task Link_FirstUse_SignsInAndRedirects_SecondUse_IsRefused()
+    public async Task Link_FirstUse_SignsInAndGoesOnByItself_SecondUse_IsRefused()
     {
         var link = Host.Access.CreateLink(Host.Address);
         using var first = await SendAsync(HttpMethod.Get, link.PathAndQuery);
-        Assert.Equal(HttpStatusCode.SeeOther, first.StatusCode);
-        Assert.Equal("/console", first.Headers.Location!.OriginalString);
+        Assert.Equal(HttpStatusCode.OK, first.StatusCode);
+        var opened = await first.Content.ReadAsStringAsync();
+        Assert.Contains("<meta http-equiv=\"refresh\" content=\"0; url=/console\">", opened, StringComparison.Ordinal);
+        Assert.DoesNotContain("<script", opened, StringComparison.Ordinal);
+        Assert.True(first.Headers.CacheControl!.NoStore);
+        Assert.StartsWith("default-src 'none';", first.Headers.GetValues("Content-Security-Policy").Single(), StringComparison.Ordinal);
         var cookie = first.Headers.GetValues("Set-Cookie").Single();
         Assert.Contains("httponly", cookie, StringComparison.OrdinalIgnoreCase);
         Assert.Contains("samesite=strict", cookie, StringComparison.OrdinalIgnoreCase);
@@ -22,10 +27,13 @@ public sealed class ConsoleTests : ConsoleTestBase
         using var second = await SendAsync(HttpMethod.Get, link.PathAndQuery);
         Assert.Equal(HttpStatusCode.Unauthorized, second.StatusCode);
         Assert.False(second.Headers.Contains("Set-Cookie"));
+        Assert.Contains("used already", await second.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        using var again = await SendAsync(HttpMethod.Get, link.PathAndQuery, cookie: cookie.Split(';')[0]);
+        Assert.Equal(HttpStatusCode.OK, again.StatusCode);
     }
 
     [Theory]
-    [InlineData(15 * 60, HttpStatusCode.SeeOther)]
+    [InlineData(15 * 60, HttpStatusCode.OK)]
     [InlineData((15 * 60) + 1, HttpStatusCode.Unauthorized)]
     public async Task Link_After15Minutes_IsRefused(int seconds, HttpStatusCode expected)
     {
@@ -33,7 +41,7 @@ public sealed class ConsoleTests : ConsoleTestBase
         Time.Advance(TimeSpan.FromSeconds(seconds));
 
         using var answer = await SendAsync(HttpMethod.Get, link.PathAndQuery);
-        Assert.Equal((expected, expected == HttpStatusCode.SeeOther), (answer.StatusCode, answer.Headers.Contains("Set-Cookie")));
+        Assert.Equal((expected, expected == HttpStatusCode.OK), (answer.StatusCode, answer.Headers.Contains("Set-Cookie")));
     }
 
     [Theory]
@@ -98,6 +106,9 @@ public sealed class ConsoleTests : ConsoleTestBase
         using var wrong = await SignInAsync("wrong");
         Assert.Equal(HttpStatusCode.Unauthorized, wrong.StatusCode);
         Assert.False(wrong.Headers.Contains("Set-Cookie"));
+        Assert.Contains("no admin key of this hub", await wrong.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        using var page = await SendAsync(HttpMethod.Get, "/console");
+        Assert.Matches("<p class=\"error\" role=\"alert\"></p>", await page.Content.ReadAsStringAsync());
         using var right = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.SeeOther, right.StatusCode);
         Assert.True(right.Headers.Contains("Set-Cookie"));
@@ -113,6 +124,7 @@ public sealed class ConsoleTests : ConsoleTestBase
 
         using var locked = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.Unauthorized, locked.StatusCode);
+        Assert.Contains("ten wrong keys", await locked.Content.ReadAsStringAsync(), StringComparison.Ordinal);
         Time.Advance(TimeSpan.FromSeconds(61));
         using var open = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.SeeOther, open.StatusCode);
