@@ -23,7 +23,7 @@ internal sealed class SnapshotStream
     {
         if (_feed.Join() is not { } snapshots)
         {
-            await new Problem(ProblemCatalogue.Overloaded, "Too many viewers.", retryAfter: TimeSpan.FromSeconds(10)).ExecuteAsync(context);
+            await new Problem(ProblemCatalogue.Overloaded, "Too many consoles are open.", retryAfter: TimeSpan.FromSeconds(10)).ExecuteAsync(context);
             return;
         }
 

@@ -8,6 +8,8 @@ import { startTab } from '/console/tab.js';
 function showLive(state, text) {
   byId('live').dataset.state = state;
   setText(byId('live-text'), text);
+  // Figures that nobody renews must not look like those of this moment.
+  document.querySelector('main').toggleAttribute('data-stale', state !== 'on');
 }
 
 let previous = null;
@@ -29,16 +31,43 @@ function show(snapshot) {
   if (!previous || seconds > 0) previous = totals;
 }
 
-const stream = new EventSource('/console/stream');
-stream.addEventListener('open', () => showLive('on', 'live'));
-stream.addEventListener('snapshot', (message) => {
-  showLive('on', 'live');
-  show(JSON.parse(message.data));
-});
-stream.addEventListener('error', () => {
-  if (stream.readyState === EventSource.CLOSED) showLive('off', 'signed out: open the console again');
-  else showLive('wait', 'hub not reachable, trying again');
-});
+/** The browser does not tell what came instead of a stream, so it is asked for once more; 0 = nothing came. */
+async function lookAtAnswer() {
+  const looking = new AbortController();
+  try {
+    const answer = await fetch('/console/stream', { signal: looking.signal });
+    return { status: answer.status, detail: answer.ok ? '' : (await answer.json().catch(() => null))?.detail };
+  } catch {
+    return { status: 0 };
+  } finally {
+    looking.abort();
+  }
+}
 
+async function explainEnd() {
+  const { status, detail } = await lookAtAnswer();
+  if (status === 401) {
+    showLive('off', 'signed out: open the console again');
+    return;
+  }
+  if (status !== 200) showLive('wait', `${status === 0 ? 'hub not reachable' : detail ?? `the hub answers ${status}`}, trying again`);
+  setTimeout(open, status === 200 ? 500 : 5000);
+}
+
+function open() {
+  const stream = new EventSource('/console/stream');
+  stream.addEventListener('open', () => showLive('on', 'live'));
+  stream.addEventListener('snapshot', (message) => {
+    showLive('on', 'live');
+    show(JSON.parse(message.data));
+  });
+  stream.addEventListener('error', () => {
+    showLive('wait', 'hub not reachable, trying again');
+    // A lost connection the browser renews itself; after any other answer than a stream it gives up.
+    if (stream.readyState === EventSource.CLOSED) explainEnd();
+  });
+}
+
+open();
 startPublishing();
 startTab();

@@ -47,7 +47,15 @@ async function connect() {
       wanted = false;
       return;
     }
-    if (answer.status !== 200) throw new Error(`token: ${answer.status}`);
+    if (answer.status === 401) {
+      wanted = false;
+      status('off', 'signed out: open the console again');
+      return;
+    }
+    if (answer.status !== 200) {
+      retry(answer.json?.detail ?? `the hub answers ${answer.status}`);
+      return;
+    }
     token = answer.json;
   } catch {
     retry('hub not reachable');
