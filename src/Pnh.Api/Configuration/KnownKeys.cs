@@ -15,7 +15,7 @@ internal sealed class KnownKeys
         "Data", "Urls", "Urls:*", "OperationsUrls", "OperationsUrls:*", "Store", "Postgres", "Sandbox", "SandboxPorts:Apns", "SandboxPorts:Fcm",
         "Apps:*:Keys:*:Secret", "Apps:*:Keys:*:SecretHash", "Apps:*:Keys:*:Scopes",
         "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience", "Apps:*:ClientSend",
-        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Lanes:Transport", "Addresses:RemoveStale",
+        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Lanes:Transport", "Addresses:RemoveStale", "Console:HostNames", "Console:HostNames:*",
         "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Mailbox:Items", "Sockets:Transport",
         "Sockets:HelloTimeout", "Sockets:MaxMessageBytes", "Sockets:QueueItems", "Sockets:QueueBytes", "Sockets:WriteTimeout", "Sockets:CloseTimeout",
         "Sockets:KeepAliveInterval", "Sockets:KeepAliveTimeout", "Sockets:MessagesPerSecond", "Sockets:MessageBurst", "Sockets:MaxConnections",

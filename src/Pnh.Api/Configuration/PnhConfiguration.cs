@@ -44,6 +44,7 @@ internal static class PnhConfiguration
                 : TransportOption.Framework,
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors, defaults.LanesTransport),
             RemovesStaleAddresses = new SectionReader(section.GetSection("Addresses"), errors).Flag("RemoveStale") ?? false,
+            ConsoleHostNames = new SectionReader(section.GetSection("Console"), errors).HostNames("HostNames"),
         };
         CheckTogether(options, reader);
         return new(options, errors);

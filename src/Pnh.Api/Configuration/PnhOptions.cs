@@ -58,6 +58,9 @@ internal sealed record PnhOptions
     /// <summary>Push addresses that no app has confirmed for 270 days are removed, not only reported. Default false.</summary>
     public bool RemovesStaleAddresses { get; init; }
 
+    /// <summary>Names, without ports, under which a browser may ask for the console, besides the operations addresses and this machine's loopback. Default none.</summary>
+    public IReadOnlyList<string> ConsoleHostNames { get; init; } = [];
+
     /// <summary>True when every address of both listeners is a loopback one.</summary>
     public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);
 

@@ -98,8 +98,7 @@ internal readonly struct SectionReader
     /// <summary>Addresses, as one text parted by <c>;</c> or as a list; <paramref name="absent"/> when absent.</summary>
     public IReadOnlyList<ListenAddress> Addresses(string key, IReadOnlyList<ListenAddress> absent)
     {
-        var texts = Text(key)?.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
-            ?? [.. _section.GetSection(key).GetChildren().Select(static child => child.Value ?? "")];
+        var texts = Texts(key);
         if (texts.Length == 0)
         {
             return absent;
@@ -120,4 +119,25 @@ internal readonly struct SectionReader
 
         return addresses;
     }
+
+    /// <summary>Names of hosts as a Host header has them, without ports; as one text parted by <c>;</c> or as a list.</summary>
+    public IReadOnlyList<string> HostNames(string key)
+    {
+        var names = Texts(key);
+        foreach (var name in names)
+        {
+            // An IPv6 address stands in brackets there.
+            var isName = name.StartsWith('[') == name.EndsWith(']')
+                && (name.StartsWith('[') ? Uri.CheckHostName(name[1..^1]) == UriHostNameType.IPv6 : Uri.CheckHostName(name) is UriHostNameType.Dns or UriHostNameType.IPv4);
+            if (!isName)
+            {
+                Error(key, $"'{name}' is no host name; use names like hub.internal or addresses like 10.0.0.7 or [fd00::7], without http:// and without a port");
+            }
+        }
+
+        return names;
+    }
+
+    private string[] Texts(string key) => Text(key)?.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+        ?? [.. _section.GetSection(key).GetChildren().Select(static child => child.Value ?? "")];
 }

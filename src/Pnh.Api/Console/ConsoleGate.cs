@@ -19,7 +19,7 @@ internal static class ConsoleGate
         var request = context.Request;
         if (!access.IsKnownHost(request.Host))
         {
-            return new(ProblemCatalogue.Forbidden, "The Host header is not an address of the operations listener; add the name to its addresses.");
+            return new(ProblemCatalogue.Forbidden, "The Host header is no name of the operations listener; where it is one, add it to Pnh:Console:HostNames.");
         }
 
         var origin = request.Headers.Origin;

@@ -123,7 +123,7 @@ internal static class HubServices
         .AddSingleton(provider => new ConsoleAccessOptions
         {
             IsAdmin = key => key == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key)),
-            HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host)],
+            HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host), .. start.Options.ConsoleHostNames],
         })
         .AddConsole();
 

@@ -212,6 +212,27 @@ public sealed class PnhConfigurationTests
     public void Duration_OtherForms_AreRefused(string text) => Assert.False(DurationText.TryParse(text, out _));
 
     [Theory]
+    [InlineData("hub.internal; 10.0.0.7;[fd00::7]", 3)]
+    [InlineData("hub", 1)]
+    [InlineData("", 0)]
+    public void ConsoleHostNames_Names_AreRead(string text, int count)
+    {
+        var (options, errors) = Read(("Console:HostNames", text));
+
+        Assert.Empty(errors.All);
+        Assert.Equal(count, options.ConsoleHostNames.Count);
+    }
+
+    [Theory]
+    [InlineData("http://hub.internal")]
+    [InlineData("hub.internal:9090")]
+    [InlineData("fd00::7")]
+    [InlineData("[10.0.0.7]")]
+    [InlineData("*")]
+    public void ConsoleHostNames_OtherForms_AreRefused(string text) =>
+        Assert.StartsWith($"Pnh:Console:HostNames: '{text}' is no host name", Assert.Single(Read(("Console:HostNames:0", text)).Errors.All).ToString(), StringComparison.Ordinal);
+
+    [Theory]
     [InlineData("http://localhost:8080", true, "http://localhost:8080/")]
     [InlineData("https://[::1]:1", true, "https://[::1]:1/")]
     [InlineData("http://*:5", false, "http://localhost:5/")]

@@ -94,6 +94,14 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Fact]
+    public async Task Host_UnknownName_IsToldWhereToNameIt()
+    {
+        using var answer = await SendAsync(HttpMethod.Get, "/console", hostName: "hub.internal:9090");
+        Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
+        Assert.Contains("Pnh:Console:HostNames", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Host_ConfiguredName_IsKnown()
     {
         using var answer = await SendAsync(HttpMethod.Get, "/console/stream", key: ConsoleHost.AdminKey, hostName: "ops.example.com:9090");

@@ -1,3 +1,5 @@
+using Pnh.Api.Tests.FrontDoor;
+
 namespace Pnh.Api.Tests.EndToEnd;
 
 /// <summary>Whose key opens the console of a real hub.</summary>
@@ -26,6 +28,18 @@ public sealed class ConsoleKeyTests
 
         Assert.Equal(401, (await hub.SendAsync("POST", "/console/explain", Explain, credential: ShopKey, operations: true)).Status);
         Assert.Equal(200, (await hub.SendAsync("POST", "/console/explain", Explain, credential: hub.Host.Start.OperatorSecret, operations: true)).Status);
+    }
+
+    [Fact]
+    public async Task Console_UnderANameOfTheConfiguration_IsServed()
+    {
+        await using var hub = await TestHub.StartAsync(
+            configuration: ["--Pnh:Console:HostNames:0=hub.internal", "--Pnh:Console:HostNames:1=10.0.0.7", "--Pnh:Console:HostNames:2=[fd00::7]"]);
+        foreach (var (host, status) in new[] { ("HUB.internal", 401), ("hub.internal:9090", 401), ("10.0.0.7", 401), ("[fd00::7]:9090", 401), ("evil.example", 403) })
+        {
+            var answer = await Wire.SendRawAsync(hub.Host.OperationsAddress.Port, $"GET /console HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+            Assert.Equal((host, status), (host, answer.Status));
+        }
     }
 
     [Fact]
