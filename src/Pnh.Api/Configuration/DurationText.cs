@@ -8,9 +8,23 @@ internal static class DurationText
     /// <summary>
     /// <c>hh:mm:ss</c> or <c>d.hh:mm:ss</c>, with any number of hours. The framework's own parser is not used: it takes 24:00:00 for 24 days.
     /// </summary>
-    public static bool TryParseClock(ReadOnlySpan<char> text, out TimeSpan duration)
+    public static bool TryParseClock(ReadOnlySpan<char> text, out TimeSpan duration) => TryParseClock(text, fractions: false, out duration);
+
+    /// <summary>The same; where <paramref name="fractions"/> are taken, also milliseconds, <c>hh:mm:ss.f</c> to <c>hh:mm:ss.fff</c>.</summary>
+    public static bool TryParseClock(ReadOnlySpan<char> text, bool fractions, out TimeSpan duration)
     {
         duration = default;
+        var milliseconds = 0;
+        if (fractions && text.LastIndexOf('.') is var point && point > text.LastIndexOf(':'))
+        {
+            if (!TryParseFraction(text[(point + 1)..], out milliseconds))
+            {
+                return false;
+            }
+
+            text = text[..point];
+        }
+
         Span<Range> parts = stackalloc Range[4];
         if (text.Split(parts, ':') != 3)
         {
@@ -35,7 +49,7 @@ internal static class DurationText
             return false;
         }
 
-        duration = new(days, hours, minutes, seconds);
+        duration = new(days, hours, minutes, seconds, milliseconds);
         return true;
     }
 
@@ -55,6 +69,22 @@ internal static class DurationText
         var unit = text[^1] switch { 's' => 1, 'm' => 60, 'h' => 3600, 'd' => 86400, _ => 0 };
         duration = TimeSpan.FromSeconds((long)number * unit);
         return unit != 0;
+    }
+
+    private static bool TryParseFraction(ReadOnlySpan<char> digits, out int milliseconds)
+    {
+        if (digits.Length is 0 or > 3 || !TryParseNumber(digits, 999, out milliseconds))
+        {
+            milliseconds = 0;
+            return false;
+        }
+
+        for (var missing = digits.Length; missing < 3; missing++)
+        {
+            milliseconds *= 10;
+        }
+
+        return true;
     }
 
     private static bool TryParseNumber(ReadOnlySpan<char> text, int most, out int number) =>

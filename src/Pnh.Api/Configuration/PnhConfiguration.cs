@@ -107,7 +107,7 @@ internal static class PnhConfiguration
 
             var reader = new SectionReader(child, errors);
             classes[@class] = new(
-                reader.Duration("Ttl", Limits.Ttl), reader.Duration("AckWithin", LongestWait), reader.Duration("PushAfter", LongestWait));
+                reader.Duration("Ttl", Limits.Ttl), reader.Duration("AckWithin", LongestWait, fractions: true), reader.Duration("PushAfter", LongestWait, fractions: true));
         }
 
         return classes;

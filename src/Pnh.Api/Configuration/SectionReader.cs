@@ -78,20 +78,20 @@ internal readonly struct SectionReader
     /// <summary>The same as an <see cref="int"/>; <paramref name="absent"/> when absent.</summary>
     public int Number(string key, int least, int most, int absent) => (int)(Number(key, least, most) ?? absent);
 
-    /// <summary>A duration <c>hh:mm:ss</c> or <c>d.hh:mm:ss</c> of at most <paramref name="most"/>; null when absent.</summary>
-    public TimeSpan? Duration(string key, TimeSpan most)
+    /// <summary>A duration <c>hh:mm:ss</c> or <c>d.hh:mm:ss</c> of at most <paramref name="most"/>, with milliseconds where they make sense; null when absent.</summary>
+    public TimeSpan? Duration(string key, TimeSpan most, bool fractions = false)
     {
         if (Text(key) is not { } text)
         {
             return null;
         }
 
-        if (DurationText.TryParseClock(text, out var duration) && duration <= most)
+        if (DurationText.TryParseClock(text, fractions, out var duration) && duration <= most)
         {
             return duration;
         }
 
-        Error(key, $"must be a duration like 00:00:30 (hh:mm:ss), 0 to {most:c}");
+        Error(key, $"must be a duration like {(fractions ? "00:00:30 or 00:00:00.500 (hh:mm:ss, hh:mm:ss.fff)" : "00:00:30 (hh:mm:ss)")}, 0 to {most:c}");
         return null;
     }
 

@@ -209,7 +209,46 @@ public sealed class PnhConfigurationTests
     [InlineData("00:60:00")]
     [InlineData("00:00")]
     [InlineData("1:2:3:4")]
+    [InlineData("00:00:00.500")]
     public void Duration_OtherForms_AreRefused(string text) => Assert.False(DurationText.TryParse(text, out _));
+
+    [Theory]
+    [InlineData("00:00:00.500", 500)]
+    [InlineData("00:00:01.5", 1_500)]
+    [InlineData("00:01:00.007", 60_007)]
+    [InlineData("00:00:03", 3_000)]
+    public void ClassWaits_WithMilliseconds_AreRead(string text, int milliseconds)
+    {
+        var (options, errors) = Read(("Classes:call:AckWithin", text), ("Classes:message:PushAfter", text));
+
+        Assert.Empty(errors.All);
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), options.Classes[EventClass.Call].AckWithin);
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), options.ToPolicies()[EventClass.Message].PushAfter);
+    }
+
+    [Theory]
+    [InlineData("Classes:call:AckWithin", "00:00:00.")]
+    [InlineData("Classes:call:AckWithin", "00:00:00.5000")]
+    [InlineData("Classes:call:AckWithin", "00:00:00.-5")]
+    [InlineData("Classes:call:AckWithin", ".5")]
+    [InlineData("Classes:call:AckWithin", "01:00:00.001")]
+    [InlineData("Classes:call:Ttl", "00:00:30.5")]
+    [InlineData("Journal:Retention", "24:00:00.5")]
+    public void Durations_OfOtherForms_AreRefused(string key, string text) =>
+        Assert.StartsWith($"Pnh:{key}: must be a duration like 00:00:30", Assert.Single(Read((key, text)).Errors.All).ToString(), StringComparison.Ordinal);
+
+    /// <summary>What stands in the README is what holds.</summary>
+    [Theory]
+    [InlineData(EventClass.Call, "00:00:30", "00:00:00.500", "00:00:00")]
+    [InlineData(EventClass.Message, "24:00:00", "00:00:03", "00:00:02")]
+    [InlineData(EventClass.Bulk, "06:00:00", "00:00:30", "00:00:00")]
+    public void ClassDefaults_AsTheReadmeHasThem_CanBeWritten(EventClass @class, string ttl, string ackWithin, string pushAfter)
+    {
+        var (options, errors) = Read(($"Classes:{@class}:Ttl", ttl), ($"Classes:{@class}:AckWithin", ackWithin), ($"Classes:{@class}:PushAfter", pushAfter));
+
+        Assert.Empty(errors.All);
+        Assert.Equal(ClassPolicies.Default[@class], options.ToPolicies()[@class]);
+    }
 
     [Theory]
     [InlineData("hub.internal; 10.0.0.7;[fd00::7]", 3)]
