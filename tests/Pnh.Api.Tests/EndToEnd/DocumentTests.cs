@@ -4,6 +4,9 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
+using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -17,13 +20,25 @@ public sealed class DocumentTests
 
         var served = await hub.SendAsync("GET", "/v1/openapi.json", credential: "");
 
-        var root = AppContext.BaseDirectory;
-        while (!File.Exists(Path.Combine(root, "Pnh.slnx")))
-        {
-            root = Path.GetDirectoryName(root)!;
-        }
+        Assert.Equal(await File.ReadAllTextAsync(FileOf("src/Pnh.Api/Endpoints/openapi.json")), served.Body);
+    }
 
-        Assert.Equal(await File.ReadAllTextAsync(Path.Combine(root, "src/Pnh.Api/Endpoints/openapi.json")), served.Body);
+    [Fact]
+    public async Task MetricsPage_Names_AreThoseOfTheReadmeAndNoOthers()
+    {
+        await using var hub = await TestHub.StartAsync();
+        var metrics = hub.Host.Services.GetRequiredService<HubMetrics>();
+
+        // What a hub has from its first delivery on: a channel without any has no series.
+        metrics.DeliveryCounted("apns", EventClass.Call, DeliveryStatus.Accepted);
+        metrics.AcceptToProvider("apns", EventClass.Call, TimeSpan.FromMilliseconds(1));
+        var page = (await hub.SendAsync("GET", "/metrics", credential: "", operations: true)).Body;
+        var readme = await File.ReadAllTextAsync(FileOf("src/Pnh.Core/Diagnostics/README.md"));
+
+        var exported = Regex.Matches(page, @"^# TYPE (pnh_\w+) ", RegexOptions.Multiline).Select(static match => match.Groups[1].Value);
+        var listed = Regex.Matches(readme, @"^\| `(pnh_\w+)` \|", RegexOptions.Multiline).Select(static match => match.Groups[1].Value);
+
+        Assert.Equal(exported.Order(StringComparer.Ordinal), listed.Order(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -63,5 +78,38 @@ public sealed class DocumentTests
         }
     }
 
+    [Fact]
+    public async Task Document_BoundsOfAnEvent_AreTheHubs()
+    {
+        await using var hub = await TestHub.StartAsync();
+        var schemas = Document(hub).GetProperty("components").GetProperty("schemas");
+        var notification = schemas.GetProperty("Notification").GetProperty("properties");
+        var badge = notification.GetProperty("badge").GetProperty("maximum").GetInt32();
+        var image = notification.GetProperty("image").GetProperty("maxLength").GetInt32();
+        Assert.Equal(1, schemas.GetProperty("Event").GetProperty("properties").GetProperty("channels").GetProperty("minItems").GetInt32());
+
+        foreach (var more in new[] { 0, 1 })
+        {
+            var expected = more == 0 ? 200 : 400;
+            Assert.Equal(expected, await ExplainAsync($$"""{"notification":{"badge":{{badge + more}} }"""));
+            Assert.Equal(expected, await ExplainAsync($$"""{"notification":{"image":"https://a.example/{{new string('a', image - "https://a.example/".Length + more)}}"}"""));
+            Assert.Equal(expected, await ExplainAsync(more == 0 ? """{"channels":["apns"]""" : """{"channels":[]"""));
+            Assert.Equal(expected, await ExplainAsync($$"""{"collapseKey":"{{new string('ü', 32)}}{{new string('k', more)}}" """));
+        }
+
+        async Task<int> ExplainAsync(string start) => (await hub.SendAsync("POST", "/v1/events:explain", $$"""{{start}},"to":{"user":"x"} }""")).Status;
+    }
+
     private static JsonElement Document(TestHub hub) => hub.SendAsync("GET", "/v1/openapi.json", credential: "").AsTaskResult().Json;
+
+    private static string FileOf(string path)
+    {
+        var root = AppContext.BaseDirectory;
+        while (!File.Exists(Path.Combine(root, "Pnh.slnx")))
+        {
+            root = Path.GetDirectoryName(root)!;
+        }
+
+        return Path.Combine(root, path);
+    }
 }

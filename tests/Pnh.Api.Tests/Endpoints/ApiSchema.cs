@@ -54,6 +54,9 @@ internal static class ApiSchema
                 case "minimum":
                     Expect(value.GetDouble() >= keyword.Value.GetDouble(), $"{at} is {value}", faults);
                     break;
+                case "maximum":
+                    Expect(value.GetDouble() <= keyword.Value.GetDouble(), $"{at} is {value}", faults);
+                    break;
                 case "required":
                     Expect(keyword.Value.EnumerateArray().All(name => value.TryGetProperty(name.GetString()!, out _)), $"{at} lacks one of {keyword.Value}", faults);
                     break;
