@@ -6,6 +6,9 @@ namespace Pnh.Sandbox.Apns;
 /// <summary>An answer of APNs: 200 without a body, or a status with a JSON reason, and for 410 the time when the token stopped being good.</summary>
 internal readonly record struct ApnsReply(int Status, string? Reason = null, DateTimeOffset? Timestamp = null)
 {
+    /// <summary>Null sends no Retry-After. Apple documents none; a script may want to see what a sender makes of one.</summary>
+    public TimeSpan? RetryAfter { get; init; }
+
     public static readonly ApnsReply Accepted = new(StatusCodes.Status200OK);
 
     public static ApnsReply Refused(string reason) => new(ApnsReason.StatusOf(reason), reason);
@@ -14,9 +17,9 @@ internal readonly record struct ApnsReply(int Status, string? Reason = null, Dat
     {
         ScriptKind.Unregistered => Gone(ApnsReason.Unregistered, script),
         ScriptKind.Bad => Refused(ApnsReason.BadDeviceToken),
-        ScriptKind.Throttled => Refused(ApnsReason.TooManyRequests),
-        ScriptKind.Unavailable => Refused(ApnsReason.ServiceUnavailable),
-        ScriptKind.Answer => Gone(script.Reason ?? "InternalServerError", script),
+        ScriptKind.Throttled => Refused(ApnsReason.TooManyRequests) with { RetryAfter = script.RetryAfter },
+        ScriptKind.Unavailable => Refused(ApnsReason.ServiceUnavailable) with { RetryAfter = script.RetryAfter },
+        ScriptKind.Answer => Gone(script.Reason ?? "InternalServerError", script) with { RetryAfter = script.RetryAfter },
         _ => Accepted,
     };
 
@@ -34,6 +37,11 @@ internal readonly record struct ApnsReply(int Status, string? Reason = null, Dat
 
             response.ContentLength = 0;
             return;
+        }
+
+        if (RetryAfter is { } wait)
+        {
+            response.Headers.RetryAfter = ((long)Math.Ceiling(wait.TotalSeconds)).ToString(CultureInfo.InvariantCulture);
         }
 
         response.ContentType = "application/json";

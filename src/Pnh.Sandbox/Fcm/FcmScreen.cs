@@ -18,7 +18,8 @@ internal static class FcmScreen
                 "notification",
                 // By number too: NORMAL is 0 or 1, depending on the copy of the .proto file; only names are sure.
                 message.Text("android", "priority") ?? "HIGH",
-                message.Text("android", "notification", "tag") ?? message.Text("android", "collapse_key"),
+                // The collapse key merges what still waits at Google; what is shown is replaced by its tag alone.
+                message.Text("android", "notification", "tag"),
                 EventKeys.EventId(data),
                 data.ValueKind == JsonValueKind.Object ? data.GetRawText() : "{}")
             : null;

@@ -19,7 +19,7 @@ public enum PhonePlatform
 /// <param name="At">When it arrived.</param>
 /// <param name="PushType">The <c>apns-push-type</c>; <c>notification</c> for FCM, <c>webpush</c>.</param>
 /// <param name="Priority">APNs: <c>10</c>, <c>5</c>, <c>1</c>; FCM: <c>HIGH</c>, <c>NORMAL</c>; the <c>Urgency</c> of Web Push.</param>
-/// <param name="CollapseId">The <c>apns-collapse-id</c>, the Android tag or else collapse key, the browser's <c>tag</c>; null for none.</param>
+/// <param name="CollapseId">The <c>apns-collapse-id</c>, the Android tag, the browser's <c>tag</c>; null for none.</param>
 /// <param name="EventId">The value under <c>pnh-id</c> in payload or data, <c>id</c> in a browser; null for none.</param>
 /// <param name="Payload">The JSON: APNs payload, FCM's <c>data</c>, or what the browser decrypted.</param>
 public sealed record ShownNotification(

@@ -9,7 +9,7 @@ public enum ScriptKind
     /// <summary>No address of this provider: APNs 400 BadDeviceToken, FCM 400 INVALID_ARGUMENT on its field, Web Push 404.</summary>
     Bad,
 
-    /// <summary>Too many for this device: APNs 429 TooManyRequests, FCM 429 QUOTA_EXCEEDED with Retry-After, Web Push 429 with it.</summary>
+    /// <summary>Too many for this device: APNs 429 TooManyRequests (with Retry-After when one is given), FCM 429 QUOTA_EXCEEDED with Retry-After, Web Push 429 with it.</summary>
     Throttled,
 
     /// <summary>Accepted, after <see cref="Script.Delay"/>.</summary>
@@ -46,7 +46,7 @@ public sealed record Script(ScriptKind Kind)
     /// <summary>Waited before anything else happens, for every kind.</summary>
     public TimeSpan Delay { get; init; }
 
-    /// <summary>The Retry-After of 429 and 503 from FCM and Web Push; null sends none.</summary>
+    /// <summary>The Retry-After of <see cref="ScriptKind.Throttled"/>, <see cref="ScriptKind.Unavailable"/> and <see cref="ScriptKind.Answer"/>; null sends none, or 60 s where FCM and Web Push throttle.</summary>
     public TimeSpan? RetryAfter { get; init; }
 
     /// <summary>APNs' time of the 410; null means the moment the script was set.</summary>

@@ -35,6 +35,22 @@ public sealed class ApnsScriptTests(SandboxFixture fixture) : IClassFixture<Sand
         Assert.Equal(1, _sandbox.Server.Phones.Find(address)!.Received);
     }
 
+    [Theory]
+    [InlineData(ScriptKind.Throttled, null, 30.0, "30")]
+    [InlineData(ScriptKind.Unavailable, null, 1.5, "2")]
+    [InlineData(ScriptKind.Answer, "Shutdown", 0.0, "0")]
+    [InlineData(ScriptKind.Throttled, null, null, null)]
+    [InlineData(ScriptKind.Unregistered, null, 30.0, null)]
+    public async Task Scripted_RetryAfter_IsTheHeader(ScriptKind kind, string? reason, double? seconds, string? header)
+    {
+        string address = ApnsCaller.NewAddress();
+        _sandbox.Server.Scripts.Set(address, new Script(kind) { Reason = reason, RetryAfter = seconds is { } wait ? TimeSpan.FromSeconds(wait) : null });
+
+        Answer answer = await PushAsync(address);
+
+        Assert.Equal(header, answer.Headers.GetValueOrDefault("Retry-After"));
+    }
+
     [Fact]
     public async Task Unregistered_Timestamp_InMilliseconds()
     {
