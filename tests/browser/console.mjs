@@ -101,6 +101,19 @@ async function takePictures(page) {
   }
 }
 
+/** The session ends for every page that it has open: one shows the form again, another says so and dims what it does not renew. */
+async function signOut(page) {
+  step = 'open the console a second time';
+  const other = await page.context().newPage();
+  await other.goto(page.url(), { waitUntil: 'domcontentloaded', timeout: limit });
+  await until('the second is live', () => text(other, '#live-text'), (value) => value === 'live');
+  step = 'sign out';
+  await page.click('#signout');
+  await until('the form asks for a key', () => page.locator('input[name=key]').count(), (value) => value === 1);
+  await until('the second says that it is signed out', () => text(other, '#live-text'), (value) => value.startsWith('signed out'));
+  await until('its figures are dimmed', () => other.locator('main[data-stale]').count(), (value) => value === 1);
+}
+
 if (!link) {
   console.error('usage: node console.mjs <console link> [folder for screenshots]');
   process.exit(2);
@@ -118,6 +131,7 @@ try {
   try {
     await clickThrough(page, failures);
     await takePictures(page);
+    await signOut(page);
     console.log('console: everything was seen');
   } catch (error) {
     failed = true;

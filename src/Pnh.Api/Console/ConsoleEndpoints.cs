@@ -44,6 +44,7 @@ internal static class ConsoleEndpoints
         }
 
         console.MapPost("/signin", Open(context => SignInAsync(context, access, files)));
+        console.MapPost("/signout", Open(context => SignOut(context, access)));
         console.MapGet("/stream", SignedIn(stream.RunAsync));
         console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
         console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
@@ -94,6 +95,12 @@ internal static class ConsoleEndpoints
 
         ConsoleGate.SetCookie(context, cookie);
         await SeeOther(context);
+    }
+
+    private static Task SignOut(HttpContext context, ConsoleAccess access)
+    {
+        ConsoleGate.EndSession(context, access);
+        return SeeOther(context);
     }
 
     private static async Task RelayAsync(HttpContext context, Func<ReadOnlyMemory<byte>, CancellationToken, ValueTask<ConsoleAnswer>> relay)

@@ -58,6 +58,17 @@ internal static class ConsoleGate
         MaxAge = ConsoleAccess.SessionLife,
     });
 
+    /// <summary>Ends the browser's session, here and there.</summary>
+    public static void EndSession(HttpContext context, ConsoleAccess access)
+    {
+        if (context.Request.Cookies.TryGetValue(Cookie, out var cookie))
+        {
+            access.SignOut(cookie);
+        }
+
+        context.Response.Cookies.Delete(Cookie, new CookieOptions { Path = ConsoleEndpoints.Path });
+    }
+
     private static string KeyOf(HttpRequest request) => request.Headers.Authorization.ToString()[Bearer.Length..].Trim();
 
     private static bool HasBearer(HttpRequest request) =>

@@ -60,7 +60,7 @@ internal sealed class HubConsole : IConsoleSource
             _app,
             totals,
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
-            [.. _sockets.Snapshot(10 * ConsoleSnapshot.MaxSessions).OrderByDescending(static s => s.Since).Take(ConsoleSnapshot.MaxSessions).Select(Row)],
+            [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
             _sandbox is null ? null : PhoneShelf.Arrange(_sandbox.Phones.All));
     }
 

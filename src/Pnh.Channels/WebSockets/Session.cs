@@ -183,6 +183,9 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         return confirmed;
     }
 
+    /// <summary>When it said hello.</summary>
+    public DateTimeOffset Since => _since;
+
     /// <summary>How it is now.</summary>
     public SessionSnapshot Snapshot()
     {

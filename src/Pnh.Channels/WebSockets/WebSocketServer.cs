@@ -109,6 +109,33 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         return found;
     }
 
+    /// <summary>The newest sessions as they are now, the newest first. O(connections), some nanoseconds each; keeps no more than it gives.</summary>
+    /// <param name="limit">How many at most.</param>
+    public IReadOnlyList<SessionSnapshot> Newest(int limit)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(limit);
+        var newest = new PriorityQueue<Session, DateTimeOffset>(limit);
+        foreach (var connection in _connections.All())
+        {
+            if (connection.Session is not { } session)
+            {
+                continue;
+            }
+
+            if (newest.Count < limit)
+            {
+                newest.Enqueue(session, session.Since);
+            }
+            else
+            {
+                // The oldest of all of them leaves.
+                newest.EnqueueDequeue(session, session.Since);
+            }
+        }
+
+        return [.. newest.UnorderedItems.Select(static item => item.Element.Snapshot()).OrderByDescending(static session => session.Since)];
+    }
+
     /// <summary>Sums over all sessions, for a scrape. O(connections), some nanoseconds each.</summary>
     public SessionTotals CountSessions()
     {

@@ -151,6 +151,22 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Fact]
+    public async Task SignOut_OwnOrigin_EndsTheSession()
+    {
+        var cookie = await SignInAsync();
+        using var foreign = await SendAsync(HttpMethod.Post, "/console/signout", cookie, "http://evil.example", "", mediaType: "application/x-www-form-urlencoded");
+        Assert.Equal(HttpStatusCode.Forbidden, foreign.StatusCode);
+        using var before = await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}");
+        Assert.Equal(HttpStatusCode.OK, before.StatusCode);
+
+        using var answer = await SendAsync(HttpMethod.Post, "/console/signout", cookie, Origin, "", mediaType: "application/x-www-form-urlencoded");
+        Assert.Equal((HttpStatusCode.SeeOther, "/console"), (answer.StatusCode, answer.Headers.Location!.OriginalString));
+        Assert.StartsWith("pnh-console=;", answer.Headers.GetValues("Set-Cookie").Single(), StringComparison.Ordinal);
+        using var after = await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}");
+        Assert.Equal(HttpStatusCode.Unauthorized, after.StatusCode);
+    }
+
+    [Fact]
     public async Task Session_KeyRevoked_IsOver_AndALinksIsNot()
     {
         using var opened = await SendAsync(HttpMethod.Get, Host.Access.CreateLink(Host.Address).PathAndQuery);

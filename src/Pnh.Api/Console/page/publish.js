@@ -5,7 +5,7 @@ import { clearTimeline, timelineButton } from '/console/timeline.js';
 function readEvent() {
   const error = byId('data-error');
   error.textContent = '';
-  const event = { to: { user: byId('user').value.trim() }, class: byId('class').value };
+  const event = { to: { user: byId('user').value }, class: byId('class').value };
   const title = byId('title').value;
   const body = byId('body').value;
   if (title || body) event.notification = { ...(title && { title }), ...(body && { body }) };

@@ -36,7 +36,7 @@ export function showStats(totals, before, seconds, sessionCount) {
   const events = rate(accepted);
   const deliveries = rate(attempts);
   showTile('q', 'Q-factor', totals.qFactor, number(totals.qFactor), 'served / CPU s', `${number(totals.served)} served in all`);
-  showTile('cpu', 'CPU', cpu, cpu === null ? '–' : (cpu * 100).toFixed(1), '% of a core', `${totals.cpuSeconds.toFixed(1)} s since the start`);
+  showTile('cpu', 'CPU', cpu, cpu === null ? '–' : (cpu * 100).toFixed(1), '% of a core', `pool delay p99 ${latency(totals.threadPoolDelayP99)}`);
   showTile('sessions', 'Sessions', sessionCount, number(sessionCount), 'live',
     `${number(totals.activeSessions)} active, ${number(totals.backgroundSessions)} background`);
   showTile('events', 'Events', events, text(events), '/ s', `${number(accepted(totals))} accepted`);
@@ -51,14 +51,31 @@ const tone = (status) => (good.includes(status) ? 'good' : warn.includes(status)
 const order = ['sent', 'acked', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'suppressed', 'address_dead', 'rejected', 'misconfigured'];
 const label = (word) => word.replaceAll('_', ' ');
 
+const drawn = new Map();
+
+/** A cell of a row: what it says, its class, and an element to stand in it instead of text. */
+const cell = (text, className = null, element = null) => ({ text, className, element });
+
+/** Rows that stay are changed in place, and only where they changed: what is selected or scrolled to stays so, and a quiet hub costs the page nothing. */
 function fill(table, heads, rows, emptyText) {
-  const columns = heads.length;
-  table.replaceChildren(
-    make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text)))),
-    make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: columns, class: 'empty' }, emptyText))));
+  const shape = JSON.stringify([heads, rows.map((row) => row.key)]);
+  let known = drawn.get(table);
+  if (known?.shape !== shape) {
+    const bodies = rows.map((row) => make('tr', { 'data-key': row.key }, row.cells.map((one, column) => make(column ? 'td' : 'th', column ? {} : { scope: 'row' }, one.element))));
+    table.replaceChildren(
+      make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text)))),
+      make('tbody', {}, rows.length ? bodies : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, emptyText))));
+    known = { shape, cells: bodies.map((body) => [...body.children]) };
+    drawn.set(table, known);
+  }
+  rows.forEach((row, index) => row.cells.forEach((one, column) => {
+    const place = known.cells[index][column];
+    if (one.className !== null && place.className !== one.className) place.className = one.className;
+    if (one.text !== null) setText(place, one.text);
+  }));
 }
 
-const cell = (value, className) => make('td', { class: `number ${value === 0 ? 'zero' : className}` }, number(value));
+const count = (value, className) => cell(number(value), `number ${value === 0 ? 'zero' : className}`);
 const channelSparks = {};
 
 export function showDeliveries(totals, before, seconds) {
@@ -71,11 +88,15 @@ export function showDeliveries(totals, before, seconds) {
     const rate = before ? (of(totals) - of(before)) / seconds : 0;
     const spark = (channelSparks[channel] ??= new Sparkline());
     spark.push(rate);
-    return make('tr', { 'data-channel': channel },
-      make('th', { scope: 'row' }, channel),
-      statuses.map((status) => cell(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status))),
-      make('td', { class: 'number' }, number(rate)),
-      make('td', {}, spark.element));
+    return {
+      key: channel,
+      cells: [
+        cell(channel),
+        ...statuses.map((status) => count(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status))),
+        cell(number(rate), 'number'),
+        cell(null, null, spark.element),
+      ],
+    };
   });
   fill(byId('deliveries'), [{ text: 'Channel' }, ...statuses.map((status) => ({ text: label(status), number: true })), { text: 'per s', number: true }, { text: '60 s' }],
     rows, 'Nothing was delivered yet. Send an event with the form.');
@@ -84,21 +105,31 @@ export function showDeliveries(totals, before, seconds) {
 export function showEvents(totals) {
   const results = ['accepted', 'duplicate', 'conflict', 'invalid', 'overloaded', 'unavailable'];
   const classes = ['call', 'message', 'bulk', 'transient'].filter((name) => totals.events.some((row) => row.class === name));
-  const rows = classes.map((name) => make('tr', {}, make('th', { scope: 'row' }, name),
-    results.map((result) => cell(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn'))));
+  const rows = classes.map((name) => ({
+    key: name,
+    cells: [
+      cell(name),
+      ...results.map((result) => count(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn')),
+    ],
+  }));
+  setText(byId('deadlines'), totals.deadlinesMissed ? `${number(totals.deadlinesMissed)} deliveries missed their deadline` : '');
   fill(byId('events'), [{ text: 'Class' }, ...results.map((result) => ({ text: result, number: true }))], rows, 'No event came in yet.');
 }
 
 export function showSessions(snapshot, now) {
   const shown = snapshot.sessions.length;
   setText(byId('sessions-count'), shown < snapshot.sessionCount ? `the newest ${shown} of ${number(snapshot.sessionCount)}` : `${number(shown)} live`);
-  const rows = snapshot.sessions.map((session) => make('tr', {},
-    make('th', { scope: 'row' }, session.user),
-    make('td', {}, session.device),
-    make('td', {}, make('span', { class: `pill ${session.state}` }, session.state)),
-    make('td', {}, session.platform),
-    make('td', {}, session.app),
-    make('td', { class: 'number' }, span(now - Date.parse(session.since)))));
+  const rows = snapshot.sessions.map((session) => ({
+    key: `${session.app} ${session.user} ${session.session} ${session.state}`,
+    cells: [
+      cell(session.user),
+      cell(session.device),
+      cell(null, null, make('span', { class: `pill ${session.state}` }, session.state)),
+      cell(session.platform),
+      cell(session.app),
+      cell(span(now - Date.parse(session.since)), 'number'),
+    ],
+  }));
   fill(byId('sessions'), [{ text: 'User' }, { text: 'Device' }, { text: 'State' }, { text: 'Platform' }, { text: 'App' }, { text: 'Since', number: true }],
     rows, 'No session is open.');
 }
