@@ -165,21 +165,22 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
 
                 isOwed |= confirmed == 0 && _backlog.TryUseAck();
                 frame = _backlog.Confirm(seq);
-                isMore = seq > _backlog.Confirmed;
+                isMore = frame is not null && seq > _backlog.Confirmed;
             }
 
-            if (frame is null)
-            {
-                return confirmed;
-            }
-
-            confirmed++;
-            if (frame.Event is not null)
+            confirmed += frame is null ? 0 : 1;
+            if (frame?.Event is not null)
             {
                 _parts.Events.Acked(Key, frame.EventId); // outside the lock: the hub may be sending to us under its own
             }
         }
         while (isMore);
+        if (confirmed > 0 && TakeRoom())
+        {
+            // All of it was of no event, such as withdrawals, or of none that the hub still has: what waits behind it would wait for an ack that never comes.
+            _parts.Events.HasRoom(Key);
+        }
+
         return confirmed;
     }
 
@@ -208,6 +209,15 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 Queued = totals.Queued + _backlog.Waiting,
                 Unacked = totals.Unacked + _backlog.Unacked,
             };
+        }
+    }
+
+    // A detached session takes no replay; the hub sends what waits with its resume.
+    private bool TakeRoom()
+    {
+        lock (this)
+        {
+            return _end is null && !_isDetached && _backlog.TakeRoom();
         }
     }
 

@@ -130,7 +130,7 @@ internal partial struct SessionBacklog
         return false;
     }
 
-    /// <summary>True once, when a replay was refused, all that was in its way is gone, and nothing of it will be acked.</summary>
+    /// <summary>True once, when a replay was refused, all that was in its way is gone, and no ack to come will say so.</summary>
     public bool TakeRoom()
     {
         var hasRoom = _isReplayRefused && Items == 0;

@@ -68,7 +68,8 @@ public interface ISessionEvents
     void Acked(SessionKey session, string eventId);
 
     /// <summary>
-    /// The session refused a replay for want of room, there is room now, and no ack is to come that would say so: what was in the way needed none, or ended.
+    /// The session refused a replay for want of room, there is room now, and no ack is to come that would say so: what was in the way needed
+    /// none, ended, or was no event's.
     /// </summary>
     void HasRoom(SessionKey session);
 

@@ -76,6 +76,28 @@ public abstract class ReplayTests
         Assert.Equal(0, scene.Hub.Said);
     }
 
+    [Fact]
+    public async Task Replay_BehindWithdrawals_IsAskedForWhenTheyAreAcked()
+    {
+        await using var scene = await SessionScene.OpenAsync(_overBytes, options => options.QueueItems = 8);
+        for (var n = 0; n < 4; n++)
+        {
+            Assert.True(await scene.WithdrawAsync($"gone-{n}"));
+        }
+
+        Assert.Equal(4, scene.Drain().Count);
+        Assert.False(await scene.ReplayAsync(Events.Make("waiting")));
+        Assert.Equal(4, scene.Session.Acknowledge(4));
+        await scene.FlushAsync();
+        Assert.Equal(1, scene.Hub.Said);
+        Assert.Equal("has room", await scene.Hub.NextSaidAsync());
+        Assert.True(await scene.ReplayAsync(Events.Make("waiting")));
+        Assert.Equal([(5, "waiting")], scene.Drain());
+        scene.Session.Acknowledge(5);
+        await scene.FlushAsync();
+        Assert.Equal(0, scene.Hub.Said);
+    }
+
     /// <summary>The hub's memory: oldest first, and no younger one after a refused one.</summary>
     private sealed class Mailbox
     {
