@@ -4,8 +4,8 @@ namespace Pnh.Core.Shards;
 
 /// <summary>
 /// Places for the events of uploads, apart from those of events that come alone, so that neither takes the other's. A batch takes all of its places
-/// at once, or waits for them until others leave: who can wait is not refused. Within an app and class who came first goes first. One lock, taken twice a
-/// batch. Thread-safe.
+/// at once, or waits for them until others leave: who can wait is not refused. Within an app and class who came first goes first; and a batch that
+/// has its app's share and finds a class full is passed there by nobody. One lock, taken twice a batch. Thread-safe.
 /// </summary>
 internal sealed class UploadPlaces
 {
@@ -101,10 +101,11 @@ internal sealed class UploadPlaces
             batch.App.Awaited = 0;
         }
 
+        var closed = 0;
         for (var node = _waiting.First; node is not null;)
         {
             var (next, batch) = (node.Next, node.Value);
-            if ((batch.App.Awaited & batch.Classes) == 0 && HasRoom(batch))
+            if ((batch.App.Awaited & batch.Classes) == 0 && HasShare(batch) && HasRoom(batch) && (closed & batch.Classes) == 0)
             {
                 Count(batch, 1);
                 _waiting.Remove(node);
@@ -113,24 +114,39 @@ internal sealed class UploadPlaces
             else
             {
                 batch.App.Awaited |= batch.Classes;
+                closed |= batch.Closes;
             }
 
             node = next;
         }
     }
 
-    private bool HasRoom(Batch batch)
+    /// <summary>What its own app has inside leaves it as many as it needs.</summary>
+    private bool HasShare(Batch batch)
     {
         for (var i = 0; i < _bounds.Length; i++)
         {
-            var count = batch.Places[i];
-            if (_inside[i] + count > _bounds[i] || batch.App.Inside[i] + count > OfApp(_bounds[i]))
+            if (batch.App.Inside[i] + batch.Places[i] > OfApp(_bounds[i]))
             {
                 return false;
             }
         }
 
         return true;
+    }
+
+    /// <summary>And all apps together do.</summary>
+    private bool HasRoom(Batch batch)
+    {
+        var full = 0;
+        for (var i = 0; i < _bounds.Length; i++)
+        {
+            full |= _inside[i] + batch.Places[i] > _bounds[i] ? 1 << i : 0;
+        }
+
+        // Only others are in its way: their small batches would go past a large one for ever. Until it is in, or with two classes they would be full in turns.
+        batch.Closes |= full;
+        return full == 0;
     }
 
     private void Count(Batch batch, int sign)
@@ -173,6 +189,9 @@ internal sealed class UploadPlaces
 
         /// <summary>A bit for each class it has an event of.</summary>
         internal int Classes { get; set; }
+
+        /// <summary>A bit for each class that it found full: who comes after it does not get past it there.</summary>
+        internal int Closes { get; set; }
 
         /// <summary>Done when it is let in; null when it never had to wait.</summary>
         internal TaskCompletionSource? Entered { get; set; }

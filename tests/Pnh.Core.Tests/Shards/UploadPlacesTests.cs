@@ -54,6 +54,56 @@ public sealed class UploadPlacesTests : IDisposable
     }
 
     [Fact]
+    public async Task Enter_SmallOnesOfOthersKeepComing_ALargeOneGoesBeforeThem()
+    {
+        var places = new UploadPlaces([1_024, 1_024, 1_024, 1_024], _stopping.Token);
+        var inside = new Queue<UploadPlaces.Batch>();
+        for (var n = 0; n < 32; n++)
+        {
+            inside.Enqueue(await Now(Enter(places, n % 4 == 0 ? "c" : "b", EventClass.Bulk, 32)));
+        }
+
+        var large = Enter(places, "a", EventClass.Bulk, 256);
+        var small = Enumerable.Range(0, 16).Select(n => Enter(places, n % 2 == 0 ? "b" : "c", EventClass.Bulk, 32)).ToList();
+        for (var n = 0; n < 8; n++)
+        {
+            Assert.False(large.IsCompleted);
+            places.Leave(inside.Dequeue());
+        }
+
+        Assert.NotNull(await large.WaitAsync(Patience));
+        Assert.DoesNotContain(small, static entering => entering.IsCompleted);
+        places.Leave(inside.Dequeue());
+        Assert.NotNull(await small[0].WaitAsync(Patience));
+    }
+
+    [Fact]
+    public async Task Enter_OneFindsAClassFull_OthersPassItInTheOtherClassesOnly()
+    {
+        await Now(Enter("b", EventClass.Bulk, 6));
+        var large = Enter("a", EventClass.Bulk, 4);
+        await Now(Enter("c", EventClass.Message, 2));
+        var passing = Enter("c", EventClass.Bulk, 1);
+        Assert.False(large.IsCompleted || passing.IsCompleted);
+    }
+
+    [Fact]
+    public async Task Enter_TwoClassesAreFullInTurns_TheOneThatNeedsBothIsNotPassedInTheFirst()
+    {
+        var first = await Now(Enter("b", EventClass.Bulk, 6));
+        var mixed = _places.EnterAsync(
+            [.. Enumerable.Range(0, 8).Select(static n => NewEvent("a", n < 4 ? EventClass.Bulk : EventClass.Message))], CancellationToken.None).AsTask();
+        var second = await Now(Enter("b", EventClass.Message, 6));
+        _places.Leave(first);
+        var passing = Enter("c", EventClass.Bulk, 5);
+        Assert.False(mixed.IsCompleted || passing.IsCompleted);
+
+        _places.Leave(second);
+        _places.Leave((await mixed.WaitAsync(Patience))!);
+        Assert.NotNull(await passing.WaitAsync(Patience));
+    }
+
+    [Fact]
     public async Task Enter_OneGivesUp_TheNextNeedsNotWaitForIt()
     {
         using var gone = new CancellationTokenSource();
@@ -119,7 +169,11 @@ public sealed class UploadPlacesTests : IDisposable
     }
 
     private Task<UploadPlaces.Batch?> Enter(string app, EventClass @class, int count, CancellationToken cancellationToken = default) =>
-        _places.EnterAsync([.. Enumerable.Repeat(NewEvent(app, @class), count)], cancellationToken).AsTask();
+        Enter(_places, app, @class, count, cancellationToken);
+
+    private static Task<UploadPlaces.Batch?> Enter(
+        UploadPlaces places, string app, EventClass @class, int count, CancellationToken cancellationToken = default) =>
+        places.EnterAsync([.. Enumerable.Repeat(NewEvent(app, @class), count)], cancellationToken).AsTask();
 
     private static Event NewEvent(string app, EventClass @class) => new()
     {
