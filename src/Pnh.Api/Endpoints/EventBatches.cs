@@ -147,10 +147,11 @@ internal sealed class EventBatches
             return;
         }
 
+        var hasWaited = true;
         try
         {
             // Not reading on makes the sender wait, which a refused line would not.
-            await _hub.WaitForRoomAsync(OverloadPatience, batch.Body.Ending);
+            hasWaited = await _hub.WaitForRoomAsync(OverloadPatience, batch.Body.Ending);
         }
         catch (OperationCanceledException) when (batch.Body.IsStopping)
         {
@@ -159,7 +160,7 @@ internal sealed class EventBatches
 
         try
         {
-            batch.Take(await _hub.AcceptManyAsync(batch.Events, batch.Body.Ending));
+            batch.Take(await _hub.AcceptManyAsync(batch.Events, hasWaited, batch.Body.Ending));
         }
         catch (OperationCanceledException) when (batch.Body.IsStopping)
         {

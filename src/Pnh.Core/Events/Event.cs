@@ -62,6 +62,30 @@ public sealed class Event
 
     /// <summary>False for <see cref="EventClass.Transient"/>: not journaled, promises nothing.</summary>
     public bool IsDurable => Class != EventClass.Transient;
+
+    /// <summary>The same event, taken at another time: its TTL counts from there. A copy, and nothing encoded from this one is in it.</summary>
+    /// <param name="at">Wall clock.</param>
+    /// <param name="timestamp">Monotonic clock at the same moment.</param>
+    internal Event TakenAt(DateTimeOffset at, long timestamp) => new()
+    {
+        App = App,
+        Id = Id,
+        IdGiven = IdGiven,
+        To = To,
+        Class = Class,
+        AcceptedAt = at,
+        AcceptedTimestamp = timestamp,
+        ExpiresAt = at + (ExpiresAt - AcceptedAt),
+        CollapseKey = CollapseKey,
+        AckWithin = AckWithin,
+        Except = Except,
+        Channels = Channels,
+        Data = Data,
+        Notification = Notification,
+        Overrides = Overrides,
+        TraceParent = TraceParent,
+        Body = Body,
+    };
 }
 
 /// <summary>The event's <c>except</c>: ids left out of the plan. Empty lists leave nobody out.</summary>

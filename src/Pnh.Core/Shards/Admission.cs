@@ -66,6 +66,5 @@ internal sealed class Admission(CancellationToken stopping)
     /// <summary>Where an event stands inside.</summary>
     /// <param name="OfApp">Its app's events inside, by class; null when its upload has the places.</param>
     /// <param name="Class">Its class.</param>
-    /// <param name="HasWaited">Its upload waited at the door: how long it took says nothing of the hub.</param>
-    internal readonly record struct Place(int[]? OfApp, EventClass Class, bool HasWaited = false);
+    internal readonly record struct Place(int[]? OfApp, EventClass Class);
 }

@@ -10,12 +10,17 @@ public sealed partial class Hub
 
     /// <summary>
     /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when the hub is neither overloaded nor has
-    /// thousands of bulk pushes waiting, or when <paramref name="patience"/> with an overload is over. Synchronous when there is nothing to wait for.
+    /// thousands of bulk pushes waiting, or when <paramref name="patience"/> with an overload is over. Synchronous when there is nothing to wait for: then false.
     /// </summary>
-    public async ValueTask WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)
+    public async ValueTask<bool> WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)
     {
-        await Shedder.WaitAsync(patience, cancellationToken).ConfigureAwait(false);
-        await _context.Lanes.Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+        var calm = Shedder.WaitAsync(patience, cancellationToken);
+        var hasWaited = !calm.IsCompleted;
+        await calm.ConfigureAwait(false);
+        var room = _context.Lanes.Pace.WaitForRoomAsync(cancellationToken);
+        hasWaited |= !room.IsCompleted;
+        await room.ConfigureAwait(false);
+        return hasWaited;
     }
 
     /// <summary>
@@ -24,8 +29,10 @@ public sealed partial class Hub
     /// <see cref="WaitForRoomAsync"/>, and it waits until the uploads before it have left room.
     /// </summary>
     /// <param name="events">What is taken.</param>
+    /// <param name="hasWaited">They were read before the wait for room: then they count as taken now. They do so after a wait in here too.</param>
     /// <param name="cancellationToken">Ends the wait; then nothing is taken. Once they are inside they all are.</param>
-    public async ValueTask<AcceptResult[]> AcceptManyAsync(IReadOnlyList<Event> events, CancellationToken cancellationToken = default)
+    public async ValueTask<AcceptResult[]> AcceptManyAsync(
+        IReadOnlyList<Event> events, bool hasWaited = false, CancellationToken cancellationToken = default)
     {
         if (events.Count == 0)
         {
@@ -40,9 +47,10 @@ public sealed partial class Hub
             {
                 // What it waited for may stand in the lanes now.
                 await _context.Lanes.Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+                hasWaited = true;
             }
 
-            return await AcceptInOrderAsync(events, hasWaited: batch?.Entered is not null).ConfigureAwait(false);
+            return await AcceptInOrderAsync(hasWaited ? TakenNow(events) : events).ConfigureAwait(false);
         }
         finally
         {
@@ -53,12 +61,25 @@ public sealed partial class Hub
         }
     }
 
-    private async ValueTask<AcceptResult[]> AcceptInOrderAsync(IReadOnlyList<Event> events, bool hasWaited)
+    // How long the door was closed is not their age, no more than that of the lines behind them, which nobody had read by then. Nothing was made of them yet.
+    private Event[] TakenNow(IReadOnlyList<Event> events)
+    {
+        var (now, timestamp) = (_time.GetUtcNow(), _time.GetTimestamp());
+        var taken = new Event[events.Count];
+        for (var i = 0; i < taken.Length; i++)
+        {
+            taken[i] = events[i].TakenAt(now, timestamp);
+        }
+
+        return taken;
+    }
+
+    private async ValueTask<AcceptResult[]> AcceptInOrderAsync(IReadOnlyList<Event> events)
     {
         var entries = new Entry[events.Count];
         for (var i = 0; i < entries.Length; i++)
         {
-            entries[i] = Enter(events[i], isAdmitted: true, new Admission.Place(null, events[i].Class, hasWaited));
+            entries[i] = Enter(events[i], isAdmitted: true, new Admission.Place(null, events[i].Class));
         }
 
         var results = new AcceptResult[entries.Length];

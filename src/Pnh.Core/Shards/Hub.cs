@@ -180,7 +180,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
-            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && !entry.Place.HasWaited)
+            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 })
             {
                 Shedder.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
             }

@@ -59,7 +59,7 @@ public sealed class HubUploadTests
         var sync = Close(hub);
         using var aborted = new CancellationTokenSource();
         var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
-        var gone = hub.Hub.AcceptManyAsync(Events(hub, 256), aborted.Token).AsTask();
+        var gone = hub.Hub.AcceptManyAsync(Events(hub, 256), cancellationToken: aborted.Token).AsTask();
         await aborted.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => gone.WaitAsync(Patience));
         sync.SetResult();
@@ -89,12 +89,63 @@ public sealed class HubUploadTests
         await hub.RestAsync();
     }
 
+    [Fact]
+    public async Task AcceptMany_CallsWaitedForPlaces_AreTakenWhenTheyAreLetIn()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Clock.Advance(TimeSpan.FromSeconds(1)); // a timestamp of 0 stands for none
+        var sync = Close(hub);
+        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 1_536, """{"user":"nobody"}""")).AsTask();
+        List<Event> calls = [.. Calls(hub, 100, """{"user":"ada"}"""), hub.NewEvent("\"class\":\"call\",\"ttl\":0")];
+        var waiting = hub.Hub.AcceptManyAsync(calls).AsTask();
+        hub.Clock.Advance(TimeSpan.FromSeconds(2));
+        Assert.Empty(link.Frames);
+        sync.SetResult();
+        await inside.WaitAsync(Patience);
+
+        Assert.All(await waiting.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        Assert.Equal(calls.Select(static call => call.Id), link.Ids);
+        Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
+        Assert.All(link.Frames, frame => Assert.Equal(hub.Now, frame.AcceptedAt));
+        Assert.All(link.Frames.SkipLast(1), frame => Assert.Equal(hub.Now + TimeSpan.FromSeconds(30), frame.ExpiresAt));
+        Assert.Equal(hub.Now, link.Frames[^1].ExpiresAt);
+        Assert.Equal(hub.Now, (await hub.Journal.FindAsync("demo", calls[0].Id, CancellationToken.None))!.AcceptedAt);
+        await hub.AckAsync(key, link.Ids);
+    }
+
+    [Fact]
+    public async Task AcceptMany_CallsWaitedForCalm_AreTakenAfterIt()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, key) = await hub.OpenAsync("tab");
+        hub.Clock.Advance(TimeSpan.FromSeconds(1));
+        var calls = Calls(hub, 2, """{"user":"ada"}""");
+        hub.Hub.Observe(TimeSpan.FromMilliseconds(4), TimeSpan.Zero);
+        var timers = hub.Clock.PendingTimers;
+        var waiting = hub.Hub.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None).AsTask();
+        await hub.Clock.WaitForTimersAsync(timers + 1, Patience);
+        hub.Hub.Observe(TimeSpan.Zero, TimeSpan.Zero);
+        hub.Clock.Advance(TimeSpan.FromSeconds(2));
+        var hasWaited = await waiting.WaitAsync(Patience);
+        Assert.True(hasWaited);
+        Assert.False(await hub.Hub.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None));
+
+        await hub.Hub.AcceptManyAsync(calls, hasWaited);
+        Assert.Equal(calls.Select(static call => call.Id), link.Ids);
+        Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
+        await hub.AckAsync(key, link.Ids);
+    }
+
     private static TaskCompletionSource Close(HubUnderTest hub)
     {
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
         return sync;
     }
+
+    private static List<Event> Calls(HubUnderTest hub, int count, string to) =>
+        [.. Enumerable.Range(0, count).Select(_ => hub.NewEvent("\"class\":\"call\"", to))];
 
     private static List<Event> Events(HubUnderTest hub, int count) => [.. Enumerable.Range(0, count).Select(_ => hub.NewEvent(Bulk))];
 }
