@@ -27,4 +27,10 @@ public sealed record JournalOptions
 
     /// <summary>What to do about damage.</summary>
     public DamagePolicy OnDamage { get; init; }
+
+    /// <summary>An open event with more milestones keeps its segment, and all after it, until it is over: to carry it takes 8 bytes of memory for each.</summary>
+    internal int MostCarried { get; init; } = 4 * 1024 * 1024;
+
+    /// <summary>How much of an open event is carried between two commits: some 1,200 milestones, 2 ms with its sync. The largest record fits.</summary>
+    internal int CarryBytes { get; init; } = 192 * 1024;
 }

@@ -38,6 +38,9 @@ internal sealed class CrashFolder : IJournalFolder
     /// <summary>When set, thrown by syncs of files.</summary>
     public IOException? SyncFault { get; set; }
 
+    /// <summary>When set, thrown by reads.</summary>
+    public Exception? ReadFault { get; set; }
+
     /// <summary>Larger writes fail, as on a disk that is nearly full.</summary>
     public int LargestWrite { get; set; } = int.MaxValue;
 
@@ -280,6 +283,11 @@ internal sealed class CrashFolder : IJournalFolder
             lock (_folder._gate)
             {
                 _folder.Reads++;
+                if (_folder.ReadFault is not null)
+                {
+                    throw _folder.ReadFault;
+                }
+
                 var bytes = Current.AsSpan((int)Math.Min(offset, Current.Length));
                 bytes = bytes[..Math.Min(bytes.Length, into.Length)];
                 bytes.CopyTo(into);

@@ -7,22 +7,30 @@ namespace Pnh.Core.Tests.Journal;
 /// <summary>Crashes at every write, sync, creation and deletion of a life with rotation, removal and carrying, and again while recovering.</summary>
 public sealed class JournalCrashTests
 {
+    // What is carried fits into a part; and the event with milestones takes several, with a commit after each.
+    private const int WholeBytes = 192 * 1024;
+    private const int PartBytes = 512;
+
     [Theory(Timeout = 300_000)]
     [InlineData(Aftermath.Nothing, 1)]
     [InlineData(Aftermath.Everything, 1)]
     [InlineData(Aftermath.TornPrefix, 8)]
     [InlineData(Aftermath.AnyPages, 6)]
-    public async Task Crash_AtEveryOperation_KeepsWhatWasConfirmed(Aftermath aftermath, int disks)
+    [InlineData(Aftermath.Nothing, 1, PartBytes)]
+    [InlineData(Aftermath.TornPrefix, 4, PartBytes)]
+    [InlineData(Aftermath.AnyPages, 4, PartBytes)]
+    public async Task Crash_AtEveryOperation_KeepsWhatWasConfirmed(Aftermath aftermath, int disks, int carryBytes = WholeBytes)
     {
         var random = new Random((int)aftermath);
-        var operations = (await LiveAsync(int.MaxValue)).Folder.Operations;
+        var options = new JournalOptions { SegmentBytes = 256 * 1024, CarryBytes = carryBytes };
+        var operations = (await LiveAsync(int.MaxValue, options)).Folder.Operations;
         Assert.InRange(operations, 60, 1_000);
         for (var crashAt = 0; crashAt <= operations; crashAt++)
         {
-            var (folder, ledger) = await LiveAsync(crashAt);
+            var (folder, ledger) = await LiveAsync(crashAt, options);
             for (var disk = 0; disk < disks; disk++)
             {
-                await ReopenAsync(folder, new CrashLedger(ledger), aftermath, (disk + 1.0) / (disks + 1), random, crashAt);
+                await ReopenAsync(folder, new CrashLedger(ledger), aftermath, (disk + 1.0) / (disks + 1), random, crashAt, options);
             }
         }
     }
@@ -50,20 +58,21 @@ public sealed class JournalCrashTests
         Assert.Equal(["first", "second"], await afterwards.OpenAsync());
     }
 
-    private static async Task ReopenAsync(CrashFolder folder, CrashLedger ledger, Aftermath aftermath, double share, Random random, int crashAt)
+    private static async Task ReopenAsync(
+        CrashFolder folder, CrashLedger ledger, Aftermath aftermath, double share, Random random, int crashAt, JournalOptions options)
     {
         // Recovery is stopped after none, one, two ... operations of its own, until it comes through.
         for (var again = 0; again < 50; again++)
         {
             var disk = folder.Survive(aftermath, share, random);
             disk.CrashAt = again;
-            if (await TryOpenAsync(disk, ledger) is { } journal)
+            if (await TryOpenAsync(disk, ledger, options) is { } journal)
             {
                 disk.CrashAt = int.MaxValue;
                 await ledger.CheckAsync(journal);
                 await ledger.GoOnAsync(journal, string.Create(CultureInfo.InvariantCulture, $"after-{crashAt}"));
                 await journal.DisposeAsync();
-                await using var third = Open(disk, ledger);
+                await using var third = Open(disk, ledger, options);
                 await ledger.CheckAsync(third);
                 return;
             }
@@ -74,11 +83,11 @@ public sealed class JournalCrashTests
         Assert.Fail("Recovery never ends.");
     }
 
-    private static async Task<SegmentJournal?> TryOpenAsync(CrashFolder disk, CrashLedger ledger)
+    private static async Task<SegmentJournal?> TryOpenAsync(CrashFolder disk, CrashLedger ledger, JournalOptions options)
     {
         try
         {
-            var journal = Open(disk, ledger);
+            var journal = Open(disk, ledger, options);
             if (!disk.IsCrashed)
             {
                 return journal;
@@ -93,17 +102,17 @@ public sealed class JournalCrashTests
         }
     }
 
-    private static SegmentJournal Open(CrashFolder folder, CrashLedger ledger) =>
-        SegmentJournal.Open(folder, new LedgerTime(ledger), new JournalOptions { SegmentBytes = 256 * 1024 });
+    private static SegmentJournal Open(CrashFolder folder, CrashLedger ledger, JournalOptions options) =>
+        SegmentJournal.Open(folder, new LedgerTime(ledger), options);
 
     /// <summary>A life of some 100 operations, up to the crash.</summary>
-    private static async Task<(CrashFolder Folder, CrashLedger Ledger)> LiveAsync(int crashAt)
+    private static async Task<(CrashFolder Folder, CrashLedger Ledger)> LiveAsync(int crashAt, JournalOptions options)
     {
         var (folder, ledger) = (new CrashFolder { CrashAt = crashAt }, new CrashLedger());
         SegmentJournal journal;
         try
         {
-            journal = Open(folder, ledger);
+            journal = Open(folder, ledger, options);
         }
         catch (Pnh.Core.Storage.DataFolderException) when (folder.IsCrashed)
         {

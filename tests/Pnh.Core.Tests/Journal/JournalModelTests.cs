@@ -16,10 +16,13 @@ public sealed class JournalModelTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public async Task RandomLife_EveryAnswer_IsTheModels(int seed)
+    [InlineData(5, 256)]
+    [InlineData(6, 512)]
+    [InlineData(7, 1_024)]
+    public async Task RandomLife_EveryAnswer_IsTheModels(int seed, int carryBytes = 192 * 1024)
     {
         var random = new Random(seed);
-        await using var disk = new JournalOnDisk();
+        await using var disk = new JournalOnDisk(options: new JournalOptions { CarryBytes = carryBytes });
         var model = new ModelJournal(disk, TimeSpan.FromHours(24));
         for (var step = 0; step < 1_500; step++)
         {

@@ -8,6 +8,7 @@ namespace Pnh.Core.Tests.Journal;
 internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
 {
     private readonly JournalOptions _options;
+    private long _timestamp;
 
     public JournalOnDisk(CrashFolder? folder = null, JournalOptions? options = null)
     {
@@ -22,7 +23,12 @@ internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
 
     public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
 
+    /// <summary>Each look at the clock finds 10 ms gone: whoever has a budget of time does the least that it does at once.</summary>
+    public bool IsSlow { get; set; }
+
     public override DateTimeOffset GetUtcNow() => Now;
+
+    public override long GetTimestamp() => IsSlow ? _timestamp += TimestampFrequency / 100 : base.GetTimestamp();
 
     public Task<AppendResult> AppendAsync(string id, int bytes = 2, int hours = 1) => Journal.AppendAsync(
         new Event

@@ -67,8 +67,9 @@ internal sealed class EventIndex
 
     public void Replace(in IndexEntry old, in IndexEntry entry)
     {
-        TableOf(entry.Hash).Replace(old.Root, entry);
+        // First what may need memory: without it nothing has changed.
         _changes.Add(new Change(old, entry, 0));
+        TableOf(entry.Hash).Replace(old.Root, entry);
     }
 
     /// <summary>For good: not taken back by <see cref="Rollback"/>.</summary>

@@ -86,6 +86,15 @@ internal sealed class Group
         return position;
     }
 
+    /// <summary>What another record says, with other links.</summary>
+    public long Copy(in Record record, RecordKind kind, RecordFlags flags, long root, long previous)
+    {
+        var position = Open(kind, flags, root, previous);
+        record.Payload.CopyTo(Take(record.Payload.Length));
+        Close();
+        return position;
+    }
+
     public void Finish(string app, string id, long root, long previous)
     {
         Open(RecordKind.Finished, RecordFlags.None, root, previous);

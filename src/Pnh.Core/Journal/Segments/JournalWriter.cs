@@ -136,6 +136,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
 
         Turn(isIdle: true);
         _reader.Dispose();
+        _retirement.Dispose();
         _ended.SetResult();
     }
 

@@ -18,7 +18,7 @@ internal enum RecordKind : byte
     /// <summary>An address note, in the shape of a milestone without event.</summary>
     Address = 4,
 
-    /// <summary>An open event out of a segment that was removed; its milestones follow in the same group.</summary>
+    /// <summary>An open event out of a segment that was removed; its milestones follow, in the same group unless it is <see cref="RecordFlags.Partial"/>.</summary>
     Carried = 5,
 
     /// <summary>Nothing, in a group of its own: proves that the group before was synced.</summary>
@@ -42,6 +42,12 @@ internal enum RecordFlags : byte
 
     /// <summary>The publisher chose the event's id.</summary>
     IdGiven = 4,
+
+    /// <summary>
+    /// Of a <see cref="RecordKind.Carried"/>: it is copied in parts, and counts for nothing before the last one. Of a milestone: it is in that last one, which as a group
+    /// is there whole or not at all.
+    /// </summary>
+    Partial = 8,
 
     /// <summary>Here and one above: the event's class, of <see cref="RecordKind.Accepted"/> and <see cref="RecordKind.Carried"/>.</summary>
     Class = 16 + 32,

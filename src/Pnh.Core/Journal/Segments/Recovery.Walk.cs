@@ -70,11 +70,19 @@ internal sealed partial class Recovery
                 segment.Saw(Payload.Times(record).AcceptedAt);
                 Accept(new IndexEntry(hash, position, position), app, id);
                 break;
+            case RecordKind.Carried when (record.Flags & RecordFlags.Partial) != 0:
+                // In parts: the event stands where it was until the last of them.
+                break;
             case RecordKind.Carried:
                 Accept(new IndexEntry(hash, position, position, isFinished: false, isCarried: true), app, id);
                 break;
             case RecordKind.Milestone:
                 segment.Saw(Payload.TimeOf(record));
+                if ((record.Flags & RecordFlags.Partial) != 0 && !_index.TryFind(hash, record.Root, out _))
+                {
+                    Accept(new IndexEntry(hash, record.Root, position, isFinished: false, isCarried: true), app, id);
+                }
+
                 Link(hash, record, position);
                 break;
             case RecordKind.Finished when _index.TryFind(hash, record.Root, out var entry):
@@ -106,16 +114,16 @@ internal sealed partial class Recovery
 
     private void Link(ulong hash, in Record record, long position)
     {
-        if (!_index.TryFind(hash, record.Root, out var entry))
-        {
-            // Its event is gone; the record is still the feed's.
-            return;
-        }
-
-        _index.Replace(entry, entry.WithHead(position));
         if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
         {
+            // Also of a copy that is not whole yet. Forgotten with the record's segment.
             _index.Withdraw(record.Root, Payload.Milestone(record).User);
+        }
+
+        // Else its event is gone, and the record is still the feed's; or it is of such a copy.
+        if (_index.TryFind(hash, record.Root, out var entry))
+        {
+            _index.Replace(entry, entry.WithHead(position));
         }
     }
 

@@ -1,5 +1,4 @@
 using Pnh.Core.Devices;
-using Pnh.Core.Events;
 
 namespace Pnh.Core.Journal.Segments;
 
@@ -7,12 +6,9 @@ namespace Pnh.Core.Journal.Segments;
 /// Removes the oldest segment once the retention of its youngest record is over, or the log is too large: walks it in small slices, forgets what is
 /// finished or expired, and carries what is still open to the end of the log. For the writer's thread.
 /// </summary>
-internal sealed class Retirement
+internal sealed class Retirement : IDisposable
 {
     private const int SliceBytes = 64 * 1024;
-
-    // Some two million milestones. In one group, so that they have to fit into memory; what has more keeps its segment until it is over.
-    private const int MostCarried = 512 * 1024 * 1024;
 
     // Between two commits; a slice of 64 kB takes some 50 us without carrying.
     private static readonly TimeSpan Budget = TimeSpan.FromMilliseconds(2);
@@ -22,18 +18,24 @@ internal sealed class Retirement
     private readonly List<(long Root, string? User)> _withdrawals = [];
     private readonly JournalWriter _writer;
     private readonly JournalLog _log;
-    private readonly HistoryReader _reader;
+    private readonly Carrier _carrier;
     private readonly TimeProvider _time;
     private readonly JournalOptions _options;
     private Segment? _walked;
     private long _carriedBytes;
+
+    // Too long to be carried: nothing goes before it is over, and until then it is not read again.
+    private IndexEntry _pinned;
+    private long _pinnedUntil;
     private DateTimeOffset _resumeAt = DateTimeOffset.MinValue;
 
     public Retirement(JournalWriter writer, JournalLog log, TimeProvider time, JournalOptions options)
     {
         (_writer, _log, _time, _options) = (writer, log, time, options);
-        _reader = new HistoryReader(log.Segments);
+        _carrier = new Carrier(writer, log.Segments, options);
     }
+
+    public void Dispose() => _carrier.Dispose();
 
     /// <summary>True when an id need not be recognised any more: past the retention and, unless it is finished, past its TTL. All in UTC ticks.</summary>
     public static bool IsOver(long acceptedAt, long expiresAt, bool isFinished, TimeSpan retention, long now) =>
@@ -56,7 +58,8 @@ internal sealed class Retirement
         }
 
         var now = _time.GetUtcNow();
-        if (_log.Segments.Count < 2 || now < _resumeAt || !(now.UtcTicks - _log.Segments.Oldest.Newest >= _options.Retention.Ticks || IsTooLarge()))
+        if (_log.Segments.Count < 2 || now < _resumeAt || !(now.UtcTicks - _log.Segments.Oldest.Newest >= _options.Retention.Ticks || IsTooLarge())
+            || IsPinned(now.UtcTicks))
         {
             return false;
         }
@@ -66,6 +69,17 @@ internal sealed class Retirement
         _withdrawals.Clear();
         _scan.Start(_walked.File, _walked.Number, SegmentHeader.Bytes, _walked.End);
         return true;
+    }
+
+    private bool IsPinned(long now)
+    {
+        if (!_pinned.IsEmpty
+            && (!_writer.Index.TryFind(_pinned.Hash, _pinned.Root, out var entry) || entry.IsFinished || now >= _pinnedUntil))
+        {
+            _pinned = default;
+        }
+
+        return !_pinned.IsEmpty;
     }
 
     private bool IsTooLarge()
@@ -85,7 +99,7 @@ internal sealed class Retirement
         try
         {
             var now = _time.GetUtcNow().UtcTicks;
-            for (var end = _scan.Offset + SliceBytes; _scan.Offset < end && !_scan.IsAtEnd;)
+            for (var end = _scan.Offset + SliceBytes; _scan.Offset < end && !_scan.IsAtEnd && _writer.Group.Length < _options.CarryBytes;)
             {
                 if (!_scan.TryRead(out var record))
                 {
@@ -93,31 +107,37 @@ internal sealed class Retirement
                     throw DiskFault.Unreadable(Position.Of(_walked!.Number, _scan.Offset));
                 }
 
-                Visit(record, now);
+                if (!TryVisit(record, now))
+                {
+                    break;
+                }
+
                 _scan.Skip(record);
             }
 
             if (_writer.TryCommit())
             {
+                _carrier.Keep();
                 if (_scan.IsAtEnd)
                 {
                     Remove();
                 }
 
-                return true;
+                return _pinned.IsEmpty || Rest();
             }
         }
-        catch (Exception fault) when (fault is StoreUnavailableException or IOException)
+        catch (Exception fault) when (fault is StoreUnavailableException or IOException or OutOfMemoryException)
         {
             _writer.TakeBack();
         }
 
-        // A full disk or a record that cannot be read: the segment stays, and is walked again from its start.
-        Rest();
-        return false;
+        // A full disk, a record that cannot be read, no memory: the segment stays, and is walked again from its start.
+        _carrier.TakeBack();
+        return Rest();
     }
 
-    private void Visit(in Record record, long now)
+    /// <summary>False = it takes more than this slice.</summary>
+    private bool TryVisit(in Record record, long now)
     {
         if (record.Kind is RecordKind.Accepted or RecordKind.Carried)
         {
@@ -125,53 +145,35 @@ internal sealed class Retirement
             var root = Position.Of(_walked!.Number, _scan.Offset);
             if (_writer.Index.TryFind(_writer.Index.Hash.Of(app, id), root, out var entry))
             {
-                if (entry.IsFinished || now >= Payload.Times(record).ExpiresAt)
+                var expiresAt = Payload.Times(record).ExpiresAt;
+                if (!entry.IsFinished && now < expiresAt)
                 {
-                    _writer.Index.Remove(entry);
+                    return TryCarry(entry, expiresAt);
                 }
-                else
-                {
-                    Carry(entry, record.Class);
-                }
+
+                _writer.Index.Remove(entry);
             }
         }
         else if (record.Kind == RecordKind.Milestone && Payload.KindOf(record) == MilestoneKind.Withdrawn)
         {
             _withdrawals.Add((record.Root, Payload.Milestone(record).User));
         }
+
+        return true;
     }
 
-    /// <summary>The event and its milestones in one group, so that a restart finds all of them at the new place or at the old one.</summary>
-    private void Carry(in IndexEntry entry, EventClass @class)
+    private bool TryCarry(in IndexEntry entry, long expiresAt)
     {
-        var history = _reader.Read(entry.Root, entry.Head) ?? throw DiskFault.Unreadable(entry.Root);
-        var stored = history.Event;
-        var bytes = (long)Record.HeaderBytes + 512 + stored.Body.Length;
-        foreach (var milestone in history.Milestones)
+        var before = _carrier.Written;
+        var carried = _carrier.Carry(entry);
+        _carriedBytes += _carrier.Written - before;
+        if (carried == Carried.TooLong)
         {
-            bytes += Group.MostBytesOf(milestone);
+            _carrier.Forget();
+            (_pinned, _pinnedUntil) = (entry, expiresAt);
         }
 
-        if (bytes > MostCarried || !_writer.TryReserve((int)bytes))
-        {
-            throw new StoreUnavailableException("Cannot be carried now.");
-        }
-
-        var group = _writer.Group;
-        var root = group.Event(
-            RecordKind.Carried, @class, stored.App, stored.Id, stored.IdGiven, stored.AcceptedAt, stored.ExpiresAt, stored.TraceParent, stored.Body.Span);
-        var head = root;
-        foreach (var milestone in history.Milestones)
-        {
-            head = group.Milestone(milestone, RecordKind.Milestone, RecordFlags.Repeated, root, head == root ? 0 : head);
-            if (milestone.Kind == MilestoneKind.Withdrawn)
-            {
-                _writer.Index.Withdraw(root, milestone.User);
-            }
-        }
-
-        _writer.Index.Replace(entry, new IndexEntry(entry.Hash, root, head, isFinished: false, isCarried: true));
-        _carriedBytes += bytes;
+        return carried == Carried.Whole;
     }
 
     private void Remove()
@@ -184,6 +186,7 @@ internal sealed class Retirement
         }
 
         _walked = null;
+        _carrier.Forget();
         if (mostlyOpen || !isRemoved)
         {
             // Little was won: with a size bound that open events alone exceed, or a folder that cannot be written, this would go round for ever.
@@ -191,9 +194,10 @@ internal sealed class Retirement
         }
     }
 
-    private void Rest()
+    private bool Rest()
     {
         _walked = null;
         _resumeAt = _time.GetUtcNow() + Pause;
+        return false;
     }
 }
