@@ -52,23 +52,19 @@ internal static class ConsoleEndpoints
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
 
-    /// <summary>
-    /// The page; a ticket in the address is used up. It is answered with a page of ours that goes on to the console, which takes the ticket out of the
-    /// address: a redirect would still be the navigation of the site where the link was clicked, and such a one brings no strict cookie.
-    /// </summary>
+    /// <summary>The page; a ticket in the address is used up. A second click in the browser that used it finds its session.</summary>
     private static Task ShowAsync(HttpContext context, ConsoleAccess access, PageFiles files)
     {
         if (context.Request.Query["ticket"].ToString() is { Length: > 0 } ticket)
         {
-            if (access.Redeem(ticket) is { } cookie)
+            var cookie = access.Redeem(ticket);
+            if (cookie is not null)
             {
                 ConsoleGate.SetCookie(context, cookie);
-                return files.SendAsync(context, PageFiles.Opened);
             }
 
-            // A second click in the browser that used the link finds its session.
-            return ConsoleGate.IsSignedIn(context, access)
-                ? files.SendAsync(context, PageFiles.Opened)
+            return cookie is not null || ConsoleGate.IsSignedIn(context, access)
+                ? GoOnAsync(context, files)
                 : files.SendAsync(context, PageFiles.SignInUsedLink, StatusCodes.Status401Unauthorized);
         }
 
@@ -76,6 +72,13 @@ internal static class ConsoleEndpoints
             ? files.SendAsync(context, PageFiles.Index)
             : files.SendAsync(context, PageFiles.SignIn, StatusCodes.Status401Unauthorized);
     }
+
+    /// <summary>
+    /// To the console, without the ticket in the address. A redirect would still be the navigation of the site where the link was clicked, and such a one
+    /// brings no strict cookie: there a page of ours goes on by itself.
+    /// </summary>
+    private static Task GoOnAsync(HttpContext context, PageFiles files) =>
+        ConsoleGate.IsPerhapsFromAnotherSite(context.Request) ? files.SendAsync(context, PageFiles.Opened) : SeeOther(context);
 
     private static async Task SignInAsync(HttpContext context, ConsoleAccess access, PageFiles files)
     {

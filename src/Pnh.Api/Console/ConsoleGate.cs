@@ -48,6 +48,11 @@ internal static class ConsoleGate
     public static bool MayGoOn(HttpContext context, ConsoleAccess access) =>
         HasBearer(context.Request) ? access.Holds(KeyOf(context.Request)) : IsSignedIn(context, access);
 
+    /// <summary>Whether another site's page led here. Browsers say so, but not to a name without TLS that is not this machine's.</summary>
+    public static bool IsPerhapsFromAnotherSite(HttpRequest request) => request.Headers["Sec-Fetch-Site"].ToString() is { Length: > 0 } site
+        ? site == "cross-site"
+        : request.Headers.Accept.ToString().Contains("text/html", StringComparison.OrdinalIgnoreCase);
+
     /// <summary>Gives the browser its session.</summary>
     public static void SetCookie(HttpContext context, string value) => context.Response.Cookies.Append(Cookie, value, new CookieOptions
     {

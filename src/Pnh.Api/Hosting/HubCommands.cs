@@ -48,8 +48,8 @@ internal static class HubCommands
 
             await host.StartAsync(cancellationToken);
 
-            // A log keeps what it is given, and more people read it than may sign in; the demo is a person's who tries it out.
-            var link = output.IsTerminal || host.Start.DemoKey is not null ? host.CreateConsoleLink() : null;
+            // A log keeps what it is given, and more people read it than may sign in; who reaches a loopback address is on this machine already.
+            var link = output.IsTerminal || host.Start.Options.OperationsUrls.All(static url => url.IsLoopback) ? host.CreateConsoleLink() : null;
             Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
             await host.WaitForShutdownAsync(cancellationToken);
             return 0;

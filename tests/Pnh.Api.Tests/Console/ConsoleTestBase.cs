@@ -36,13 +36,16 @@ public abstract class ConsoleTestBase : IAsyncLifetime, IDisposable
 
     private protected async Task<HttpResponseMessage> SendAsync(
         HttpMethod method, string path, string? cookie = null, string? origin = null, string? body = null, string? key = null,
-        string? hostName = null, string? fetchSite = null, string mediaType = "application/json")
+        string? hostName = null, string? fetchSite = null, string? accept = null, string mediaType = "application/json")
     {
         using var request = new HttpRequestMessage(method, new Uri(Host.Address, path));
         request.Headers.Host = hostName;
         Add(request.Headers, "Cookie", cookie);
         Add(request.Headers, "Origin", origin);
         Add(request.Headers, "Sec-Fetch-Site", fetchSite);
+        Add(request.Headers, "Accept", accept);
+        Add(request.Headers, "Sec-Fetch-Mode", fetchSite is not null && accept is not null ? "navigate" : null);
+        Add(request.Headers, "Sec-Fetch-Dest", fetchSite is not null && accept is not null ? "document" : null);
         Add(request.Headers, "Authorization", key is null ? null : $"Bearer {key}");
         request.Content = method == HttpMethod.Post ? new StringContent(body ?? "", Encoding.UTF8, mediaType) : null;
         return await _http.SendAsync(request, CancellationToken.None).WaitAsync(TimeSpan.FromSeconds(10));

@@ -5,18 +5,13 @@ namespace Pnh.Api.Tests.ConsolePage;
 
 public sealed class ConsoleTests : ConsoleTestBase
 {
-    /// <summary>No redirect: one that began on another site brings no strict cookie. The page goes on by itself, without a script.</summary>
     [Fact]
-    public async Task Link_FirstUse_SignsInAndGoesOnByItself_SecondUse_IsRefused()
+    public async Task Link_FirstUse_SignsInAndRedirects_SecondUse_IsRefused()
     {
         var link = Host.Access.CreateLink(Host.Address);
         using var first = await SendAsync(HttpMethod.Get, link.PathAndQuery);
-        Assert.Equal(HttpStatusCode.OK, first.StatusCode);
-        var opened = await first.Content.ReadAsStringAsync();
-        Assert.Contains("<meta http-equiv=\"refresh\" content=\"0; url=/console\">", opened, StringComparison.Ordinal);
-        Assert.DoesNotContain("<script", opened, StringComparison.Ordinal);
-        Assert.True(first.Headers.CacheControl!.NoStore);
-        Assert.StartsWith("default-src 'none';", first.Headers.GetValues("Content-Security-Policy").Single(), StringComparison.Ordinal);
+        Assert.Equal(HttpStatusCode.SeeOther, first.StatusCode);
+        Assert.Equal("/console", first.Headers.Location!.OriginalString);
         var cookie = first.Headers.GetValues("Set-Cookie").Single();
         Assert.Contains("httponly", cookie, StringComparison.OrdinalIgnoreCase);
         Assert.Contains("samesite=strict", cookie, StringComparison.OrdinalIgnoreCase);
@@ -29,11 +24,33 @@ public sealed class ConsoleTests : ConsoleTestBase
         Assert.False(second.Headers.Contains("Set-Cookie"));
         Assert.Contains("used already", await second.Content.ReadAsStringAsync(), StringComparison.Ordinal);
         using var again = await SendAsync(HttpMethod.Get, link.PathAndQuery, cookie: cookie.Split(';')[0]);
-        Assert.Equal(HttpStatusCode.OK, again.StatusCode);
+        Assert.Equal(HttpStatusCode.SeeOther, again.StatusCode);
+    }
+
+    /// <summary>A redirect that began on another site brings no strict cookie. The page goes on by itself, without a script.</summary>
+    [Theory]
+    [InlineData("cross-site", "text/html,application/xhtml+xml", true)]
+    [InlineData(null, "text/html,application/xhtml+xml", true)]
+    [InlineData("none", "text/html,application/xhtml+xml", false)]
+    [InlineData("same-site", "text/html,application/xhtml+xml", false)]
+    [InlineData(null, "*/*", false)]
+    public async Task Link_PerhapsClickedOnAnotherSite_PageGoesOnByItself(string? fetchSite, string? accept, bool expected)
+    {
+        using var opened = await SendAsync(HttpMethod.Get, Host.Access.CreateLink(Host.Address).PathAndQuery, fetchSite: fetchSite, accept: accept);
+        Assert.True(opened.Headers.Contains("Set-Cookie"));
+        Assert.Equal(expected ? HttpStatusCode.OK : HttpStatusCode.SeeOther, opened.StatusCode);
+        var page = await opened.Content.ReadAsStringAsync();
+        Assert.Equal(expected, page.Contains("<meta http-equiv=\"refresh\" content=\"0; url=/console\">", StringComparison.Ordinal));
+        if (expected)
+        {
+            Assert.DoesNotContain("<script", page, StringComparison.Ordinal);
+            Assert.True(opened.Headers.CacheControl!.NoStore);
+            Assert.StartsWith("default-src 'none';", opened.Headers.GetValues("Content-Security-Policy").Single(), StringComparison.Ordinal);
+        }
     }
 
     [Theory]
-    [InlineData(15 * 60, HttpStatusCode.OK)]
+    [InlineData(15 * 60, HttpStatusCode.SeeOther)]
     [InlineData((15 * 60) + 1, HttpStatusCode.Unauthorized)]
     public async Task Link_After15Minutes_IsRefused(int seconds, HttpStatusCode expected)
     {
@@ -41,7 +58,7 @@ public sealed class ConsoleTests : ConsoleTestBase
         Time.Advance(TimeSpan.FromSeconds(seconds));
 
         using var answer = await SendAsync(HttpMethod.Get, link.PathAndQuery);
-        Assert.Equal((expected, expected == HttpStatusCode.OK), (answer.StatusCode, answer.Headers.Contains("Set-Cookie")));
+        Assert.Equal((expected, expected == HttpStatusCode.SeeOther), (answer.StatusCode, answer.Headers.Contains("Set-Cookie")));
     }
 
     [Theory]

@@ -23,16 +23,19 @@ public sealed class ProgramStartTests
     }
 
     [Fact]
-    public async Task Start_OutputRedirected_PrintsALinkForTheDemoOnly()
+    public async Task Start_OutputRedirected_PrintsALinkOnLoopbackOnly()
     {
         var folder = Directory.CreateTempSubdirectory("pnh-");
+        string[] shop = ["--Pnh:Apps:shop:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:shop:Keys:0:Scopes=admin"];
 
         var demo = await StartAsync(folder.FullName, null, until: "curl");
-        var hub = await StartAsync(folder.FullName, null, until: "pnh console", "--Pnh:Apps:shop:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:shop:Keys:0:Scopes=admin");
+        var here = await StartAsync(folder.FullName, null, until: "ticket", shop);
+        var elsewhere = await StartAsync(folder.FullName, null, until: "pnh console", [.. shop, "--Pnh:OperationsUrls=http://0.0.0.0:0"]);
 
         Assert.Matches(@"http://127\.0\.0\.1:\d+/console\?ticket=\S{43}\s", demo);
-        Assert.Matches(@"Console: http://127\.0\.0\.1:\d+/console\s", hub);
-        Assert.DoesNotContain("ticket", hub, StringComparison.Ordinal);
+        Assert.Contains("/console?ticket=", here, StringComparison.Ordinal);
+        Assert.Matches(@"Console: http://\S+:\d+/console\s", elsewhere);
+        Assert.DoesNotContain("ticket", elsewhere, StringComparison.Ordinal);
         folder.Delete(recursive: true);
     }
 
