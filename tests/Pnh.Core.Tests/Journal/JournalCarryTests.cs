@@ -167,29 +167,46 @@ public sealed class JournalCarryTests
         Assert.Equal(expected, await next.MilestonesAsync("long"));
     }
 
-    [Fact(Timeout = 60_000)]
-    public async Task Open_RecordOfTheLastPartPutAside_TheOthersSayThatItIsWhole()
+    [Theory(Timeout = 60_000)]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Open_ARecordOfTheCopyPutAside_TheOthersSayThatItIsWhole(bool isRemoved)
     {
-        var disk = await LongAsync(InParts);
-        await TurnAsync(disk, 500);
-        Assert.False(IsThere(disk));
-        await disk.DisposeAsync();
-        var last = Assert.Single(Copies(disk)) + 1;
-        var damaged = Records(disk).First(record => record.At > last && (record.Flags & RecordFlags.Partial) != 0).At;
-        disk.Folder.Bytes(SegmentSet.FileName(Position.Segment(damaged)))[Position.Offset(damaged) + Record.HeaderBytes] ^= 1;
+        const int Few = 12;
+        var small = InParts with { CarryBytes = 512 };
+        await using var disk = await LongAsync(small, Few);
+        disk.Folder.DeleteFault = isRemoved ? null : new IOException("read-only", 30);
+        await TurnAsync(disk, 50);
+        Assert.Equal(isRemoved, !IsThere(disk));
+        await disk.AppendAsync("young");
+        var copy = Assert.Single(Copies(disk));
+        var all = Records(disk).Where(record => record.At >= copy && record.Kind is RecordKind.Carried or RecordKind.Milestone).ToList();
+        Assert.Equal(Few + 1, all.Count);
+        Assert.InRange(all.Count(record => record.Kind == RecordKind.Milestone && (record.Flags & RecordFlags.Partial) != 0), 2, 6);
+        foreach (var (at, kind, _) in all)
+        {
+            var damaged = disk.Folder.Copy();
+            damaged.Bytes(SegmentSet.FileName(Position.Segment(at)))[Position.Offset(at) + Record.HeaderBytes] ^= 1;
+            await using var next = new JournalOnDisk(damaged, small with { OnDamage = DamagePolicy.Quarantine }) { Now = disk.Now };
+            Assert.Equal(1, next.Journal.DamagedRecords);
+            var open = await next.OpenAsync();
+            Assert.Contains("young", open);
 
-        await using var next = new JournalOnDisk(disk.Folder, InParts with { OnDamage = DamagePolicy.Quarantine }) { Now = disk.Now };
-        Assert.Equal(1, next.Journal.DamagedRecords);
-        Assert.Contains("long", await next.OpenAsync());
-        Assert.Equal(Many - 1, (await next.MilestonesAsync("long")).Count);
+            // Without its body there is no event; unless it still stands in the old place, with all of it.
+            Assert.Equal(kind != RecordKind.Carried || !isRemoved, open.Contains("long"));
+            if (open.Contains("long"))
+            {
+                Assert.Equal(kind == RecordKind.Carried ? Few : Few - 1, (await next.MilestonesAsync("long")).Count);
+            }
+        }
     }
 
     /// <summary>Its segment is past the retention, and the writer does the least in each turn.</summary>
-    private static async Task<JournalOnDisk> LongAsync(JournalOptions options)
+    private static async Task<JournalOnDisk> LongAsync(JournalOptions options, int many = Many)
     {
         var disk = new JournalOnDisk(options: options);
         await disk.AppendAsync("long", hours: 72);
-        for (var n = 0; n < Many; n++)
+        for (var n = 0; n < many; n++)
         {
             disk.Journal.Note(new Milestone("app", "long", EventClass.Message, MilestoneKind.Settled, disk.Now)
             {
@@ -199,7 +216,7 @@ public sealed class JournalCarryTests
             });
         }
 
-        Assert.Equal(Many, (await disk.MilestonesAsync("long")).Count);
+        Assert.Equal(many, (await disk.MilestonesAsync("long")).Count);
         disk.IsSlow = true;
         disk.Now += TimeSpan.FromHours(25);
         return disk;

@@ -22,6 +22,9 @@ internal enum Carried
 /// </summary>
 internal sealed class Carrier : IDisposable
 {
+    // So that one damaged record of the last part does not cost the event.
+    private const int LeastLast = 2;
+
     private readonly JournalWriter _writer;
     private readonly RecordReader _reader;
     private readonly MilestonePlaces _places;
@@ -41,6 +44,8 @@ internal sealed class Carrier : IDisposable
     /// <summary>Bytes written by all calls together.</summary>
     public long Written { get; private set; }
 
+    private int RecordsLeft => _places.Count - _copy.Milestones + (_copy.Root == 0 ? 1 : 0);
+
     public void Dispose() => _reader.Dispose();
 
     /// <summary>Carries the event, or goes on with it. Throws <see cref="StoreUnavailableException"/> when the log takes nothing, or a record cannot be read.</summary>
@@ -58,8 +63,7 @@ internal sealed class Carrier : IDisposable
         }
 
         var left = _places.Bytes + Read(entry.Root).PaddedBytes - _copy.Bytes;
-        var records = _places.Count + (_copy.Root == 0 ? 1 : 0) - _copy.Milestones;
-        if (left > _partBytes && records > 1)
+        if (left > _partBytes && RecordsLeft > LeastLast)
         {
             WritePart();
             return Carried.InPart;
@@ -85,7 +89,7 @@ internal sealed class Carrier : IDisposable
     private void WritePart()
     {
         var before = _copy.Bytes;
-        for (var isFirst = true; ; isFirst = false)
+        for (var isFirst = true; RecordsLeft > LeastLast; isFirst = false)
         {
             var record = Read(_copy.Root == 0 ? _places.Root : _places[_copy.Milestones]);
             if (isFirst)

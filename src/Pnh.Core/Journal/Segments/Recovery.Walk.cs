@@ -78,7 +78,7 @@ internal sealed partial class Recovery
                 break;
             case RecordKind.Milestone:
                 segment.Saw(Payload.TimeOf(record));
-                if ((record.Flags & RecordFlags.Partial) != 0 && !_index.TryFind(hash, record.Root, out _))
+                if ((record.Flags & RecordFlags.Partial) != 0 && !_index.TryFind(hash, record.Root, out _) && IsCopy(record.Root))
                 {
                     Accept(new IndexEntry(hash, record.Root, position, isFinished: false, isCarried: true), app, id);
                 }
@@ -90,6 +90,9 @@ internal sealed partial class Recovery
                 break;
         }
     }
+
+    /// <summary>False when the first record of a copy was put aside: without it the rest is of no event.</summary>
+    private bool IsCopy(long root) => _reader.TryRead(root, out var record) == ReadResult.Found && record.Kind == RecordKind.Carried;
 
     /// <summary>The later record of an event stands: it was carried, or its id was free again.</summary>
     private void Accept(in IndexEntry entry, ReadOnlySpan<byte> app, ReadOnlySpan<byte> id)
