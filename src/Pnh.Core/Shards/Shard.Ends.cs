@@ -57,6 +57,15 @@ internal sealed partial class Shard
         Leave(mailbox, item);
     }
 
+    // What expired while it was read is left to its timer, which knows better how it ended.
+    private void DropUnreadable(Mailbox mailbox, MailboxItem item)
+    {
+        if (item.ExpiresAt > _now)
+        {
+            Drop(mailbox, item, DeliveryState.Failed, UnreadableReason);
+        }
+    }
+
     private void Leave(Mailbox mailbox, MailboxItem item)
     {
         mailbox.Remove(item);

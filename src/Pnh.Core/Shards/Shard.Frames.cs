@@ -38,7 +38,7 @@ internal sealed partial class Shard
 
                 if (body is null)
                 {
-                    Drop(mailbox, item, DeliveryState.Failed, UnreadableReason);
+                    DropUnreadable(mailbox, item);
                 }
                 else if (user.FindLive(device) is not null)
                 {

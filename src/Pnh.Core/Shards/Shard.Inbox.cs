@@ -1,4 +1,3 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 
@@ -43,7 +42,7 @@ internal sealed partial class Shard
                 return;
             }
 
-            Drop(mailbox, item, DeliveryState.Failed, UnreadableReason);
+            DropUnreadable(mailbox, item);
             ReplayRest(user, mailbox);
             RemoveIfEmpty(mailbox);
         }

@@ -58,6 +58,27 @@ public sealed class HubInboxTests
         hub.AssertAllEnded(damaged);
     }
 
+    [Fact]
+    public async Task ReadInbox_DamagedBodyExpiresMeanwhile_EndsAsExpired()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var (_, key) = await hub.OpenAsync("tablet");
+        var damaged = await hub.SendAsync("\"ttl\":3"); // framed: its ack may come until two seconds later
+        hub.Hub.Closed(key);
+        hub.Journal.Damaged.Add(damaged);
+        var reading = new TaskCompletionSource();
+        hub.Journal.Reading = reading.Task;
+        var read = ReadAsync(hub, "tablet");
+        await hub.PassAsync(3.5);
+        Assert.Null(hub.Journal.EndOf(damaged, "tablet"));
+        reading.SetResult();
+        Assert.Empty(await read);
+        await hub.PassAsync(2);
+        Assert.Equal("expired", hub.Journal.EndOf(damaged, "tablet"));
+        hub.AssertAllEnded(damaged);
+    }
+
     private static async Task<IEnumerable<string>> ReadAsync(HubUnderTest hub, string device) =>
         (await hub.Hub.ReadInboxAsync(Ada, device, null, CancellationToken.None)).Items.Select(e => e.Id);
 }

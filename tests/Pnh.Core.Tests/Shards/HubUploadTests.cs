@@ -1,4 +1,5 @@
 using Pnh.Core.Deliveries;
+using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Shards;
 
@@ -107,10 +108,10 @@ public sealed class HubUploadTests
         Assert.All(await waiting.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
         Assert.Equal(calls.Select(static call => call.Id), link.Ids);
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
-        Assert.All(link.Frames, frame => Assert.Equal(hub.Now, frame.AcceptedAt));
-        Assert.All(link.Frames.SkipLast(1), frame => Assert.Equal(hub.Now + TimeSpan.FromSeconds(30), frame.ExpiresAt));
+        Assert.Equal(Enumerable.Range(-100, 101).Select(tick => hub.Now.AddTicks(tick)), link.Frames.Select(static frame => frame.AcceptedAt));
+        Assert.All(link.Frames.SkipLast(1), static frame => Assert.Equal(frame.AcceptedAt + TimeSpan.FromSeconds(30), frame.ExpiresAt));
         Assert.Equal(hub.Now, link.Frames[^1].ExpiresAt);
-        Assert.Equal(hub.Now, (await hub.Journal.FindAsync("demo", calls[0].Id, CancellationToken.None))!.AcceptedAt);
+        Assert.Equal(hub.Now.AddTicks(-100), (await hub.Journal.FindAsync("demo", calls[0].Id, CancellationToken.None))!.AcceptedAt);
         await hub.AckAsync(key, link.Ids);
     }
 
@@ -135,6 +136,25 @@ public sealed class HubUploadTests
         Assert.Equal(calls.Select(static call => call.Id), link.Ids);
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
         await hub.AckAsync(key, link.Ids);
+    }
+
+    [Fact]
+    public async Task AcceptMany_WaitedForPlaces_StandInTheMailboxInTheirOrder()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        string[] ids = ["c", "b", "a"];
+        var sync = Close(hub);
+        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 1_536, """{"user":"nobody"}""")).AsTask();
+        var waiting = hub.Hub.AcceptManyAsync([.. ids.Select(id => hub.Parse($$$"""{"id":"{{{id}}}","class":"call","to":{"user":"ada"}}"""))]).AsTask();
+        sync.SetResult();
+        await inside.WaitAsync(Patience);
+        Assert.All(await waiting.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+
+        var ada = new UserKey("demo", "ada");
+        var found = await hub.Hub.ReadInboxAsync(ada, "tablet", null, CancellationToken.None);
+        Assert.Equal(ids, found.Items.Select(static item => item.Id));
+        hub.Hub.AckInbox(ada, "tablet", ids);
     }
 
     private static TaskCompletionSource Close(HubUnderTest hub)
