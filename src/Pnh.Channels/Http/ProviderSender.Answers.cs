@@ -53,11 +53,11 @@ internal abstract partial class ProviderSender
     private static bool IsProof(DeliveryStatus status) =>
         status is DeliveryStatus.Accepted or DeliveryStatus.AddressDead or DeliveryStatus.Rejected or DeliveryStatus.Throttled;
 
-    private DeliveryResult? Held()
+    private DeliveryResult? Held(Delivery delivery)
     {
         foreach (var stop in _stops)
         {
-            if (stop.Hold() is { } held)
+            if (stop.Hold(delivery) is { } held)
             {
                 return held;
             }
@@ -67,11 +67,11 @@ internal abstract partial class ProviderSender
     }
 
     /// <summary>As <see cref="Held"/>, of what was refused while the request waited for its place.</summary>
-    private DeliveryResult? HeldBack()
+    private DeliveryResult? HeldBack(Delivery delivery)
     {
         foreach (var stop in _stops)
         {
-            if (stop.HoldBack() is { } held)
+            if (stop.HoldBack(delivery) is { } held)
             {
                 return held;
             }

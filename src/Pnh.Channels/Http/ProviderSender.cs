@@ -63,7 +63,7 @@ internal abstract partial class ProviderSender : IPushSender
             return DeliveryResult.Of(DeliveryStatus.Expired);
         }
 
-        if ((Refuse(delivery) ?? Held()) is { } refusal)
+        if ((Refuse(delivery) ?? Held(delivery)) is { } refusal)
         {
             return refusal;
         }
@@ -156,8 +156,7 @@ internal abstract partial class ProviderSender : IPushSender
                 return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Expired)));
             }
 
-            // A request that was corrected is the same look.
-            if (isFirst && HeldBack() is { } held)
+            if (HeldBack(delivery) is { } held)
             {
                 _connections.Return(place);
                 return Outcome.FromResult(Attempt.Of(held));

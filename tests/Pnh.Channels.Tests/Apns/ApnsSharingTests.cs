@@ -178,22 +178,32 @@ public sealed class ApnsSharingTests : IDisposable
     }
 
     [Fact]
-    public void HoldBack_WhileRefused_OnePassesForEachTurnThatWasGiven()
+    public void HoldBack_WhileRefused_OnlyWhoLooksPassesAsOftenAsItTakes()
     {
+        var accepted = Sample.Event(_time, EventClass.Message);
+        var (one, other) = (Sample.Delivery(accepted, ApnsFixture.Address()), Sample.Delivery(accepted, ApnsFixture.Address()));
         var stop = new ConfigurationStop(_time);
-        Assert.Null(stop.Hold());
-        Assert.Null(stop.HoldBack());
+        Assert.Null(stop.Hold(one));
+        Assert.Null(stop.HoldBack(one));
         stop.Refused(DeliveryResult.Of(DeliveryStatus.Misconfigured, "BadTopic"));
-        Assert.Equal(("BadTopic", true), (stop.HoldBack()!.Value.Reason, stop.HoldBack()!.Value.IsHeld));
+        var held = stop.HoldBack(one)!.Value;
+        Assert.Equal(("BadTopic", true), (held.Reason, held.IsHeld));
 
         _time.Advance(ConfigurationStop.Pause);
-        Assert.NotNull(stop.HoldBack());
-        Assert.Null(stop.Hold());
-        Assert.Null(stop.HoldBack());
-        Assert.NotNull(stop.HoldBack());
+        Assert.NotNull(stop.HoldBack(one));
+        Assert.Null(stop.Hold(one));
+        Assert.NotNull(stop.Hold(other));
+        Assert.NotNull(stop.HoldBack(other));
+        Assert.Null(stop.HoldBack(one));
+        Assert.Null(stop.HoldBack(one));
+
+        _time.Advance(ConfigurationStop.Pause);
+        Assert.Null(stop.Hold(other));
+        Assert.NotNull(stop.HoldBack(one));
+        Assert.Null(stop.HoldBack(other));
 
         stop.Passed();
-        Assert.Null(stop.HoldBack());
+        Assert.Null(stop.HoldBack(one));
     }
 
     /// <summary>A topic that is added at Apple, a key that is allowed again: connections that saw the refusal go on refusing.</summary>

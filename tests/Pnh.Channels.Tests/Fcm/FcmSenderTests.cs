@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
@@ -166,6 +167,25 @@ public class FcmSenderTests
         Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello))).Status);
         Assert.Equal(2, fcm.OAuth.Requests.Count);
         Assert.Equal(2, fcm.Server.Requests.Count);
+    }
+
+    [Fact]
+    public async Task SendAsync_LooksAfterARefusalWithAnOldToken_MayTryTheNewOne()
+    {
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync(
+            (_, n) => n switch
+            {
+                0 => new Reply(403, """{"error":{"status":"PERMISSION_DENIED"}}"""),
+                1 => new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}"""),
+                _ => FcmFixture.Ok(),
+            },
+            time: time);
+
+        Assert.Equal(DeliveryStatus.Misconfigured, (await fcm.SendAsync(Sample.Event(time, notification: Hello))).Status);
+        time.Advance(ConfigurationStop.Pause);
+        Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(time, notification: Hello))).Status);
+        Assert.Equal(["Bearer access-0", "Bearer access-0", "Bearer access-1"], fcm.Server.Requests.Select(static one => one.Headers["authorization"]));
     }
 
     [Fact]

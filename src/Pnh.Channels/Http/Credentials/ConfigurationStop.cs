@@ -20,8 +20,8 @@ internal sealed class ConfigurationStop(TimeProvider time)
     private Refusal? _refusal;
     private long _renewedAt = long.MinValue / 2;
 
-    /// <summary>Null = ask the provider: nothing is known against it, or it is time to look.</summary>
-    public DeliveryResult? Hold()
+    /// <summary>Null = ask the provider: nothing is known against it, or it is time that this one looks.</summary>
+    public DeliveryResult? Hold(Delivery delivery)
     {
         if (Volatile.Read(ref _refusal) is not { } refusal)
         {
@@ -35,16 +35,16 @@ internal sealed class ConfigurationStop(TimeProvider time)
             return Held(refusal);
         }
 
-        Volatile.Write(ref refusal.Looks, 1);
+        Volatile.Write(ref refusal.Looker, delivery);
         return null;
     }
 
     /// <summary>
-    /// The same for a request that <see cref="Hold"/> let through and that has waited for its place since: null = send it now. What came before the
-    /// refusal would be refused one by one, each for a connection of its own; of all that wait one passes when it is time to look.
+    /// The same for a delivery that <see cref="Hold"/> let through and that has waited for its place since: null = send it now. What came before the
+    /// refusal would be refused one by one, each for a connection of its own; only who looks may pass, as often as it takes (another token, another attempt).
     /// </summary>
-    public DeliveryResult? HoldBack() =>
-        Volatile.Read(ref _refusal) is { } refusal && Interlocked.Exchange(ref refusal.Looks, 0) == 0 ? Held(refusal) : null;
+    public DeliveryResult? HoldBack(Delivery delivery) =>
+        Volatile.Read(ref _refusal) is { } refusal && Volatile.Read(ref refusal.Looker) != delivery ? Held(refusal) : null;
 
     /// <summary>The provider's refusal, with a time for the delivery that met it.</summary>
     public DeliveryResult Refused(in DeliveryResult result)
@@ -84,7 +84,7 @@ internal sealed class ConfigurationStop(TimeProvider time)
         public readonly string? Reason = reason;
         public long LookAt = lookAt;
 
-        /// <summary>1 = one request may look, and none has gone yet.</summary>
-        public int Looks;
+        /// <summary>Who was let through last; null = nobody yet.</summary>
+        public Delivery? Looker;
     }
 }
