@@ -125,7 +125,7 @@ internal sealed class FcmSender : ProviderSender
         var replaced = await _credential.ReplaceAsync(header, cancellationToken);
         if (replaced.Header is not { } other)
         {
-            return Outcome.FromResult(Attempt.Of(replaced.Failure with { IsUnasked = false }));
+            return Outcome.FromResult(Attempt.Of(replaced.Failure).After(isAsked: true));
         }
 
         if (string.Equals(other, header, StringComparison.Ordinal))
@@ -134,10 +134,10 @@ internal sealed class FcmSender : ProviderSender
         }
 
         // A token that came late leaves FCM too little of this attempt.
-        return Time.GetElapsedTime(start) > AttemptTimeout - LeastAttempt
-            ? Outcome.FromResult(Attempt.Of(
-                Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause)) with { IsUnasked = false }))
-            : await ExchangeAsync(Request(delivery, other), delivery, cancellationToken);
+        var second = Time.GetElapsedTime(start) > AttemptTimeout - LeastAttempt
+            ? Attempt.Of(Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause)))
+            : (await ExchangeAsync(Request(delivery, other), delivery, cancellationToken)).Result;
+        return Outcome.FromResult(second.After(isAsked: true));
     }
 
     protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery)

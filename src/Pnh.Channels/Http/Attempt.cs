@@ -22,6 +22,9 @@ internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, 
     /// <summary>A result without a request: no credential, an endpoint that may not be dialled.</summary>
     public static Attempt Of(in DeliveryResult result) => new(result, SendFault.None, 0);
 
+    /// <summary>The same as what came behind another request of its attempt, if there was one.</summary>
+    public Attempt After(bool isAsked) => isAsked && Result.IsUnasked ? this with { Result = Result with { WasAsked = true } } : this;
+
     /// <summary>No answer came.</summary>
     public static Attempt Failed(SendFault fault, string reason) => new(
         new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = reason, IsUnasked = fault == SendFault.NotSent }, fault, 0);

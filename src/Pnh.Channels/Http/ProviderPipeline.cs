@@ -41,6 +41,9 @@ internal static class ProviderPipeline
     /// <summary>A cold connection has one request in flight: twenty samples would take it half a minute.</summary>
     public const int BreakerMinimumThroughput = 10;
 
+    /// <summary>Set on the context of what was tried again: whether any attempt reached the provider, though the last one may not have.</summary>
+    public static readonly ResiliencePropertyKey<bool> WasAsked = new("was-asked");
+
     public static readonly TimeSpan BreakDuration = TimeSpan.FromSeconds(5);
 
     public static ResiliencePipeline<Attempt> Build(

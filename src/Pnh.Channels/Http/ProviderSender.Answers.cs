@@ -92,7 +92,14 @@ internal abstract partial class ProviderSender
 
         if (result.Status == DeliveryStatus.Misconfigured)
         {
-            return StopFor(result).Refused(result);
+            var refusing = StopFor(result);
+            foreach (var before in _stops.TakeWhile(stop => stop != refusing))
+            {
+                // The provider judged the topic, so the key is good: other topics need not wait until one of theirs may look.
+                before.Passed();
+            }
+
+            return refusing.Refused(result);
         }
 
         if (IsProof(result.Status))

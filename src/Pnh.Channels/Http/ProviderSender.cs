@@ -84,6 +84,11 @@ internal abstract partial class ProviderSender : IPushSender
                 context,
                 (Sender: this, Delivery: delivery));
             var result = outcome.Exception is { } exception ? ToResult(exception, cancellationToken) : outcome.Result.Result;
+            if (result.IsUnasked && context.Properties.GetValue(ProviderPipeline.WasAsked, false))
+            {
+                result = result with { WasAsked = true };
+            }
+
             if (outcome.Result.Fault != SendFault.None)
             {
                 // Who waits for a place takes a cancellation as "no place": shutting down is not the provider's fault.
@@ -147,7 +152,7 @@ internal abstract partial class ProviderSender : IPushSender
             var place = await _connections.EnterAsync(cancellationToken);
             if (place.Connection is null)
             {
-                return Outcome.FromResult(Attempt.Failed(SendFault.NotSent, place.Fault!));
+                return Outcome.FromResult(Attempt.Failed(SendFault.NotSent, place.Fault!).After(isAsked: !isFirst));
             }
 
             if (IsOver(delivery))
@@ -159,7 +164,7 @@ internal abstract partial class ProviderSender : IPushSender
             if (HeldBack(delivery) is { } held)
             {
                 _connections.Return(place);
-                return Outcome.FromResult(Attempt.Of(held));
+                return Outcome.FromResult(Attempt.Of(held).After(isAsked: !isFirst));
             }
 
             var (answered, proven) = (false, false);

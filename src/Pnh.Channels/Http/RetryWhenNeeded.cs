@@ -55,9 +55,10 @@ internal sealed class RetryWhenNeeded(
         using var total = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(total.Token, context.CancellationToken);
         var own = ResilienceContextPool.Shared.Get(context.OperationKey, continueOnCapturedContext: false, either.Token);
-        var outcome = await retry.ExecuteOutcomeAsync(
-            static (context, run) => run.NextAsync(context), own, new Run<TState>(first, breaker, callback, request));
+        var run = new Run<TState>(first, breaker, callback, request);
+        var outcome = await retry.ExecuteOutcomeAsync(static (context, run) => run.NextAsync(context), own, run);
         ResilienceContextPool.Shared.Return(own);
+        context.Properties.Set(ProviderPipeline.WasAsked, run.WasAsked);
         return outcome.Exception is OperationCanceledException canceled && total.IsCancellationRequested && !context.CancellationToken.IsCancellationRequested
             ? Outcome.FromException<Attempt>(new TimeoutRejectedException("All attempts together took too long.", totalTimeout, canceled))
             : outcome;
@@ -68,15 +69,15 @@ internal sealed class RetryWhenNeeded(
     {
         private bool _isFirstTaken;
 
-        public ValueTask<Outcome<Attempt>> NextAsync(ResilienceContext context)
-        {
-            if (_isFirstTaken)
-            {
-                return breaker.ExecuteOutcomeAsync(callback, context, state);
-            }
+        /// <summary>Any of the attempts reached the provider.</summary>
+        public bool WasAsked { get; private set; }
 
+        public async ValueTask<Outcome<Attempt>> NextAsync(ResilienceContext context)
+        {
+            var outcome = _isFirstTaken ? await breaker.ExecuteOutcomeAsync(callback, context, state) : first;
             _isFirstTaken = true;
-            return ValueTask.FromResult(first);
+            WasAsked |= outcome is { Exception: null, Result.Result.IsUnasked: false };
+            return outcome;
         }
     }
 }

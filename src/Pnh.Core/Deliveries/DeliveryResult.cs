@@ -61,9 +61,12 @@ public readonly record struct DeliveryResult
     /// </summary>
     public bool IsUnasked
     {
-        get => field || IsHeld;
+        get => (field || IsHeld) && !WasAsked;
         init;
     }
+
+    /// <summary>An earlier request of the same attempt did reach it, whatever became of the last one.</summary>
+    public bool WasAsked { get; init; }
 
     /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }

@@ -145,6 +145,55 @@ public sealed class ApnsSharingTests : IDisposable
         await second.Quarantine!.DisposeAsync();
     }
 
+    [Fact]
+    public async Task KeyRefused_PutRightAndATopicOfItLooksFirst_OtherTopicsGoOnAtOnce()
+    {
+        var isGood = false;
+        await using var server = await ProviderStandIn.StartAsync((request, _) =>
+            !Volatile.Read(ref isGood) ? new Reply(403, """{"reason":"InvalidProviderToken"}""")
+            : request.Headers["apns-topic"] == "com.example" ? new Reply(400, """{"reason":"TopicDisallowed"}""") : new Reply(200));
+        await using var host = Host(server);
+        await using var first = host.Channel("apns").Open("demo/0", EventClass.Message);
+        await using var second = host.Channel("apns").Open("demo/1", EventClass.Message);
+        Assert.Equal("InvalidProviderToken", (await SendAsync(second)).Reason);
+
+        Volatile.Write(ref isGood, true);
+        _time.Advance(ConfigurationStop.Pause);
+        Assert.Equal("TopicDisallowed", (await SendAsync(first)).Reason);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(second)).Status);
+        Assert.True((await SendAsync(first)).IsHeld);
+        await first.Quarantine!.DisposeAsync();
+        await second.Quarantine!.DisposeAsync();
+    }
+
+    /// <summary>What clears an event is asked for a few times only: the first of these counts, though the second was held back.</summary>
+    [Fact]
+    public async Task KeyRefused_BetweenTwoAttemptsOfAnother_HeldBackAndWasAsked()
+    {
+        await using var server = await ProviderStandIn.StartAsync((_, n) =>
+            n == 0 ? new Reply(503, """{"reason":"ServiceUnavailable"}""") : new Reply(403, """{"reason":"InvalidProviderToken"}"""));
+        await using var host = Host(server);
+        await using var sender = host.Channel("apns").Open("demo/0", EventClass.Message);
+        var timers = _time.PendingTimers;
+        var again = SendAsync(sender);
+        var start = TimeProvider.System.GetTimestamp();
+        while (server.Requests.Count == 0 || _time.PendingTimers <= timers)
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "no attempt that is to be tried again");
+            await Task.Delay(5);
+        }
+
+        await Task.Delay(100); // its answer is read, as a rule
+        Assert.Equal((DeliveryStatus.Misconfigured, false), ((await SendAsync(sender)).Status, again.IsCompleted));
+        _time.Advance(TimeSpan.FromSeconds(1));
+
+        var result = await again;
+        Assert.Equal((DeliveryStatus.Misconfigured, true, false), (result.Status, result.IsHeld, result.IsUnasked));
+        Assert.Equal(2, server.Requests.Count);
+        await sender.Quarantine!.DisposeAsync();
+    }
+
     /// <summary>A refusal ends its connection: of those who wait for the first one each would have its own, until there are no dials left for anybody.</summary>
     [Theory]
     [InlineData(400, "TopicDisallowed")]
