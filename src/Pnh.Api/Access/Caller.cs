@@ -4,10 +4,12 @@ namespace Pnh.Api.Access;
 
 /// <summary>
 /// Who sent the request, as a feature of the <see cref="HttpContext"/>: a publisher (a key with scopes), a client (a user's token), or the
-/// operator of the hub (the secret in the data folder). Immutable, shared by requests.
+/// operator of the hub (the secret in the data folder). Shared by requests; nothing of it changes but that its key is revoked. Thread-safe.
 /// </summary>
 internal sealed class Caller
 {
+    private bool _isRevoked;
+
     private Caller(string app, Scope scopes, ClientIdentity? client, bool isOperator)
     {
         App = app;
@@ -31,11 +33,17 @@ internal sealed class Caller
     /// <summary>True for <see cref="Operator"/>.</summary>
     public bool IsOperator { get; }
 
+    /// <summary>True once the publisher's key is nobody's any more: for whoever remembers a caller, or has a request of any length under way.</summary>
+    public bool IsRevoked => Volatile.Read(ref _isRevoked);
+
     /// <summary>A key's holder.</summary>
     public static Caller OfPublisher(string app, Scope scopes) => new(app, scopes, null, isOperator: false);
 
     /// <summary>A user's device or browser.</summary>
     public static Caller OfClient(ClientIdentity identity) => new(identity.App, Scope.None, identity, isOperator: false);
+
+    /// <summary>For good.</summary>
+    public void Revoke() => Volatile.Write(ref _isRevoked, true);
 
     /// <summary>The request's caller. Throws when the endpoint lets in anyone: there is none then.</summary>
     public static Caller Of(HttpContext context) =>

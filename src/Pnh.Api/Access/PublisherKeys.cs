@@ -15,16 +15,12 @@ internal sealed class PublisherKeys
 
     private readonly FrozenDictionary<KeyHash, Caller> _configured;
     private readonly ConcurrentDictionary<KeyHash, Caller> _added = new();
-    private int _version;
 
     /// <summary>With the keys of the configuration.</summary>
     public PublisherKeys(IEnumerable<PublisherKey> configured)
     {
         _configured = configured.ToFrozenDictionary(static key => key.Hash, static key => Caller.OfPublisher(key.App, key.Scopes));
     }
-
-    /// <summary>Another number after each change: who remembers what <see cref="Find(ReadOnlySpan{char})"/> said must ask again then.</summary>
-    public int Version => Volatile.Read(ref _version);
 
     /// <summary>The keys of all configured apps.</summary>
     public static PublisherKeys From(IEnumerable<AppOptions> apps) =>
@@ -49,19 +45,13 @@ internal sealed class PublisherKeys
         _configured.Where(entry => entry.Value.App == app).Select(static entry => new PublisherKey(entry.Key, entry.Value.App, entry.Value.Scopes));
 
     /// <summary>Takes up a key from now on; false when it is known already.</summary>
-    public bool Add(PublisherKey key)
-    {
-        var isNew = !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
-        Interlocked.Increment(ref _version);
-        return isNew;
-    }
+    public bool Add(PublisherKey key) => !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
 
-    /// <summary>From now on nobody holds the key; false when it was none of those added.</summary>
+    /// <summary>From now on nobody holds the key, whoever remembers its holder included; false when it was none of those added.</summary>
     public bool Remove(KeyHash hash)
     {
-        // In this order: who asked before the key went remembers the old number.
-        var wasThere = _added.TryRemove(hash, out _);
-        Interlocked.Increment(ref _version);
+        var wasThere = _added.TryRemove(hash, out var caller);
+        caller?.Revoke();
         return wasThere;
     }
 }

@@ -58,8 +58,17 @@ internal sealed class KeysEndpoint
         }
 
         var (secret, key) = PublisherKey.Create(app!, scopes);
-        await _store.AddAsync(key.ToStored(_time.GetUtcNow()), context.RequestAborted);
-        _keys.Add(key);
+        _keys.Add(key); // before it can be listed: revoked between the two it would be good until the next start. Nobody has the secret yet
+        try
+        {
+            await _store.AddAsync(key.ToStored(_time.GetUtcNow()), context.RequestAborted);
+        }
+        catch
+        {
+            _keys.Remove(key.Hash);
+            throw;
+        }
+
         await AnswerAsync(
             context, StatusCodes.Status201Created, new(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
     }
@@ -82,35 +91,38 @@ internal sealed class KeysEndpoint
         var id = PathId.TryRead(context, "id", out var read) && IsId(read) ? read.ToLowerInvariant() : null;
         var problem = ReadApp(context, out var app) ?? (id is not null ? null : new Problem(
             ProblemCatalogue.InvalidId, $"A key's id is the beginning of its SHA-256, {FewestIdDigits} to 64 hexadecimal digits."));
-        var found = problem is null ? await FindAsync(app, id!, context.RequestAborted) : [];
-        problem ??= FindRefusal(app, id!, found.Count);
-        if (problem is not null)
+        StoredKey? revoked = null;
+        if (problem is null)
         {
-            await problem.ExecuteAsync(context);
-            return;
+            (revoked, problem) = await RevokeAsync(app, id!, context.RequestAborted);
         }
 
-        // Stored first: a key that came back with the next start would be no revoked one.
-        await _store.RemoveAsync(found[0].Hash, context.RequestAborted);
-        _keys.Remove(Hash(found[0]));
-        await AnswerAsync(context, StatusCodes.Status200OK, Show(found[0]), OperationsJson.Default.KeyBody);
+        await (problem?.ExecuteAsync(context) ?? AnswerAsync(context, StatusCodes.Status200OK, Show(revoked!), OperationsJson.Default.KeyBody));
     }
 
-    private async Task<List<StoredKey>> FindAsync(string app, string id, CancellationToken cancellationToken) =>
-        [.. (await _store.LoadAsync(cancellationToken)).Where(key => key.App == app && Hash(key).ToHex().StartsWith(id, StringComparison.Ordinal))];
-
-    /// <summary>Why no key is revoked; null = exactly one that may be has the id.</summary>
-    private Problem? FindRefusal(string app, string id, int stored)
+    /// <summary>The key that is no more, or why none was revoked.</summary>
+    private async Task<(StoredKey? Revoked, Problem? Problem)> RevokeAsync(string app, string id, CancellationToken cancellationToken)
     {
-        var configured = _keys.ConfiguredOf(app).Count(key => key.Hash.ToHex().StartsWith(id, StringComparison.Ordinal));
-        return (stored, configured) switch
+        var stored = (await _store.LoadAsync(cancellationToken)).Where(key => key.App == app && Hash(key).ToHex().StartsWith(id, StringComparison.Ordinal)).ToList();
+        var configured = _keys.ConfiguredOf(app).Select(static key => key.Hash).Where(hash => hash.ToHex().StartsWith(id, StringComparison.Ordinal)).ToHashSet();
+        var found = stored.Select(Hash).Concat(configured).Distinct().Count();
+        if (found != 1)
         {
-            (0, 0) => new(ProblemCatalogue.NoSuchItem, $"App {app} has no key whose id begins with {id}."),
-            (1, 0) => null,
-            (0, 1) => new(
-                ProblemCatalogue.Forbidden, $"Key {id} stands in the configuration, Pnh:Apps:{app}:Keys: take it out there and start the hub again."),
-            _ => new(ProblemCatalogue.InvalidId, $"{stored + configured} keys of app {app} have ids that begin with {id}: give more digits."),
-        };
+            return (null, found == 0
+                ? new(ProblemCatalogue.NoSuchItem, $"App {app} has no key whose id begins with {id}.")
+                : new(ProblemCatalogue.InvalidId, $"{found} keys of app {app} have ids that begin with {id}: give more digits."));
+        }
+
+        // One that stands in the configuration too is taken from the store all the same, or it would be good again once it is out of there.
+        foreach (var key in stored)
+        {
+            // Stored first: a key that came back with the next start would be no revoked one.
+            await _store.RemoveAsync(key.Hash, cancellationToken);
+            _keys.Remove(Hash(key));
+        }
+
+        return configured.Count == 0 ? (stored[0], null) : (null, new(
+            ProblemCatalogue.Forbidden, $"Key {id} stands in the configuration, Pnh:Apps:{app}:Keys: take it out there and start the hub again."));
     }
 
     private Problem? ReadApp(HttpContext context, out string app)

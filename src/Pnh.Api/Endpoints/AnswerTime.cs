@@ -1,5 +1,3 @@
-using Microsoft.AspNetCore.Connections.Features;
-
 namespace Pnh.Api.Endpoints;
 
 /// <summary>
@@ -8,13 +6,11 @@ namespace Pnh.Api.Endpoints;
 /// </summary>
 internal sealed class AnswerTime : IDisposable
 {
-    // Both in real time, not the clock that tests set: a stop of the host is.
-
-    /// <summary>Who reads at all has the last line, or an answer of usual size, in milliseconds. Sockets take as long to drain.</summary>
-    private static readonly TimeSpan AfterStop = TimeSpan.FromSeconds(3);
-
-    /// <summary>As the server takes to pass over the rest of a body. Its own clock stands still during a stop, so it would do so until the end.</summary>
-    private static readonly TimeSpan AfterAnswer = TimeSpan.FromSeconds(5);
+    /// <summary>
+    /// Who reads at all has the last line, or an answer of usual size, in milliseconds. Sockets take as long to drain. In real time, not the clock that tests set: a
+    /// stop of the host is.
+    /// </summary>
+    internal static readonly TimeSpan AfterStop = TimeSpan.FromSeconds(3);
 
     private readonly CancellationTokenSource _over;
     private readonly CancellationTokenRegistration _stop;
@@ -40,37 +36,11 @@ internal sealed class AnswerTime : IDisposable
         {
             context.Abort();
         }
-
-        if (stopping.IsCancellationRequested)
-        {
-            AbortLater(context);
-        }
-    }
-
-    /// <summary>
-    /// After an answer that a stop brought about: a client that goes on sending, or has not read the last of it, has a little time and then no connection.
-    /// One of HTTP/2 is others' too, and ends a request by itself.
-    /// </summary>
-    internal static void AbortLater(HttpContext context)
-    {
-        if (!HttpProtocol.IsHttp2(context.Request.Protocol) && context.Features.Get<IConnectionLifetimeFeature>() is { } connection)
-        {
-            _ = AbortLaterAsync(connection, connection.ConnectionClosed);
-        }
     }
 
     public void Dispose()
     {
         _stop.Dispose();
         _over.Dispose();
-    }
-
-    private static async Task AbortLaterAsync(IConnectionLifetimeFeature connection, CancellationToken closed)
-    {
-        await Task.Delay(AfterAnswer, closed).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (!closed.IsCancellationRequested)
-        {
-            connection.Abort();
-        }
     }
 }

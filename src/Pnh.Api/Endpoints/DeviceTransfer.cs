@@ -170,8 +170,7 @@ internal sealed class DeviceTransfer
 
         internal void WriteEnd(ItemKind last) => Answer.WriteEnd(
             last == ItemKind.End ? null
-            : Answer.IsFull ? NdjsonAnswer.TooManyRefusals(_index)
-            : Body.IsStopping ? NdjsonAnswer.Stopped(_index) : null,
+            : Answer.IsFull ? NdjsonAnswer.TooManyRefusals(_index) : Body.Left(_index),
             json => json.WriteNumber("imported", _imported));
     }
 }

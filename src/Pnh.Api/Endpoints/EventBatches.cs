@@ -52,7 +52,7 @@ internal sealed class EventBatches
             return isArray;
         }
 
-        using var rest = new UploadBody(body, aborted, stopping);
+        using var rest = new UploadBody(body, sender: null, aborted, stopping);
         while (await rest.ReadAsync() is { } read)
         {
             if (OpensArray(body, read) is { } known)
@@ -246,7 +246,7 @@ internal sealed class EventBatches
                 ItemKind.End => null,
                 ItemKind.Malformed => new Problem(ProblemCatalogue.MalformedBody, $"The array breaks off after element {_index}."),
                 _ when Answer.IsFull => NdjsonAnswer.TooManyRefusals(_index),
-                _ => Body.IsStopping ? NdjsonAnswer.Stopped(_index) : null,
+                _ => Body.Left(_index),
             };
             Answer.WriteEnd(problem, json =>
             {

@@ -98,7 +98,6 @@ internal sealed class EventEndpoints
 
         if (await _batches.StartsArrayAsync(context) is not { } isArray)
         {
-            AnswerTime.AbortLater(context);
             return (null, new Problem(ProblemCatalogue.ShuttingDown, "Nothing was taken."));
         }
 

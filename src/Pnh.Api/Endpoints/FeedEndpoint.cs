@@ -5,8 +5,8 @@ using Pnh.Core.Journal;
 namespace Pnh.Api.Endpoints;
 
 /// <summary>
-/// Outcomes and address health as lines, oldest first, from a cursor on. The answer stays open and follows, until its reader goes or the hub
-/// stops; the reader goes on from the last cursor it has.
+/// Outcomes and address health as lines, oldest first, from a cursor on. The answer stays open and follows, until its reader goes or has no key any more, or
+/// the hub stops; the reader goes on from the last cursor it has.
 /// </summary>
 internal sealed class FeedEndpoint
 {
@@ -59,6 +59,7 @@ internal sealed class FeedEndpoint
 
     private async Task SendAsync(HttpContext context, FeedPage page, bool isFollowing, CancellationToken end)
     {
+        var reader = Caller.Of(context);
         await using var lines = new FeedLines(context.Response.BodyWriter);
         var lastLine = _time.GetTimestamp();
 
@@ -88,7 +89,12 @@ internal sealed class FeedEndpoint
                 await Task.Delay(LookAgain, _time, end);
             }
 
-            page = await _journal.ReadFeedAsync(Caller.Of(context).App, page.Next, PageEntries, end);
+            if (reader.IsRevoked)
+            {
+                return;
+            }
+
+            page = await _journal.ReadFeedAsync(reader.App, page.Next, PageEntries, end);
         }
     }
 }

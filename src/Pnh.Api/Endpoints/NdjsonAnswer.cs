@@ -86,6 +86,10 @@ internal sealed class NdjsonAnswer
     internal static Problem Stopped(long next) =>
         new(ProblemCatalogue.ShuttingDown, string.Create(CultureInfo.InvariantCulture, $"Nothing from index {next} on was taken."));
 
+    /// <summary>The problem of a stream whose sender's key was revoked; <paramref name="next"/> is the first index not taken.</summary>
+    internal static Problem Revoked(long next) =>
+        new(ProblemCatalogue.Unauthorized, string.Create(CultureInfo.InvariantCulture, $"The key is revoked; nothing from index {next} on was taken."));
+
     /// <summary>Sends what is written, waiting for a client that does not read.</summary>
     internal async ValueTask FlushAsync()
     {

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.Concurrent;
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
@@ -12,14 +13,15 @@ internal sealed class UnreachableUsers
 {
     private const int FlushBytes = 16 * 1024;
 
-    // Each reads the whole registry of its app, and events are not shed for its sake: any number at once would be an overload by itself.
-    private const int MostAtOnce = 2;
     private static readonly TimeSpan RetryAfter = TimeSpan.FromSeconds(10);
     private readonly IDeviceStore _devices;
     private readonly TimeProvider _time;
     private readonly Dictionary<string, IPushChannel> _channels;
     private readonly CancellationToken _stopping;
-    private int _underWay;
+
+    // One at a time and app. Each reads the whole registry of its app, and events are not shed for its sake: any number at once would be an overload by itself,
+    // and a number for all apps would be one app's to use up by reading slowly.
+    private readonly ConcurrentDictionary<string, bool> _underWay = new(StringComparer.Ordinal);
 
     public UnreachableUsers(IDeviceStore devices, IEnumerable<IPushChannel> channels, TimeProvider time, IHostApplicationLifetime lifetime)
     {
@@ -33,21 +35,25 @@ internal sealed class UnreachableUsers
 
     private async Task ReadAsync(HttpContext context)
     {
+        var app = Caller.Of(context).App;
+        if (!_underWay.TryAdd(app, true))
+        {
+            await new Problem(ProblemCatalogue.TooManyRequests, "Such a report is being read.", retryAfter: RetryAfter).ExecuteAsync(context);
+            return;
+        }
+
         try
         {
-            await (Interlocked.Increment(ref _underWay) <= MostAtOnce
-                ? AnswerTime.WriteAsync(context, over => ReadAsync(context, over), _stopping)
-                : new Problem(ProblemCatalogue.TooManyRequests, $"{MostAtOnce} such reports are being read.", retryAfter: RetryAfter).ExecuteAsync(context));
+            await AnswerTime.WriteAsync(context, over => ReadAsync(context, app, over), _stopping);
         }
         finally
         {
-            Interlocked.Decrement(ref _underWay);
+            _underWay.TryRemove(app, out _);
         }
     }
 
-    private async Task ReadAsync(HttpContext context, CancellationToken over)
+    private async Task ReadAsync(HttpContext context, string app, CancellationToken over)
     {
-        var app = Caller.Of(context).App;
         var output = context.Response.BodyWriter;
         context.Response.ContentType = RequestBody.Ndjson;
         context.Response.Headers.CacheControl = "no-store";

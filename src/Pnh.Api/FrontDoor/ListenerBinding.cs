@@ -12,14 +12,19 @@ internal static class ListenerBinding
     /// <summary>Adds both listeners to the server. Public addresses without TLS are marked for the direct transport, if that is registered.</summary>
     public static void Listen(this KestrelServerOptions kestrel, PnhOptions options)
     {
+        var limit = kestrel.ApplicationServices.GetRequiredService<StopLimit>();
         foreach (var address in options.Urls)
         {
-            Open(kestrel, address, isDirect: !address.IsHttps, configure: null);
+            Open(kestrel, address, isDirect: !address.IsHttps, limit.Apply);
         }
 
         foreach (var address in options.OperationsUrls)
         {
-            Open(kestrel, address, isDirect: false, static listen => listen.UseOperationsListener());
+            Open(kestrel, address, isDirect: false, listen =>
+            {
+                limit.Apply(listen);
+                listen.UseOperationsListener();
+            });
         }
     }
 
@@ -29,26 +34,28 @@ internal static class ListenerBinding
         {
             listen.UseHttps();
         }
-        catch (InvalidOperationException fault)
+        catch (InvalidOperationException fault) when (!IsGiven(listen))
         {
             throw new CertificateException($"{address} has no certificate", fault);
         }
-        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException or CryptographicException)
+        catch (Exception fault) when (fault is InvalidOperationException or ArgumentException or IOException or UnauthorizedAccessException or CryptographicException)
         {
             throw new CertificateException($"the certificate of {address} cannot be read: {fault.Message.TrimEnd('.')}", fault);
         }
     }
 
-    private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, Action<ListenOptions>? configure)
+    private static bool IsGiven(ListenOptions listen) =>
+        listen.ApplicationServices.GetRequiredService<IConfiguration>().GetSection("Kestrel:Certificates:Default").GetChildren().Any();
+
+    private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, Action<ListenOptions> configure)
     {
         void Configure(ListenOptions listen)
         {
+            configure(listen);
             if (address.IsHttps)
             {
                 UseHttps(listen, address);
             }
-
-            configure?.Invoke(listen);
         }
 
         // The server binds localhost on two sockets, which cannot share a port that the system picks.

@@ -4,6 +4,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.ConsolePage;
 using Pnh.Api.Endpoints;
+using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
@@ -89,7 +90,7 @@ internal static class HubServices
 
     private static IServiceCollection AddIngest(this IServiceCollection services, PnhOptions options)
     {
-        services.AddSingleton<EventIntake>();
+        services.AddSingleton<StopLimit>().AddSingleton<EventIntake>();
         return options.SocketsTransport.DirectPercent == 0 ? services : services
             .AddSingleton(provider => new SocketLoops(
                 SocketLoops.DefaultCount, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<SocketLoops>>()))

@@ -209,7 +209,7 @@ internal sealed partial class HttpFront : ILoopClient
     }
 
     private Access.Caller? FindSender(ReadOnlySpan<byte> authorization) =>
-        _sender.Matches(authorization, _parts.Keys.Version) ? _sender.Caller : (_sender = KnownSender.Find(authorization, _parts)).Caller;
+        _sender.Matches(authorization) ? _sender.Caller : (_sender = KnownSender.Find(authorization, _parts)).Caller;
 
     private static string? TraceParent(in RequestHead head) =>
         head.TraceParent.Length == EventEndpoints.TraceParentCharacters ? System.Text.Encoding.ASCII.GetString(head.TraceParent) : null;

@@ -90,13 +90,14 @@ public sealed class KeysTests : IAsyncLifetime
     public async Task Revoke_MadeKey_IsRefusedAtOnceAndForgotten()
     {
         var (kept, gone) = ((await AddAsync("demo", Scope.Send)).Secret!, (await AddAsync("demo", Scope.Send)).Secret!);
-        var version = _keys.Version;
+        var holder = _keys.Find(gone)!;
 
         Assert.Equal(KeyHash.Of(gone).ToId(), await RevokeAsync("demo", KeyHash.Of(gone).ToHex().ToUpperInvariant()));
 
         Assert.Null(_keys.Find(gone));
         Assert.NotNull(_keys.Find(kept));
-        Assert.NotEqual(version, _keys.Version);
+        Assert.True(holder.IsRevoked);
+        Assert.False(_keys.Find(kept)!.IsRevoked);
         Assert.Equal(KeyHash.Of(kept).ToBytes(), Assert.Single(_store.Keys).Hash.ToArray());
     }
 
@@ -115,6 +116,17 @@ public sealed class KeysTests : IAsyncLifetime
         Assert.Contains("4 to 64 hexadecimal digits", await RevokeAsync("demo", "123"), StringComparison.Ordinal);
         Assert.EndsWith("refused (400): No such app is configured.", await RevokeAsync("nobody", id), StringComparison.Ordinal);
         Assert.NotNull(_keys.Find(secret));
+        Assert.NotNull(_keys.Find(Configured.Secret));
+    }
+
+    [Fact]
+    public async Task Revoke_StoredKeyThatIsConfiguredToo_LeavesTheStoreAndSaysWhereItStands()
+    {
+        _store.Keys.Add(Configured.Key.ToStored(DateTimeOffset.UnixEpoch));
+
+        Assert.Matches(@"refused \(403\): Key [0-9a-f]+ stands in the configuration", await RevokeAsync("demo", Configured.Key.Hash.ToHex()));
+
+        Assert.Empty(_store.Keys);
         Assert.NotNull(_keys.Find(Configured.Secret));
     }
 

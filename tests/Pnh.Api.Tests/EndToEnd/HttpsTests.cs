@@ -13,6 +13,7 @@ namespace Pnh.Api.Tests.EndToEnd;
 public sealed class HttpsTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly PbeParameters Encryption = new(PbeEncryptionAlgorithm.Aes256Cbc, HashAlgorithmName.SHA256, 1_000);
     private readonly string _folder = Directory.CreateTempSubdirectory("pnh-https-").FullName;
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
@@ -51,13 +52,24 @@ public sealed class HttpsTests : IDisposable
     }
 
     [Theory]
-    [InlineData("", "https://127.0.0.1:0 has no certificate")]
-    [InlineData("no-such.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
-    [InlineData("garbage.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
-    public async Task Start_HttpsWithoutAUsableCertificate_OneLineThatNamesTheKeys(string certificate, string expected)
+    [InlineData("", "", "https://127.0.0.1:0 has no certificate")]
+    [InlineData("no-such.pem", "", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    [InlineData("garbage.pem", "", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    [InlineData("hub.pem", "locked.key", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    [InlineData("hub.pem", "other.key", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    [InlineData("hub.pem", "garbage.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
+    public async Task Start_HttpsWithoutAUsableCertificate_OneLineThatNamesTheKeys(string certificate, string key, string expected)
     {
+        using var written = WriteCertificate();
+        using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         await File.WriteAllTextAsync(PathOf("garbage.pem"), "no certificate");
-        string[] given = certificate.Length == 0 ? [] : [$"--Kestrel:Certificates:Default:Path={PathOf(certificate)}"];
+        await File.WriteAllTextAsync(PathOf("other.key"), other.ExportPkcs8PrivateKeyPem());
+        await File.WriteAllTextAsync(PathOf("locked.key"), other.ExportEncryptedPkcs8PrivateKeyPem("secret", Encryption));
+        string[] given =
+        [
+            .. certificate.Length == 0 ? [] : new[] { $"--Kestrel:Certificates:Default:Path={PathOf(certificate)}" },
+            .. key.Length == 0 ? [] : new[] { $"--Kestrel:Certificates:Default:KeyPath={PathOf(key)}" },
+        ];
 
         var (exitCode, said) = await RunAsync("--Pnh:Urls=https://127.0.0.1:0", given);
 

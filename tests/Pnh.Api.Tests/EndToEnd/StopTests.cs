@@ -187,6 +187,25 @@ public sealed class StopTests
         await sending.WaitAsync(Patience);
     }
 
+    /// <summary>Refused at once or not, the server waits for what was promised of a body; a phone that loses its network in between is enough.</summary>
+    [Theory]
+    [InlineData("POST /nope", false, "HTTP/1.1 404")]
+    [InlineData("POST /v1/events:explain", false, "HTTP/1.1 401")]
+    [InlineData("PUT /v1/users/ada/devices/tab", true, "")]
+    public async Task Stop_BodyOfWhichNothingComes_IsNotWaitedFor(string request, bool hasKey, string expected)
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        var key = hasKey ? $"Authorization: Bearer {hub.Key}\r\n" : "";
+        await client.SendAsync($"{request} HTTP/1.1\r\nHost: a\r\n{key}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n");
+        await client.ReceiveUntilAsync(text => text.StartsWith(expected, StringComparison.Ordinal));
+        await Task.Delay(200); // read, as a rule
+
+        await StopAsync(hub).WaitAsync(Patience);
+
+        Assert.StartsWith(expected, await client.ReceiveAllAsync(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Stop_TimeUsedUpByRequests_LetsThePushUnderWayHaveItsAnswer()
     {

@@ -5,6 +5,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
+using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Access;
 
 namespace Pnh.Api.Tests.EndToEnd;
@@ -55,6 +56,47 @@ public sealed class StoredKeyTests
         Assert.Equal(401, (await second.SendAsync("POST", "/v1/events", body, credential: key)).Status);
     }
 
+    [Theory]
+    [InlineData("/v1/events", "application/x-ndjson", """{"to":{"user":"x"},"class":"transient"}""", "accepted")]
+    [InlineData("/v1/events", "application/json", """[{"to":{"user":"x"},"class":"transient"},""", "accepted")]
+    [InlineData("/v1/devices:import", "application/x-ndjson", """{"user":"bea","device":"tablet","platform":"desktop"}""", "imported")]
+    public async Task Revoke_UploadUnderWay_TakesNothingMore(string path, string type, string line, string count)
+    {
+        await using var hub = await TestHub.StartAsync();
+        var operations = new OperationsClient(hub.Host.OperationsAddress, hub.Folder);
+        var key = (await KeysClient.AddAsync(operations, "demo", Scope.Send | Scope.Admin, CancellationToken.None)).Secret!;
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync($"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nContent-Type: {type}\r\nTransfer-Encoding: chunked\r\n\r\n");
+        await SendChunkAsync(client, line + "\n{}" + (line[0] == '[' ? "," : ""));
+        await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
+
+        Assert.Null((await KeysClient.RevokeAsync(operations, "demo", KeyHash.Of(key).ToId(), CancellationToken.None)).Failure);
+        await SendChunkAsync(client, line.TrimStart('['));
+        await client.ReceiveUntilAsync(static text => text.Contains("\"done\"", StringComparison.Ordinal));
+        await client.SendAsync("0\r\n\r\n");
+        client.EndSending();
+
+        var answer = await client.ReceiveAllAsync();
+        Assert.Contains($"{{\"done\":false,\"{count}\":1,", answer, StringComparison.Ordinal);
+        Assert.Contains("\"unauthorized\"", answer, StringComparison.Ordinal);
+        Assert.Contains("The key is revoked; nothing from index 2 on was taken.", answer, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Revoke_FeedThatIsFollowed_Ends()
+    {
+        await using var hub = await TestHub.StartAsync();
+        var operations = new OperationsClient(hub.Host.OperationsAddress, hub.Folder);
+        var key = (await KeysClient.AddAsync(operations, "demo", Scope.Read, CancellationToken.None)).Secret!;
+        using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
+        await client.SendAsync($"GET /v1/feed HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
+        await client.ReceiveUntilAsync(static text => text.Contains("\r\n\r\n", StringComparison.Ordinal));
+
+        Assert.Null((await KeysClient.RevokeAsync(operations, "demo", KeyHash.Of(key).ToId(), CancellationToken.None)).Failure);
+
+        await client.ReceiveUntilAsync(static text => text.EndsWith("0\r\n\r\n", StringComparison.Ordinal));
+    }
+
     [Fact]
     public async Task Commands_AddListRevoke_OnARunningHub()
     {
@@ -84,6 +126,8 @@ public sealed class StoredKeyTests
             return text;
         }
     }
+
+    private static Task SendChunkAsync(RawClient client, string line) => client.SendAsync($"{line.Length + 1:x}\r\n{line}\n\r\n");
 
     private sealed class Lines : ILoggerProvider, ILogger
     {

@@ -35,7 +35,7 @@ internal sealed class ApiHost : IAsyncDisposable
         builder.Logging.ClearProviders();
         var any = new ListenAddress(IsHttps: false, Address: null, Port: 0);
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(new PnhOptions { Data = "/", Urls = [any], OperationsUrls = [any] }));
-        builder.Services.AddSingleton(keys ?? new PublisherKeys([]));
+        builder.Services.AddSingleton<StopLimit>().AddSingleton(keys ?? new PublisherKeys([]));
         builder.Services.AddSingleton(tokens ?? new ClientTokens([], TimeProvider.System));
         configure?.Invoke(builder);
         var app = builder.Build();
