@@ -41,7 +41,10 @@ internal sealed class ConsoleAccess
         _time = time;
     }
 
-    /// <summary>A link that signs one browser in, once, within <see cref="LinkLife"/>; never logged by the hub, only given to whoever may read its data folder.</summary>
+    /// <summary>
+    /// A link that signs one browser in, once, within <see cref="LinkLife"/>. For whoever may read the hub's data folder, and for what a start prints on a
+    /// terminal, or on a hub whose console nobody but this machine reaches; no other output or log may hold one.
+    /// </summary>
     /// <param name="operations">Address of the operations listener.</param>
     public Uri CreateLink(Uri operations)
     {

@@ -48,8 +48,7 @@ internal static class HubCommands
 
             await host.StartAsync(cancellationToken);
 
-            // A log keeps what it is given, and more people read it than may sign in; who reaches a loopback address is on this machine already.
-            var link = output.IsTerminal || host.Start.Options.OperationsUrls.All(static url => url.IsLoopback) ? host.CreateConsoleLink() : null;
+            var link = output.IsTerminal || IsOnlyForThisMachine(host.Start.Options) ? host.CreateConsoleLink() : null;
             Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
             await host.WaitForShutdownAsync(cancellationToken);
             return 0;
@@ -71,6 +70,13 @@ internal static class HubCommands
             return Fail(output, $"a listener cannot be opened: {fault.Message.TrimEnd('.')}; stop the program that holds the port, or give addresses of this machine with --Pnh:Urls=… and --Pnh:OperationsUrls=…");
         }
     }
+
+    /// <summary>
+    /// Whether a link may stand in what is kept. More people read a log than may sign in; but who reaches a loopback address is on this machine already,
+    /// unless a proxy is in front of it: names of the console's own are given for that.
+    /// </summary>
+    private static bool IsOnlyForThisMachine(PnhOptions options) =>
+        options.ConsoleHostNames.Count == 0 && options.OperationsUrls.All(static url => url.IsLoopback);
 
     private static async Task<int> SandboxAsync(string[] tokens, CommandOutput output, CancellationToken cancellationToken)
     {

@@ -23,7 +23,7 @@ public sealed class ProgramStartTests
     }
 
     [Fact]
-    public async Task Start_OutputRedirected_PrintsALinkOnLoopbackOnly()
+    public async Task Start_OutputRedirected_PrintsALinkOnLoopbackWithoutHostNamesOnly()
     {
         var folder = Directory.CreateTempSubdirectory("pnh-");
         string[] shop = ["--Pnh:Apps:shop:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:shop:Keys:0:Scopes=admin"];
@@ -31,11 +31,12 @@ public sealed class ProgramStartTests
         var demo = await StartAsync(folder.FullName, null, until: "curl");
         var here = await StartAsync(folder.FullName, null, until: "ticket", shop);
         var elsewhere = await StartAsync(folder.FullName, null, until: "pnh console", [.. shop, "--Pnh:OperationsUrls=http://0.0.0.0:0"]);
+        var proxied = await StartAsync(folder.FullName, null, until: "pnh console", [.. shop, "--Pnh:Console:HostNames=hub.internal"]);
 
         Assert.Matches(@"http://127\.0\.0\.1:\d+/console\?ticket=\S{43}\s", demo);
         Assert.Contains("/console?ticket=", here, StringComparison.Ordinal);
-        Assert.Matches(@"Console: http://\S+:\d+/console\s", elsewhere);
-        Assert.DoesNotContain("ticket", elsewhere, StringComparison.Ordinal);
+        Assert.All([elsewhere, proxied], static said => Assert.Matches(@"Console: http://\S+:\d+/console\s", said));
+        Assert.All([elsewhere, proxied], static said => Assert.DoesNotContain("ticket", said, StringComparison.Ordinal));
         folder.Delete(recursive: true);
     }
 
