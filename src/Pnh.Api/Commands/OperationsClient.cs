@@ -8,7 +8,7 @@ namespace Pnh.Api.Commands;
 
 /// <summary>
 /// How a command asks the hub that runs on a data folder: with the operator's secret, at its operations listener. Failures (no hub, no secret,
-/// refused) are answers, not exceptions, each a sentence for a terminal; only a cancelled token throws.
+/// no good certificate, refused) are answers, not exceptions, each a sentence for a terminal; only a cancelled token throws.
 /// </summary>
 internal sealed class OperationsClient
 {
@@ -52,6 +52,13 @@ internal sealed class OperationsClient
             }
 
             return await SendAsync(request, type, timeout.Token);
+        }
+        catch (HttpRequestException exception) when (exception.HttpRequestError == HttpRequestError.SecureConnectionError)
+        {
+            // A hub may well be there, so whoever reads this must not look for one that is down. The cause says which of the two it is.
+            var cause = (exception.InnerException ?? exception).Message.TrimEnd('.');
+            return (null, $"{_operations} shows no certificate that is both trusted and good for {_operations.Host} ({cause}); "
+                + $"it needs {_operations.Host} among its alternative names (SAN), and SSL_CERT_FILE=… names a file of roots to trust");
         }
         catch (Exception exception) when (exception is HttpRequestException or IOException or JsonException or InvalidOperationException
             || (exception is OperationCanceledException && !cancellationToken.IsCancellationRequested))

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.WebSockets;
-using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
@@ -21,11 +20,8 @@ public sealed class HttpsTests : IDisposable
     [Fact]
     public async Task Https_CertificateOfKestrelsKeys_TakesAnEventAndShowsItOnAWss()
     {
-        using var certificate = WriteCertificate();
-        await using var hub = await TestHub.StartAsync(configuration:
-        [
-            "--Pnh:Urls=https://127.0.0.1:0", $"--Kestrel:Certificates:Default:Path={PathOf("hub.pem")}", $"--Kestrel:Certificates:Default:KeyPath={PathOf("hub.key")}",
-        ]);
+        using var certificate = TestCertificate.Write(_folder, IPAddress.Loopback);
+        await using var hub = await TestHub.StartAsync(configuration: ["--Pnh:Urls=https://127.0.0.1:0", .. TestCertificate.Tokens(_folder)]);
         Assert.Equal("https", hub.Host.PublicAddress.Scheme);
         using var patience = new CancellationTokenSource(Patience);
         using var socket = new ClientWebSocket();
@@ -99,20 +95,6 @@ public sealed class HttpsTests : IDisposable
         {
             hub.Kill();
         }
-    }
-
-    private X509Certificate2 WriteCertificate()
-    {
-        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        var request = new CertificateRequest("CN=127.0.0.1", key, HashAlgorithmName.SHA256);
-        var names = new SubjectAlternativeNameBuilder();
-        names.AddIpAddress(IPAddress.Loopback);
-        request.CertificateExtensions.Add(names.Build());
-        var now = TimeProvider.System.GetUtcNow();
-        var certificate = request.CreateSelfSigned(now.AddDays(-1), now.AddDays(1));
-        File.WriteAllText(PathOf("hub.pem"), certificate.ExportCertificatePem());
-        File.WriteAllText(PathOf("hub.key"), key.ExportPkcs8PrivateKeyPem());
-        return certificate;
     }
 
     private static bool IsOurs(X509Certificate? shown, X509Certificate2 ours) => shown?.GetCertHashString() == ours.GetCertHashString();
