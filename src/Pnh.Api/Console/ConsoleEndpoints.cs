@@ -60,7 +60,7 @@ internal static class ConsoleEndpoints
             var cookie = access.Redeem(ticket);
             if (cookie is not null)
             {
-                ConsoleGate.SetCookie(context, cookie);
+                ConsoleGate.BeginSession(context, access, cookie);
             }
 
             return cookie is not null || ConsoleGate.IsSignedIn(context, access)
@@ -96,7 +96,7 @@ internal static class ConsoleEndpoints
             return;
         }
 
-        ConsoleGate.SetCookie(context, cookie);
+        ConsoleGate.BeginSession(context, access, cookie);
         await SeeOther(context);
     }
 

@@ -53,25 +53,33 @@ internal static class ConsoleGate
         ? site == "cross-site"
         : request.Headers.Accept.ToString().Contains("text/html", StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Gives the browser its session.</summary>
-    public static void SetCookie(HttpContext context, string value) => context.Response.Cookies.Append(Cookie, value, new CookieOptions
+    /// <summary>Gives the browser its session. An earlier one of it ends: nobody could sign out of that any more.</summary>
+    public static void BeginSession(HttpContext context, ConsoleAccess access, string value)
     {
-        HttpOnly = true,
-        SameSite = SameSiteMode.Strict,
-        Secure = context.Request.IsHttps,
-        Path = ConsoleEndpoints.Path,
-        MaxAge = ConsoleAccess.SessionLife,
-    });
+        Forget(context.Request, access);
+        context.Response.Cookies.Append(Cookie, value, new CookieOptions
+        {
+            HttpOnly = true,
+            SameSite = SameSiteMode.Strict,
+            Secure = context.Request.IsHttps,
+            Path = ConsoleEndpoints.Path,
+            MaxAge = ConsoleAccess.SessionLife,
+        });
+    }
 
     /// <summary>Ends the browser's session, here and there.</summary>
     public static void EndSession(HttpContext context, ConsoleAccess access)
     {
-        if (context.Request.Cookies.TryGetValue(Cookie, out var cookie))
+        Forget(context.Request, access);
+        context.Response.Cookies.Delete(Cookie, new CookieOptions { Path = ConsoleEndpoints.Path });
+    }
+
+    private static void Forget(HttpRequest request, ConsoleAccess access)
+    {
+        if (request.Cookies.TryGetValue(Cookie, out var cookie))
         {
             access.SignOut(cookie);
         }
-
-        context.Response.Cookies.Delete(Cookie, new CookieOptions { Path = ConsoleEndpoints.Path });
     }
 
     private static string KeyOf(HttpRequest request) => request.Headers.Authorization.ToString()[Bearer.Length..].Trim();
