@@ -25,8 +25,7 @@ internal static class ConsoleGate
         var origin = request.Headers.Origin;
         if (origin.Count > 0)
         {
-            var own = $"{request.Scheme}://{request.Host.Value}";
-            return origin.Count == 1 && string.Equals(origin[0], own, StringComparison.OrdinalIgnoreCase) ? null : OtherOrigin();
+            return origin.Count == 1 && IsOwn(origin[0]!, request) ? null : OtherOrigin();
         }
 
         // A browser sends Origin with every POST; what comes without one must bring its key itself, not in a cookie.
@@ -61,7 +60,7 @@ internal static class ConsoleGate
         {
             HttpOnly = true,
             SameSite = SameSiteMode.Strict,
-            Secure = context.Request.IsHttps,
+            Secure = IsHttpsForTheBrowser(context.Request),
             Path = ConsoleEndpoints.Path,
             MaxAge = ConsoleAccess.SessionLife,
         });
@@ -81,6 +80,18 @@ internal static class ConsoleGate
             access.SignOut(cookie);
         }
     }
+
+    /// <summary>
+    /// The request's own scheme or https, and its Host: a proxy that ends TLS passes http on, while the browser names https. Never http where the request came
+    /// by https: anybody on the way may have written such a page.
+    /// </summary>
+    private static bool IsOwn(string origin, HttpRequest request) =>
+        origin.Equals($"{request.Scheme}://{request.Host.Value}", StringComparison.OrdinalIgnoreCase)
+        || origin.Equals($"https://{request.Host.Value}", StringComparison.OrdinalIgnoreCase);
+
+    // CheckOrigin let the Origin pass, so it is the console's own; a link that is followed has none.
+    private static bool IsHttpsForTheBrowser(HttpRequest request) =>
+        request.IsHttps || request.Headers.Origin.ToString().StartsWith("https://", StringComparison.OrdinalIgnoreCase);
 
     private static string KeyOf(HttpRequest request) => request.Headers.Authorization.ToString()[Bearer.Length..].Trim();
 
