@@ -13,16 +13,16 @@ internal static class PhoneShelf
     [
         .. addresses
             .OrderBy(static phone => phone.Address, StringComparer.Ordinal)
-            .GroupBy(KeyOf)
+            .GroupBy(static phone => (phone.Name, Address: phone.Name is null ? phone.Address : null))
             .OrderBy(static group => group.First().Name is null)
             .ThenBy(static group => group.First().Name, StringComparer.Ordinal)
             .ThenBy(static group => group.First().Address, StringComparer.Ordinal)
             .Take(ConsoleSnapshot.MaxPhones)
-            .Select(static group => Draw(group.Key, [.. group])),
+            .Select(static group => Draw([.. group])),
     ];
 
-    private static ConsolePhone Draw(string key, IReadOnlyList<Phone> addresses) => new(
-        key,
+    private static ConsolePhone Draw(IReadOnlyList<Phone> addresses) => new(
+        KeyOf(addresses[0]),
         addresses[0].Name ?? CaptionOf(addresses[0]),
         PlatformOf(addresses[0]),
         addresses.Sum(static phone => phone.Received),
@@ -32,7 +32,7 @@ internal static class PhoneShelf
                 .Select(static shown => new LockScreenItem(shown.EventId, shown.Title, shown.Body, shown.PushType, shown.Priority, shown.At)),
         ]);
 
-    // The address itself stays here; captions of two addresses may be equal, hashes are not.
+    // The address itself stays here; captions of two addresses may be equal, hashes are not. Only for what is drawn: a sandbox knows thousands of addresses.
     private static string KeyOf(Phone phone) => phone.Name is { } name
         ? $"name {name}"
         : $"address {Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(phone.Address)).AsSpan(0, 8))}";
