@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.WebSockets;
+using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
@@ -56,7 +57,7 @@ public sealed class HttpsTests : IDisposable
     [InlineData("hub.pem", "garbage.pem", "the certificate of https://127.0.0.1:0 cannot be read: ")]
     public async Task Start_HttpsWithoutAUsableCertificate_OneLineThatNamesTheKeys(string certificate, string key, string expected)
     {
-        using var written = WriteCertificate();
+        using var written = TestCertificate.Write(_folder, IPAddress.Loopback);
         using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         await File.WriteAllTextAsync(PathOf("garbage.pem"), "no certificate");
         await File.WriteAllTextAsync(PathOf("other.key"), other.ExportPkcs8PrivateKeyPem());

@@ -94,7 +94,7 @@ public sealed class StoredKeyTests
 
         Assert.Null((await KeysClient.RevokeAsync(operations, "demo", KeyHash.Of(key).ToId(), CancellationToken.None)).Failure);
 
-        await client.ReceiveUntilAsync(static text => text.EndsWith("0\r\n\r\n", StringComparison.Ordinal));
+        await client.ReceiveUntilAsync(static text => text.EndsWith("0\r\n\r\n", StringComparison.Ordinal)).WaitAsync(TimeSpan.FromSeconds(20));
     }
 
     [Fact]
