@@ -15,16 +15,12 @@ internal static class ListenerBinding
         var limit = kestrel.ApplicationServices.GetRequiredService<StopLimit>();
         foreach (var address in options.Urls)
         {
-            Open(kestrel, address, isDirect: !address.IsHttps, limit.Apply);
+            Open(kestrel, address, isDirect: !address.IsHttps, limit, configure: null);
         }
 
         foreach (var address in options.OperationsUrls)
         {
-            Open(kestrel, address, isDirect: false, listen =>
-            {
-                limit.Apply(listen);
-                listen.UseOperationsListener();
-            });
+            Open(kestrel, address, isDirect: false, limit, static listen => listen.UseOperationsListener());
         }
     }
 
@@ -47,15 +43,17 @@ internal static class ListenerBinding
     private static bool IsGiven(ListenOptions listen) =>
         listen.ApplicationServices.GetRequiredService<IConfiguration>().GetSection("Kestrel:Certificates:Default").GetChildren().Any();
 
-    private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, Action<ListenOptions> configure)
+    private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, StopLimit limit, Action<ListenOptions>? configure)
     {
         void Configure(ListenOptions listen)
         {
-            configure(listen);
+            limit.Apply(listen);
             if (address.IsHttps)
             {
                 UseHttps(listen, address);
             }
+
+            configure?.Invoke(listen);
         }
 
         // The server binds localhost on two sockets, which cannot share a port that the system picks.

@@ -1,9 +1,7 @@
-using System.Diagnostics;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.WebSockets;
 using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
 
@@ -26,7 +24,7 @@ public sealed class HttpsTests : IDisposable
         Assert.Equal("https", hub.Host.PublicAddress.Scheme);
         using var patience = new CancellationTokenSource(Patience);
         using var socket = new ClientWebSocket();
-        socket.Options.RemoteCertificateValidationCallback = (_, shown, _, _) => IsOurs(shown, certificate);
+        socket.Options.RemoteCertificateValidationCallback = (_, shown, _, _) => TestCertificate.IsSame(shown, certificate);
         await socket.ConnectAsync(new UriBuilder(hub.Host.PublicAddress) { Scheme = "wss", Path = "/v1/socket" }.Uri, patience.Token);
         var hello = JsonSerializer.SerializeToUtf8Bytes(new { type = "hello", token = hub.ClientToken("ada"), device = "tab", state = "active" });
         await socket.SendAsync(hello, WebSocketMessageType.Text, true, patience.Token);
@@ -35,7 +33,7 @@ public sealed class HttpsTests : IDisposable
         using var http = new HttpMessageInvoker(new SocketsHttpHandler
         {
             UseProxy = false,
-            SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => IsOurs(shown, certificate) },
+            SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => TestCertificate.IsSame(shown, certificate) },
         });
         using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(hub.Host.PublicAddress, "/v1/events"))
         {
@@ -68,37 +66,13 @@ public sealed class HttpsTests : IDisposable
             .. key.Length == 0 ? [] : new[] { $"--Kestrel:Certificates:Default:KeyPath={PathOf(key)}" },
         ];
 
-        var (exitCode, said) = await RunAsync("--Pnh:Urls=https://127.0.0.1:0", given);
+        // Without a home, so that no development certificate of this machine stands in.
+        var (exitCode, said) = await ProgramRun.RunAsync([.. TestHub.Tokens(PathOf("data")), "--Pnh:Urls=https://127.0.0.1:0", .. given], ("HOME", _folder));
 
         Assert.Equal(1, exitCode);
         Assert.StartsWith("pnh: " + expected, Assert.Single(said), StringComparison.Ordinal);
         Assert.Contains("Kestrel:Certificates:Default:Path", said[0], StringComparison.Ordinal);
     }
-
-    /// <summary>The program's exit code and every line that it said. Without a home, so that no development certificate of this machine stands in.</summary>
-    private async Task<(int ExitCode, string[] Lines)> RunAsync(string urls, string[] given)
-    {
-        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), [.. TestHub.Tokens(PathOf("data")), urls, .. given])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        start.Environment["HOME"] = _folder;
-        using var patience = new CancellationTokenSource(Patience);
-        using var hub = Process.Start(start)!;
-        try
-        {
-            var said = await Task.WhenAll(hub.StandardOutput.ReadToEndAsync(patience.Token), hub.StandardError.ReadToEndAsync(patience.Token));
-            await hub.WaitForExitAsync(patience.Token);
-            return (hub.ExitCode, string.Concat(said).Split('\n', StringSplitOptions.RemoveEmptyEntries));
-        }
-        finally
-        {
-            hub.Kill();
-        }
-    }
-
-    private static bool IsOurs(X509Certificate? shown, X509Certificate2 ours) => shown?.GetCertHashString() == ours.GetCertHashString();
 
     private static async Task<string> ReceiveAsync(ClientWebSocket socket, CancellationToken cancellationToken)
     {

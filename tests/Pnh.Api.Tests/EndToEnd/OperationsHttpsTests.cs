@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using System.Net;
-using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Pnh.Api.Commands;
 using Pnh.Api.ConsolePage;
@@ -57,7 +55,7 @@ public sealed class OperationsHttpsTests : IDisposable
         {
             AllowAutoRedirect = false,
             UseProxy = false,
-            SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => IsOurs(shown, certificate) },
+            SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => TestCertificate.IsSame(shown, certificate) },
         });
         using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(hub.Host.OperationsAddress, "/console/signin"))
         {
@@ -76,29 +74,11 @@ public sealed class OperationsHttpsTests : IDisposable
     private Task<TestHub> StartAsync() =>
         TestHub.StartAsync(configuration: ["--Pnh:OperationsUrls=https://127.0.0.1:0", .. TestCertificate.Tokens(_folder)]);
 
-    /// <summary><c>pnh console</c> as a process of its own: which roots are trusted is asked of the environment once per process.</summary>
+    /// <summary>By a process of its own: which roots are trusted is asked of the environment once per process.</summary>
     private async Task<(int ExitCode, string Line)> AskForALinkAsync(TestHub hub)
     {
-        var start = new ProcessStartInfo(
-            Path.Combine(AppContext.BaseDirectory, "pnh"), ["console", $"--Pnh:Data={hub.Folder}", $"--Pnh:OperationsUrls={hub.Host.OperationsAddress}"])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        start.Environment["SSL_CERT_FILE"] = TestCertificate.PemOf(_folder);
-        using var patience = new CancellationTokenSource(Patience);
-        using var command = Process.Start(start)!;
-        try
-        {
-            var said = await Task.WhenAll(command.StandardOutput.ReadToEndAsync(patience.Token), command.StandardError.ReadToEndAsync(patience.Token));
-            await command.WaitForExitAsync(patience.Token);
-            return (command.ExitCode, Assert.Single(string.Concat(said).Split('\n', StringSplitOptions.RemoveEmptyEntries)));
-        }
-        finally
-        {
-            command.Kill();
-        }
+        var (exitCode, said) = await ProgramRun.RunAsync(
+            ["console", $"--Pnh:Data={hub.Folder}", $"--Pnh:OperationsUrls={hub.Host.OperationsAddress}"], ("SSL_CERT_FILE", TestCertificate.PemOf(_folder)));
+        return (exitCode, Assert.Single(said));
     }
-
-    private static bool IsOurs(X509Certificate? shown, X509Certificate2 ours) => shown?.GetCertHashString() == ours.GetCertHashString();
 }

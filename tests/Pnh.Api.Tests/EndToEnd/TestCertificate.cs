@@ -28,5 +28,7 @@ internal static class TestCertificate
     internal static string[] Tokens(string folder) =>
         [$"--Kestrel:Certificates:Default:Path={PemOf(folder)}", $"--Kestrel:Certificates:Default:KeyPath={KeyOf(folder)}"];
 
+    internal static bool IsSame(X509Certificate? shown, X509Certificate2 written) => shown?.GetCertHashString() == written.GetCertHashString();
+
     private static string KeyOf(string folder) => Path.Combine(folder, "hub.key");
 }
