@@ -34,7 +34,7 @@ internal static class BenchChannels
             .Build()
             .GetSection("Pnh");
         var services = new ServiceCollection()
-            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect))
+            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect, TimeProvider.System))
             .AddPushChannels(pnh)
             .BuildServiceProvider();
         services.GetRequiredService<ProviderTrust>().Trust(address, X509CertificateLoader.LoadCertificateFromFile(certificateFile));

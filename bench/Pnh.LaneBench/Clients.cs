@@ -146,7 +146,7 @@ internal sealed class DirectClient : IClient
         {
         }
 
-        public void Ended()
+        public void Ended(long violation)
         {
         }
     }

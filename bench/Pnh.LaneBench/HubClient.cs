@@ -107,6 +107,8 @@ internal sealed class HubClient : IClient
             journal.Note(milestone);
         }
 
+        public ValueTask FlushAsync(CancellationToken cancellationToken) => journal.FlushAsync(cancellationToken);
+
         public void Finish(string app, string id)
         {
             journal.Finish(app, id);

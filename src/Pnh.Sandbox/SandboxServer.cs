@@ -108,6 +108,14 @@ public sealed class SandboxServer : IAsyncDisposable
         return Browsers.IsName(name) ? _browsers.Subscribe(name) : throw new ArgumentException(Browsers.NameRule, nameof(name));
     }
 
+    /// <summary>The same at Windows' push service, which is stricter.</summary>
+    /// <param name="name">As of <see cref="Subscribe"/>.</param>
+    public BrowserSubscription SubscribeToWindows(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return Browsers.IsName(name) ? _browsers.SubscribeToWindows(name) : throw new ArgumentException(Browsers.NameRule, nameof(name));
+    }
+
     /// <summary>Makes every access token that is out unknown: the next send with it gets 401.</summary>
     public void RevokeAccessTokens() => _tokens.Revoke();
 

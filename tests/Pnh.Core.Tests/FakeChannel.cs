@@ -25,7 +25,7 @@ internal sealed class FakeChannel(string name, TimeProvider time) : IPushChannel
     public int DisposedSenders { get; private set; }
 
     public void Always(DeliveryStatus status, TimeSpan? retryAfter = null) => Answer = (_, _) =>
-        ValueTask.FromResult(new DeliveryResult { Status = status, Reason = "told-so", RetryAfter = retryAfter });
+        ValueTask.FromResult(new DeliveryResult { Status = status, Reason = status == DeliveryStatus.Accepted ? null : "told-so", RetryAfter = retryAfter });
 
     public PushAddress? SelectAddress(Device device, Event accepted) => device.Addresses.FirstOrDefault(a => a.Channel == name);
 

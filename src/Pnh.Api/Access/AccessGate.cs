@@ -14,6 +14,8 @@ internal sealed partial class AccessGate
     private static readonly StringValues AskForBearer = "Bearer";
     private static readonly StringValues InvalidToken = "Bearer error=\"invalid_token\"";
 
+    private static readonly StringValues NoStore = "no-store";
+
     private readonly RequestDelegate _next;
     private readonly PublisherKeys _keys;
     private readonly ClientTokens _tokens;
@@ -64,6 +66,12 @@ internal sealed partial class AccessGate
         if (Deny(context, endpoint, rule, caller) is { } reason)
         {
             return Forbid(context, reason, rule);
+        }
+
+        // What a user's devices and events are is nobody else's, nor a cache's.
+        if (HttpMethods.IsGet(context.Request.Method))
+        {
+            context.Response.Headers.CacheControl = NoStore;
         }
 
         context.Features.Set(caller);

@@ -22,6 +22,7 @@ internal static class JournalReader
             SegmentBytes = reader.Number("SegmentBytes", SmallestSegment, LargestSegment, defaults.SegmentBytes),
             MaxBytes = reader.Number("MaxBytes", 1, long.MaxValue),
             OnDamage = ReadPolicy(reader),
+            OnForeignRegistry = ReadForeignRegistry(reader),
         };
         if (options.Retention < ShortestRetention)
         {
@@ -48,6 +49,20 @@ internal static class JournalReader
             default:
                 reader.Error("OnDamage", "must be refuse or quarantine");
                 return DamagePolicy.Refuse;
+        }
+    }
+
+    private static ForeignRegistryPolicy ReadForeignRegistry(SectionReader reader)
+    {
+        switch (reader.Text("OnForeignRegistry")?.ToLowerInvariant())
+        {
+            case null or "refuse":
+                return ForeignRegistryPolicy.Refuse;
+            case "accept":
+                return ForeignRegistryPolicy.Accept;
+            default:
+                reader.Error("OnForeignRegistry", "must be refuse or accept");
+                return ForeignRegistryPolicy.Refuse;
         }
     }
 }

@@ -16,10 +16,10 @@ internal sealed class KnownKeys
         "Apps:*:Keys:*:Secret", "Apps:*:Keys:*:SecretHash", "Apps:*:Keys:*:Scopes",
         "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience", "Apps:*:ClientSend",
         "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Lanes:Transport", "Addresses:RemoveStale", "Console:HostNames", "Console:HostNames:*",
-        "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Mailbox:Items", "Sockets:Transport",
+        "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Journal:OnForeignRegistry", "Mailbox:Items", "Sockets:Transport",
         "Sockets:HelloTimeout", "Sockets:MaxMessageBytes", "Sockets:QueueItems", "Sockets:QueueBytes", "Sockets:WriteTimeout", "Sockets:CloseTimeout",
         "Sockets:KeepAliveInterval", "Sockets:KeepAliveTimeout", "Sockets:MessagesPerSecond", "Sockets:MessageBurst", "Sockets:MaxConnections",
-        "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics");
+        "Limits:ConnectionsPerAddress", "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics");
 
     /// <summary>Allows more keys; returns itself.</summary>
     public KnownKeys Add(params IEnumerable<string> patterns)

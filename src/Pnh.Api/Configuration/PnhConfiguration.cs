@@ -39,9 +39,11 @@ internal static class PnhConfiguration
             Journal = JournalReader.Read(section.GetSection("Journal"), errors),
             MailboxItems = new SectionReader(section.GetSection("Mailbox"), errors).Number("Items", 1, MostMailboxItems, defaults.MailboxItems),
             Sockets = SocketsReader.Read(section.GetSection("Sockets"), errors),
+            IsMaxConnectionsSet = section["Sockets:MaxConnections"] is not null,
             SocketsTransport = SocketLoops.IsSupported
                 ? ReadTransport(section.GetSection("Sockets"), errors, defaults.SocketsTransport)
                 : TransportOption.Framework,
+            ConnectionsPerAddress = ReadConnectionsPerAddress(section.GetSection("Limits"), errors),
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors, defaults.LanesTransport),
             RemovesStaleAddresses = new SectionReader(section.GetSection("Addresses"), errors).Flag("RemoveStale") ?? false,
             ConsoleHostNames = new SectionReader(section.GetSection("Console"), errors).HostNames("HostNames"),
@@ -111,6 +113,12 @@ internal static class PnhConfiguration
         }
 
         return classes;
+    }
+
+    private static int? ReadConnectionsPerAddress(IConfigurationSection section, ConfigurationErrors errors)
+    {
+        var reader = new SectionReader(section, errors);
+        return reader.Text("ConnectionsPerAddress") is null ? null : reader.Number("ConnectionsPerAddress", 0, int.MaxValue, 0);
     }
 
     private static TransportOption ReadTransport(IConfigurationSection section, ConfigurationErrors errors, TransportOption absent)

@@ -49,8 +49,16 @@ internal sealed record PnhOptions
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
 
+    /// <summary>True when the configuration says how many connections there may be; then they must fit the limit of open files.</summary>
+    public bool IsMaxConnectionsSet { get; init; }
+
     /// <summary>Who listens on public addresses without TLS, and so how events come in and frames leave. Framework where the system has no epoll.</summary>
     public TransportOption SocketsTransport { get; init; } = SocketLoops.IsSupported ? TransportOption.Direct : TransportOption.Framework;
+
+    /// <summary>
+    /// Public connections that one address (of IPv6: one /64) may have; 0 = any number, for behind a proxy; null = a quarter of all. Loopback is not counted.
+    /// </summary>
+    public int? ConnectionsPerAddress { get; init; }
 
     /// <summary>How lanes reach providers.</summary>
     public TransportOption LanesTransport { get; init; } = TransportOption.Framework;

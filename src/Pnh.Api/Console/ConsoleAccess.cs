@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.Collections.Concurrent;
+using System.Net;
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Api.Access;
@@ -7,38 +8,27 @@ using Pnh.Api.Access;
 namespace Pnh.Api.ConsolePage;
 
 /// <summary>
-/// Tickets and sessions of the console, in memory: a restart signs everybody out. Only hashes are kept, so that a lookup's time says nothing
-/// of the secret. Thread-safe.
+/// Tickets, in memory, and sessions (<see cref="ConsoleSessions"/>) of the console. Only hashes are kept, so that a lookup's time says nothing of the secret. Wrong keys
+/// lock nobody out: keys are 256 bits, so there is nothing to guess. Thread-safe.
 /// </summary>
 internal sealed class ConsoleAccess
 {
-    /// <summary>How long a browser stays signed in.</summary>
-    public static readonly TimeSpan SessionLife = TimeSpan.FromHours(12);
-
     /// <summary>How long a link opens: whoever asked for it is there, and what stands in a terminal's history or a log later is worth nothing.</summary>
     public static readonly TimeSpan LinkLife = TimeSpan.FromMinutes(15);
 
     // Unused links that still open; an older one is forgotten.
     private const int MaxTickets = 16;
 
-    // Signed-in browsers; the oldest is signed out.
-    private const int MaxSessions = 64;
-
-    // Wrong keys in a minute, from anybody: keys are 256 bits, this only keeps the log and the hashing quiet.
-    private const int MaxFailures = 10;
-
-    private readonly ConcurrentDictionary<string, Entry> _tickets = new(StringComparer.Ordinal);
-    private readonly ConcurrentDictionary<string, Entry> _sessions = new(StringComparer.Ordinal);
-    private readonly Lock _failing = new();
+    private readonly ConcurrentDictionary<string, DateTimeOffset> _tickets = new(StringComparer.Ordinal);
+    private readonly ConsoleSessions _sessions;
     private readonly ConsoleAccessOptions _options;
     private readonly TimeProvider _time;
-    private DateTimeOffset _failuresSince;
-    private int _failures;
 
     public ConsoleAccess(ConsoleAccessOptions options, TimeProvider time)
     {
         _options = options;
         _time = time;
+        _sessions = new ConsoleSessions(options.SessionsFile, time);
     }
 
     /// <summary>
@@ -49,83 +39,50 @@ internal sealed class ConsoleAccess
     public Uri CreateLink(Uri operations)
     {
         var ticket = NewSecret();
-        Keep(_tickets, ticket, new(_time.GetUtcNow(), null), MaxTickets);
+        Keep(ticket);
         return new Uri(operations, $"{ConsoleEndpoints.Path}?ticket={ticket}");
     }
 
     /// <summary>Uses a ticket up. The session's cookie value; null when the ticket is unknown, used or too old.</summary>
     public string? Redeem(string ticket) =>
-        _tickets.TryRemove(Hash(ticket), out var made) && _time.GetUtcNow() - made.Since <= LinkLife ? Open(null) : null;
+        _tickets.TryRemove(Hash(ticket), out var made) && _time.GetUtcNow() - made <= LinkLife ? _sessions.Open(null) : null;
 
-    /// <summary>The session's cookie value for an admin key; null when it is none, or (<paramref name="isLocked"/>) too many were wrong lately.</summary>
-    public string? SignIn(string key, out bool isLocked) => IsAdmin(key, out isLocked) ? Open(KeyHash.Of(key)) : null;
+    /// <summary>The session's cookie value for an admin key; null when it is none.</summary>
+    public string? SignIn(string key) => IsAdmin(key) ? _sessions.Open(KeyHash.Of(key)) : null;
 
-    /// <summary>True for an admin key. After ten wrong ones in a minute every key is refused until the minute is over.</summary>
-    public bool IsAdmin(string key) => IsAdmin(key, out _);
+    /// <summary>True for a key that may administer now.</summary>
+    public bool IsAdmin(string key) => key.Length <= PublisherKeys.SecretCharacters && _options.IsAdmin(KeyHash.Of(key));
 
-    private bool IsAdmin(string key, out bool isLocked)
-    {
-        lock (_failing)
-        {
-            var now = _time.GetUtcNow();
-            if (now - _failuresSince > TimeSpan.FromMinutes(1))
-            {
-                (_failuresSince, _failures) = (now, 0);
-            }
-
-            isLocked = _failures >= MaxFailures;
-            if (isLocked)
-            {
-                return false;
-            }
-
-            if (Holds(key))
-            {
-                return true;
-            }
-
-            _failures++;
-            return false;
-        }
-    }
-
-    /// <summary>The same without counting: for a key that was let in before, and may have been revoked.</summary>
-    public bool Holds(string key) => key.Length <= PublisherKeys.SecretCharacters && _options.IsAdmin(KeyHash.Of(key));
-
-    /// <summary>True while the cookie's session lives: 12 hours, and no longer than the key that opened it.</summary>
-    public bool IsSignedIn(string cookie) => _sessions.TryGetValue(Hash(cookie), out var session)
-        && _time.GetUtcNow() - session.Since < SessionLife && (session.Key is not { } key || _options.IsAdmin(key));
+    /// <summary>
+    /// True while the cookie's session lives: 12 hours, 30 minutes after its last request (<paramref name="isRequest"/> = this is one), and no longer than the key that
+    /// opened it.
+    /// </summary>
+    public bool IsSignedIn(string cookie, bool isRequest = true) =>
+        _sessions.TryFind(cookie, isRequest, out var key) && (key is not { } opener || _options.IsAdmin(opener));
 
     /// <summary>Ends the cookie's session.</summary>
-    public void SignOut(string cookie) => _sessions.TryRemove(Hash(cookie), out _);
+    public void SignOut(string cookie) => _sessions.Close(cookie);
 
     /// <summary>True when the Host header names this machine's loopback or a configured name, whatever the port.</summary>
     public bool IsKnownHost(HostString host) => host.HasValue &&
         (host.Host is "localhost" or "127.0.0.1" or "[::1]" || _options.HostNames.Contains(host.Host, StringComparer.OrdinalIgnoreCase));
 
+    /// <summary>
+    /// The same for what is no page: also an address, or a name without a dot, under which scrapers ask. A stranger's name that was re-pointed here (DNS rebinding) is neither.
+    /// </summary>
+    public bool MayScrape(HostString host) => IsKnownHost(host) || (host.HasValue && (!host.Host.Contains('.') || IPAddress.TryParse(host.Host, out _)));
+
     private static string NewSecret() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(32));
 
     private static string Hash(string secret) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(secret)));
 
-    private static void Keep(ConcurrentDictionary<string, Entry> table, string secret, Entry entry, int most)
+    private void Keep(string ticket)
     {
-        while (table.Count >= most && !table.IsEmpty)
+        while (_tickets.Count >= MaxTickets && !_tickets.IsEmpty)
         {
-            table.TryRemove(table.MinBy(static known => known.Value.Since).Key, out _);
+            _tickets.TryRemove(_tickets.MinBy(static known => known.Value).Key, out _);
         }
 
-        table[Hash(secret)] = entry;
+        _tickets[Hash(ticket)] = _time.GetUtcNow();
     }
-
-    private string Open(KeyHash? key)
-    {
-        var cookie = NewSecret();
-        Keep(_sessions, cookie, new(_time.GetUtcNow(), key), MaxSessions);
-        return cookie;
-    }
-
-    /// <summary>A ticket or a session.</summary>
-    /// <param name="Since">When it was made.</param>
-    /// <param name="Key">The key that opened the session; null = a link did.</param>
-    private readonly record struct Entry(DateTimeOffset Since, KeyHash? Key);
 }

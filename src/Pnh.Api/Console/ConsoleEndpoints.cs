@@ -90,9 +90,9 @@ internal static class ConsoleEndpoints
         }
 
         var form = Microsoft.AspNetCore.WebUtilities.QueryHelpers.ParseQuery(System.Text.Encoding.UTF8.GetString(body.Bytes.Span));
-        if (access.SignIn(form.GetValueOrDefault("key").ToString().Trim(), out var isLocked) is not { } cookie)
+        if (access.SignIn(form.GetValueOrDefault("key").ToString().Trim()) is not { } cookie)
         {
-            await files.SendAsync(context, isLocked ? PageFiles.SignInLocked : PageFiles.SignInWrongKey, StatusCodes.Status401Unauthorized);
+            await files.SendAsync(context, PageFiles.SignInWrongKey, StatusCodes.Status401Unauthorized);
             return;
         }
 

@@ -35,17 +35,19 @@ internal static class ConsoleGate
     }
 
     /// <summary>True with a live session cookie or an admin key.</summary>
-    public static bool IsSignedIn(HttpContext context, ConsoleAccess access)
+    /// <param name="context">Of the request.</param>
+    /// <param name="access">Who knows.</param>
+    /// <param name="isRequest">False = of an answer that goes on: it does not keep the session alive.</param>
+    public static bool IsSignedIn(HttpContext context, ConsoleAccess access, bool isRequest = true)
     {
         var request = context.Request;
         return HasBearer(request)
             ? access.IsAdmin(KeyOf(request))
-            : request.Cookies.TryGetValue(Cookie, out var cookie) && access.IsSignedIn(cookie);
+            : request.Cookies.TryGetValue(Cookie, out var cookie) && access.IsSignedIn(cookie, isRequest);
     }
 
-    /// <summary>True while who was let in would be again: for an answer that goes on. Ten wrong keys of somebody else do not end it.</summary>
-    public static bool MayGoOn(HttpContext context, ConsoleAccess access) =>
-        HasBearer(context.Request) ? access.Holds(KeyOf(context.Request)) : IsSignedIn(context, access);
+    /// <summary>True while who was let in would be again: for an answer that goes on.</summary>
+    public static bool MayGoOn(HttpContext context, ConsoleAccess access) => IsSignedIn(context, access, isRequest: false);
 
     /// <summary>Whether another site's page led here. Browsers say so, but not to a name without TLS that is not this machine's.</summary>
     public static bool IsPerhapsFromAnotherSite(HttpRequest request) => request.Headers["Sec-Fetch-Site"].ToString() is { Length: > 0 } site
@@ -62,7 +64,7 @@ internal static class ConsoleGate
             SameSite = SameSiteMode.Strict,
             Secure = IsHttpsForTheBrowser(context.Request),
             Path = ConsoleEndpoints.Path,
-            MaxAge = ConsoleAccess.SessionLife,
+            MaxAge = ConsoleSessions.Life,
         });
     }
 

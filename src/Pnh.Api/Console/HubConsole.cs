@@ -82,25 +82,29 @@ internal sealed class HubConsole : IConsoleSource
             return Answer(problem!);
         }
 
-        using var plan = new MemoryStream();
-        await PlanWriter.WriteAsync(PipeWriter.Create(plan, new StreamPipeWriterOptions(leaveOpen: true)), accepted, _hub.ExplainAsync(accepted, cancellationToken));
-        return Answer(StatusCodes.Status200OK, plan.ToArray());
+        using var answer = new MemoryStream();
+        var plan = await _hub.ExplainAsync(accepted, after: "", cancellationToken);
+        await PlanWriter.WriteAsync(PipeWriter.Create(answer, new StreamPipeWriterOptions(leaveOpen: true)), accepted, plan, cancellationToken);
+        return Answer(StatusCodes.Status200OK, answer.ToArray());
     }
 
     public Task WriteTimelineAsync(HttpContext context, string id) =>
         _app is { } app ? _timeline.WriteAsync(context, app, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
 
     // Only of the demo that this hub made itself: a configured app may bear its name too, and its user is nobody to act for.
+    public Uri? Socket => _isDemo && PublicAddress is { } address
+        ? new UriBuilder(address) { Scheme = address.Scheme == Uri.UriSchemeHttps ? "wss" : "ws", Path = "/v1/socket" }.Uri
+        : null;
+
     public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken)
     {
-        if (!_isDemo || PublicAddress is null)
+        if (Socket is not { } socket)
         {
             return ValueTask.FromResult<TabToken?>(null);
         }
 
-        var socket = new UriBuilder(PublicAddress) { Scheme = PublicAddress.Scheme == Uri.UriSchemeHttps ? "wss" : "ws", Path = "/v1/socket" };
         var token = _tokens.Create(DemoApp.Name, DemoApp.User, device: null, TabTokenLife);
-        return ValueTask.FromResult<TabToken?>(new TabToken(token, DemoApp.User, null, socket.Uri.ToString()));
+        return ValueTask.FromResult<TabToken?>(new TabToken(token, DemoApp.User, null, socket.ToString()));
     }
 
     private Event? Read(ReadOnlyMemory<byte> body, out Problem? problem)

@@ -19,6 +19,9 @@ internal interface IConsoleSource
     /// <summary>Answers with the timeline of an event of the console's app: <c>GET /v1/events/{id}</c>.</summary>
     Task WriteTimelineAsync(HttpContext context, string id);
 
+    /// <summary>Absolute <c>ws</c> or <c>wss</c> address of the public listener's <c>/v1/socket</c>; null = no tab speaks to it.</summary>
+    Uri? Socket { get; }
+
     /// <summary>A client token for the tab that shows the page; null when there is no user for it (no demo app).</summary>
     ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken);
 }

@@ -7,17 +7,17 @@ namespace Pnh.Api.ConsolePage;
 /// <summary>The page's files, embedded in the program and served from memory. Read once; a missing one fails the start.</summary>
 internal sealed class PageFiles
 {
-    /// <summary>
-    /// Nothing from elsewhere, nothing inline; the socket of the public listener is another port, so connections are open to any ws address.
-    /// </summary>
+    /// <summary>Nothing from elsewhere, nothing inline.</summary>
     private const string ContentSecurityPolicy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; " +
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; connect-src 'self'";
 
     private readonly Dictionary<string, PageFile> _files = new(StringComparer.Ordinal);
 
-    public PageFiles()
+    private readonly IConsoleSource _source;
+
+    public PageFiles(IConsoleSource source)
     {
+        _source = source;
         foreach (var name in new[] { Index, Opened }.Concat(Assets))
         {
             _files.Add(name, Make(name, Read(name)));
@@ -46,9 +46,6 @@ internal sealed class PageFiles
     /// <summary>The form, after a wrong key.</summary>
     public const string SignInWrongKey = "sign in: key";
 
-    /// <summary>The form, while no key is taken.</summary>
-    public const string SignInLocked = "sign in: locked";
-
     private const string SignInFile = "signin.html";
 
     private static readonly (string Name, string Notice)[] Notices =
@@ -56,7 +53,6 @@ internal sealed class PageFiles
         (SignIn, ""),
         (SignInUsedLink, "This link was used already or is older than 15 minutes; <code>pnh console</code> prints another. If this browser used it, <a href=\"/console\">open the console</a>."),
         (SignInWrongKey, "This is no admin key of this hub."),
-        (SignInLocked, "There were ten wrong keys within a minute: no key is taken until a minute after the first of them. Try again then."),
     ];
 
     /// <summary>What the page loads.</summary>
@@ -70,7 +66,7 @@ internal sealed class PageFiles
         var response = context.Response;
         response.Headers.ETag = file.ETag;
         response.Headers.CacheControl = name == Opened ? "no-store" : "no-cache";
-        response.Headers.ContentSecurityPolicy = ContentSecurityPolicy;
+        response.Headers.ContentSecurityPolicy = ContentSecurityPolicy + SocketOf(context.Request);
         response.Headers["Referrer-Policy"] = "same-origin";
         response.Headers.XContentTypeOptions = "nosniff";
         if (status == StatusCodes.Status200OK && HasIt(context.Request.Headers.IfNoneMatch, file.ETag))
@@ -83,6 +79,18 @@ internal sealed class PageFiles
         response.ContentType = file.ContentType;
         response.ContentLength = file.Bytes.Length;
         return response.Body.WriteAsync(file.Bytes, context.RequestAborted).AsTask();
+    }
+
+    /// <summary>The public listener's socket is another port, under the name that the browser used for this page (as in <c>tab.js</c>). A policy has no form for an IPv6 address.</summary>
+    private string SocketOf(HttpRequest request)
+    {
+        if (_source.Socket is not { } socket)
+        {
+            return string.Empty;
+        }
+
+        var host = socket.IsLoopback ? request.Host.Host : socket.Host;
+        return host.StartsWith('[') ? $" {socket.Scheme}:" : $" {socket.Scheme}://{host}:{socket.Port}";
     }
 
     private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));

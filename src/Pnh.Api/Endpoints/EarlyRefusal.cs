@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Pnh.Api.Problems;
 using Pnh.Core.Events;
@@ -14,32 +15,43 @@ internal static class EarlyRefusal
     // One of them, by chance: those who were refused together do not come back together. With two the hub was idle and full in turn.
     private static readonly string[] RetryAfterSeconds = ["1", "2", "3", "4"];
 
-    /// <summary>True when the event shall be refused now; <paramref name="sender"/> is a number of the connection, <paramref name="class"/> the event's.</summary>
-    internal static bool Sheds(LoadShedder shedder, ReadOnlySpan<byte> body, int sender, out EventClass @class)
+    private static readonly string OfMemory = Hub.MemoryRetrySeconds.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>
+    /// Why the event shall be refused now; null = it shall not. <paramref name="sender"/> is a number of the connection, <paramref name="class"/> the event's.
+    /// </summary>
+    internal static StaticProblem? Find(Hub hub, string app, ReadOnlySpan<byte> body, int sender, out EventClass @class)
     {
         @class = EventClass.Message;
-        if (!shedder.IsWatchful)
+        if (!hub.MayRefuse)
         {
-            return false;
+            return null;
         }
 
         @class = ClassIn(body);
-        if (!shedder.Sheds(@class, sender))
+        if (hub.IsShortOfMemory(@class))
         {
-            return false;
+            return StaticProblem.MemoryFull;
         }
 
-        shedder.Count();
-        return true;
+        if (!hub.Sheds(app, @class, sender))
+        {
+            return null;
+        }
+
+        hub.Shedder.Count();
+        return StaticProblem.TooManyRequests;
     }
 
     /// <summary>Value of Retry-After for this one.</summary>
-    internal static string RetryAfter() => RetryAfterSeconds[Random.Shared.Next(RetryAfterSeconds.Length)];
+    internal static string RetryAfter(StaticProblem refusal) => ReferenceEquals(refusal, StaticProblem.MemoryFull)
+        ? OfMemory
+        : RetryAfterSeconds[Random.Shared.Next(RetryAfterSeconds.Length)];
 
-    internal static Task WriteAsync(HttpContext context)
+    internal static Task WriteAsync(HttpContext context, StaticProblem refusal)
     {
-        context.Response.Headers.RetryAfter = RetryAfter();
-        return StaticProblem.TooManyRequests.WriteAsync(context);
+        context.Response.Headers.RetryAfter = RetryAfter(refusal);
+        return refusal.WriteAsync(context);
     }
 
     /// <summary>

@@ -20,6 +20,7 @@ internal static class EventAnswers
         AcceptStatus.Conflict => new Problem(ProblemCatalogue.IdConflict, result.Detail),
         AcceptStatus.Overloaded => new Problem(ProblemCatalogue.TooManyRequests, result.Detail, retryAfter: result.RetryAfter),
         AcceptStatus.Unavailable => new Problem(ProblemCatalogue.StoreUnavailable, result.Detail, retryAfter: result.RetryAfter),
+        AcceptStatus.MemoryFull => new Problem(ProblemCatalogue.MemoryFull, result.Detail, retryAfter: result.RetryAfter),
         AcceptStatus.Stopping => new Problem(ProblemCatalogue.ShuttingDown, result.Detail, retryAfter: result.RetryAfter),
         _ => null,
     };

@@ -52,9 +52,9 @@ internal sealed class EventEndpoints
         {
             await _batches.TakeArrayAsync(context);
         }
-        else if (_intake.Sheds(Caller.Of(context).App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal)))
+        else if (_intake.Refuse(Caller.Of(context).App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal)) is { } refusal)
         {
-            await EarlyRefusal.WriteAsync(context);
+            await EarlyRefusal.WriteAsync(context, refusal);
         }
         else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), out problem) is { } accepted)
         {
@@ -75,9 +75,9 @@ internal sealed class EventEndpoints
         }
         else if (_intake.Read(Caller.Of(context).App, body.Bytes.ToArray(), TraceParent(context), out var problem) is { } accepted)
         {
+            var plan = await _hub.ExplainAsync(accepted, context.Request.Query["after"].ToString(), context.RequestAborted);
             context.Response.ContentType = RequestBody.Json;
-            await AnswerTime.WriteAsync(
-                context, over => PlanWriter.WriteUntilAsync(context.Response.BodyWriter, accepted, _hub.ExplainAsync(accepted, over), over), _stopping);
+            await AnswerTime.WriteAsync(context, over => PlanWriter.WriteAsync(context.Response.BodyWriter, accepted, plan, over), _stopping);
         }
         else
         {

@@ -72,12 +72,13 @@ internal sealed class FeedLines : IAsyncDisposable
         TimelineWriter.WriteOptional(_json, "user", outcome.User);
         TimelineWriter.WriteOptional(_json, "device", outcome.Device);
         _json.WriteString("class", outcome.Class.Label());
-        if (outcome.Kind == MilestoneKind.AckedLate)
+        if (outcome.Kind is MilestoneKind.AckedLate or MilestoneKind.Held or MilestoneKind.Unanswered)
         {
             _json.WriteString("state", outcome.Kind.Label());
         }
 
         TimelineWriter.WriteOutcome(_json, outcome);
+        TimelineWriter.WriteNextAttempt(_json, outcome);
         _json.WriteString("at", outcome.At);
         End();
     }

@@ -18,6 +18,9 @@ internal static class MilestoneNames
         MilestoneKind.Withdrawn => "withdrawn",
         MilestoneKind.Cleared => "cleared",
         MilestoneKind.PushedLate => "pushed-late",
+        MilestoneKind.Held => "held",
+        MilestoneKind.Reached => "reached",
+        MilestoneKind.Unanswered => "unanswered",
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, null),
     };
 }

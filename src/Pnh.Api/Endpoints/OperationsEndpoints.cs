@@ -2,6 +2,7 @@ using System.Text;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Hosting;
+using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
 
 namespace Pnh.Api.Endpoints;
@@ -11,15 +12,21 @@ internal static class OperationsEndpoints
 {
     private static readonly byte[] Ok = "ok\n"u8.ToArray();
 
-    public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, MetricRegistry registry)
+    /// <param name="routes">Of the hub.</param>
+    /// <param name="readiness">What health answers.</param>
+    /// <param name="registry">What metrics answers.</param>
+    /// <param name="mayScrape">Whether this Host may read metrics: not a stranger's name that was re-pointed at this machine (DNS rebinding).</param>
+    public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, MetricRegistry registry, Func<HostString, bool> mayScrape)
     {
         routes.MapGet("/healthz", context => AnswerAsync(context, readiness.ClosedStore)).Light().AllowAnyone();
-        routes.MapGet("/readyz", context => AnswerAsync(context, readiness.Fault)).Light().AllowAnyone();
-        routes.MapGet("/metrics", context => WriteMetricsAsync(context.Response, registry)).OnOperations().AllowAnyone();
+        routes.MapGet("/readyz", context => AnswerAsync(context, readiness.Fault, readiness.Shortage)).Light().AllowAnyone();
+        routes.MapGet("/metrics", context => mayScrape(context.Request.Host)
+            ? WriteMetricsAsync(context.Response, registry)
+            : new Problem(ProblemCatalogue.Forbidden, "The Host header is no name of the operations listener; where it is one, add it to Pnh:Console:HostNames.").ExecuteAsync(context)).OnOperations().AllowAnyone();
     }
 
-    private static Task AnswerAsync(HttpContext context, string? fault) => fault is null
-        ? AnswerAsync(context, StatusCodes.Status200OK, Ok)
+    private static Task AnswerAsync(HttpContext context, string? fault, string? shortage = null) => fault is null
+        ? AnswerAsync(context, StatusCodes.Status200OK, shortage is null ? Ok : Encoding.UTF8.GetBytes($"ok, but {shortage}\n"))
         : AnswerAsync(context, StatusCodes.Status503ServiceUnavailable, Encoding.UTF8.GetBytes(fault + "\n"));
 
     private static Task AnswerAsync(HttpContext context, int status, byte[] body)

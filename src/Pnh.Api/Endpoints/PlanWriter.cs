@@ -9,15 +9,12 @@ namespace Pnh.Api.Endpoints;
 /// <summary>Writes the answer of explain: per user and device, the steps in the order in which they would happen, and why.</summary>
 internal static class PlanWriter
 {
-    internal static Task WriteAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users) =>
-        WriteUntilAsync(output, accepted, users, CancellationToken.None);
-
-    /// <summary>The same to a reader who is not waited for longer than this.</summary>
-    internal static async Task WriteUntilAsync(PipeWriter output, Event accepted, IAsyncEnumerable<UserPlan> users, CancellationToken over)
+    /// <summary>To a reader who is not waited for longer than this.</summary>
+    internal static async Task WriteAsync(PipeWriter output, Event accepted, EventPlan plan, CancellationToken over)
     {
         await using (var json = new Utf8JsonWriter(output))
         {
-            // A topic's plan may be long.
+            // A thousand users may have many devices each.
             var pieces = new JsonPieces(json, output);
             json.WriteStartObject();
             json.WriteString("id", accepted.Id);
@@ -25,17 +22,31 @@ internal static class PlanWriter
             json.WriteBoolean("durable", accepted.IsDurable);
             json.WriteString("expiresAt", accepted.ExpiresAt);
             json.WriteStartArray("users");
-            await foreach (var user in users)
+            foreach (var user in plan.Users)
             {
                 WriteUser(json, user);
                 await pieces.FlushWhenDueAsync(over);
             }
 
             json.WriteEndArray();
+            WritePlace(json, plan);
             json.WriteEndObject();
         }
 
         await output.FlushAsync(over);
+    }
+
+    private static void WritePlace(Utf8JsonWriter json, EventPlan plan)
+    {
+        if (plan.Members is { } members)
+        {
+            json.WriteNumber("members", members);
+        }
+
+        if (plan.Next is { } next)
+        {
+            json.WriteString("next", next);
+        }
     }
 
     private static void WriteUser(Utf8JsonWriter json, UserPlan user)

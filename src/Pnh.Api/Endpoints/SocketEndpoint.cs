@@ -1,4 +1,5 @@
 using Pnh.Api.Access;
+using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Sessions;
@@ -44,6 +45,13 @@ internal sealed class SocketEndpoint
 
         var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
         using var socket = await context.WebSockets.AcceptWebSocketAsync(_server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
-        await _server.RunAsync(socket, identity, peer, _lifetime.ApplicationStopping);
+        var place = HttpProtocol.IsHttp11(context.Request.Protocol) ? context.Features.Get<KestrelPlace>() : null; // of HTTP/2 it is one of many streams
+        await _server.ServeAsync(socket, identity, peer, Begun, _lifetime.ApplicationStopping);
+
+        void Begun(Connection connection)
+        {
+            place?.Upgraded(connection);
+            context.Features.Get<CountedUpgrade>()?.Serves(connection);
+        }
     }
 }

@@ -83,7 +83,7 @@ internal static class TimelineWriter
         json.WriteStartArray("milestones");
         foreach (var milestone in milestones)
         {
-            if (Timeline.IsOfEvent(milestone) && milestone.Kind != MilestoneKind.Withdrawn && Concerns(milestone, user))
+            if (Timeline.IsOfEvent(milestone) && milestone.Kind is not (MilestoneKind.Withdrawn or MilestoneKind.Reached) && Concerns(milestone, user))
             {
                 WriteMilestone(json, milestone, isOfEvent: true);
             }
@@ -142,17 +142,22 @@ internal static class TimelineWriter
         }
 
         WriteOutcome(json, milestone);
-        if (milestone.Kind == MilestoneKind.Retry)
+        if (milestone.Kind is MilestoneKind.Retry or MilestoneKind.Held or MilestoneKind.Unanswered)
         {
             json.WriteNumber("attempts", milestone.Attempts);
         }
 
+        WriteNextAttempt(json, milestone);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Nothing when no attempt is to come.</summary>
+    internal static void WriteNextAttempt(Utf8JsonWriter json, in Milestone milestone)
+    {
         if (milestone.NextAttemptAt is { } next)
         {
             json.WriteString("nextAttemptAt", next);
         }
-
-        json.WriteEndObject();
     }
 
     // The body was read when it was accepted: an object, and its class, where it says one, is a class.

@@ -15,12 +15,12 @@ internal static class ListenerBinding
         var limit = kestrel.ApplicationServices.GetRequiredService<StopLimit>();
         foreach (var address in options.Urls)
         {
-            Open(kestrel, address, isDirect: !address.IsHttps, limit, configure: null);
+            Open(kestrel, address, (host, port) => address.IsHttps ? new IPEndPoint(host, port) : new DirectEndPoint(host, port), limit, configure: null);
         }
 
         foreach (var address in options.OperationsUrls)
         {
-            Open(kestrel, address, isDirect: false, limit, static listen => listen.UseOperationsListener());
+            Open(kestrel, address, static (host, port) => new OperationsEndPoint(host, port), limit, static listen => listen.UseOperationsListener());
         }
     }
 
@@ -43,10 +43,11 @@ internal static class ListenerBinding
     private static bool IsGiven(ListenOptions listen) =>
         listen.ApplicationServices.GetRequiredService<IConfiguration>().GetSection("Kestrel:Certificates:Default").GetChildren().Any();
 
-    private static void Open(KestrelServerOptions kestrel, ListenAddress address, bool isDirect, StopLimit limit, Action<ListenOptions>? configure)
+    private static void Open(KestrelServerOptions kestrel, ListenAddress address, Func<IPAddress, int, IPEndPoint> mark, StopLimit limit, Action<ListenOptions>? configure)
     {
         void Configure(ListenOptions listen)
         {
+            KestrelPlace.GiveBack(listen);
             limit.Apply(listen);
             if (address.IsHttps)
             {
@@ -61,17 +62,13 @@ internal static class ListenerBinding
         {
             kestrel.ListenLocalhost(address.Port, Configure);
         }
-        else if (isDirect)
-        {
-            kestrel.Listen(new DirectEndPoint(address.Address ?? IPAddress.Loopback, address.Port), Configure);
-        }
-        else if (IPAddress.IPv6Any.Equals(address.Address))
+        else if (IPAddress.IPv6Any.Equals(address.Address) && mark(address.Address, address.Port) is not DirectEndPoint)
         {
             kestrel.ListenAnyIP(address.Port, Configure);
         }
         else
         {
-            kestrel.Listen(address.Address ?? IPAddress.Loopback, address.Port, Configure);
+            kestrel.Listen(mark(address.Address ?? IPAddress.Loopback, address.Port), Configure);
         }
     }
 }

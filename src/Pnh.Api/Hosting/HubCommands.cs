@@ -6,6 +6,7 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Api.FrontDoor;
 using Pnh.Channels;
+using Pnh.Core.Devices;
 using Pnh.Core.Storage;
 using Pnh.LoadTest;
 using Pnh.Sandbox;
@@ -54,6 +55,15 @@ internal static class HubCommands
             return 0;
         }
         catch (DataFolderException fault)
+        {
+            return Fail(output, fault.Message);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            // While it starts: a running hub answers with it.
+            return Fail(output, fault.Message);
+        }
+        catch (DescriptorException fault)
         {
             return Fail(output, fault.Message);
         }

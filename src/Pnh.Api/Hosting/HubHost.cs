@@ -12,6 +12,7 @@ using Pnh.Channels;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http2;
+using Pnh.Channels.WebSockets;
 using Pnh.Core.Access;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
@@ -54,6 +55,8 @@ internal sealed class HubHost : IAsyncDisposable
     public static async Task<HubHost?> BuildAsync(
         string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken, params IEnumerable<Assembly> channels)
     {
+        // A line feed alone ends no line (RFC 9112 section 2.2 lets it, and proxies that differ make two requests of one).
+        AppContext.SetSwitch("Microsoft.AspNetCore.Server.Kestrel.DisableHttp1LineFeedTerminators", true);
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName), channels);
         configure?.Invoke(builder);
@@ -65,7 +68,7 @@ internal sealed class HubHost : IAsyncDisposable
 
         builder.Services.AddHub(start);
         builder.Services.AddSingleton(services => new ConnectionTransports(
-            new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect));
+            new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
         builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, start.Options));
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
         var host = new HubHost(start, builder.Build());
@@ -83,6 +86,7 @@ internal sealed class HubHost : IAsyncDisposable
     /// <summary>Recovers, opens the listeners, gives the demo user phones. Throws <see cref="IOException"/> when a port is in use.</summary>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
+        await Services.GetRequiredService<FolderPairing>().CheckAsync(cancellationToken);
         if (_start.Sandbox is { } sandbox)
         {
             var trust = Services.GetRequiredService<ProviderTrust>();
@@ -143,10 +147,13 @@ internal sealed class HubHost : IAsyncDisposable
 
     private void Map()
     {
+        _app.Use(KestrelPlace.Watch());
         _app.UseFrontDoor();
         var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
         _app.Use(next => new ExceptionProblems(next, log).InvokeAsync);
+        _app.Use(WatchedBody.Watch(Services.GetRequiredService<TimeProvider>()));
         _app.UseAccessGate(_start.OperatorSecret);
+        _app.Use(CountedUpgrade.Watch());
         _app.UseWebSockets();
         Services.GetRequiredService<EventEndpoints>().Map(_app);
         Services.GetRequiredService<DeviceEndpoints>().Map(_app);
@@ -161,7 +168,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<FeedEndpoint>().Map(_app);
         _app.MapConsole();
         _app.MapDocuments();
-        _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>());
+        _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>(), Services.GetRequiredService<ConsoleAccess>().MayScrape);
         _app.MapConsoleLinks(CreateConsoleLink);
         new KeysEndpoint(
             Services.GetRequiredService<PublisherKeys>(),

@@ -1,5 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Api.FrontDoor;
 using Pnh.Channels.Http;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
@@ -34,12 +35,13 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly RuntimeMetrics _runtime;
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
+    private readonly Action _deal;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, MetricRegistry registry, TimeProvider time,
-        AddressSweep sweep, PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;
         _reader = reader;
@@ -53,7 +55,13 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _sweep = sweep;
         _options = options;
         _log = log;
+        _deal = () => budgets.Export(registry);
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
+        if (readiness.Memory is { } memory)
+        {
+            metrics.RegisterMemory(() => memory.Live, () => memory.Limit, memory.Refuses);
+        }
+
         metrics.RegisterChannels([ChannelNames.WebSocket, .. channels.Select(static channel => channel.Name)]);
         foreach (var gauges in providers)
         {
@@ -79,6 +87,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
         await LoadKeysAsync(cancellationToken);
         await _hub.StartAsync(cancellationToken);
+        _deal(); // when everything but the listeners is open
         _watchdog.Start();
         _sweep.Start();
     }

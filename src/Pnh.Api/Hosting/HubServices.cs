@@ -13,6 +13,7 @@ using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
@@ -30,13 +31,18 @@ internal static class HubServices
         .AddStores(start)
         .AddDecisions(start.Options)
         .AddSockets(start.Options)
+        .AddConnections(start.Options)
         .AddIngest(start.Options)
         .AddAccess(start.Options)
         .AddEndpoints()
         .AddOperatorConsole(start)
         .AddSingleton(provider => new Readiness(
             ("journal", "journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
-            ("registry", "registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged)))
+            ("registry", "registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged))
+        {
+            Memory = provider.GetRequiredService<MemoryGuard>(),
+            Refusal = () => provider.GetRequiredService<SegmentJournal>().Refusal,
+        })
         .AddSingleton(provider => new AddressSweep(
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<IEventJournal>(),
@@ -54,9 +60,16 @@ internal static class HubServices
     private static IServiceCollection AddStores(this IServiceCollection services, HubStart start)
     {
         // Unless a test has put one before it.
+        services.TryAddSingleton<MemoryGuard>();
         services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>());
         services.TryAddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
         return services
+            .AddSingleton(provider => new FolderPairing(
+                start.Folder.FolderPath,
+                provider.GetRequiredService<SqliteDeviceStore>(),
+                provider.GetRequiredService<SegmentJournal>(),
+                start.Options.Journal.OnForeignRegistry,
+                provider.GetRequiredService<TimeProvider>()))
             .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
             .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys);
@@ -74,7 +87,7 @@ internal static class HubServices
         .AddSingleton(options.ToHubOptions())
         .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
         .AddSingleton(provider => new EventReader(
-            provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => channel.Name)))
+            provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => (channel.Name, (OverrideCheck)channel.CheckOverride))))
         .AddSingleton<Hub>()
         .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
 
@@ -88,6 +101,15 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>().AcceptToFrame,
             provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping));
 
+    private static IServiceCollection AddConnections(this IServiceCollection services, PnhOptions options)
+    {
+        // Unless a test has put one before it.
+        services.TryAddSingleton(provider => new ConnectionBudgets(
+            options, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<ConnectionBudget>>()));
+        return services.AddSingleton<IConnectionListenerFactory, BoundedTransport>();
+    }
+
+    // Behind the framework's: of several transports that could listen, the server takes the last.
     private static IServiceCollection AddIngest(this IServiceCollection services, PnhOptions options)
     {
         services.AddSingleton<StopLimit>().AddSingleton<EventIntake>();
@@ -101,7 +123,12 @@ internal static class HubServices
                 provider.GetRequiredService<WebSocketServer>().Accept,
                 provider.GetRequiredService<TimeProvider>(),
                 provider.GetRequiredService<ILogger<HttpFront>>()))
-            .AddSingleton<IConnectionListenerFactory, DirectTransport>();
+            .AddSingleton<IConnectionListenerFactory>(provider => new DirectTransport(
+                provider.GetRequiredService<SocketLoops>(),
+                provider.GetRequiredService<FrontParts>(),
+                options,
+                provider.GetRequiredService<ConnectionBudgets>(),
+                provider.GetRequiredService<ILoggerFactory>()));
     }
 
     private static IServiceCollection AddAccess(this IServiceCollection services, PnhOptions options) => services
@@ -124,6 +151,7 @@ internal static class HubServices
         .AddSingleton(provider => new ConsoleAccessOptions
         {
             IsAdmin = key => key == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key)),
+            SessionsFile = Path.Combine(start.Folder.FolderPath, "console.sessions"),
             HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host), .. start.Options.ConsoleHostNames],
         })
         .AddConsole();

@@ -16,7 +16,15 @@ internal sealed class HubStart : IAsyncDisposable
     {
         Options = options;
         Folder = folder;
-        OperatorSecret = Access.OperatorSecret.ReadOrCreate(folder.FolderPath);
+        try
+        {
+            OperatorSecret = Access.OperatorSecret.ReadOrCreate(folder.FolderPath);
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            folder.Dispose();
+            throw DataFolder.Unusable(Path.Combine(folder.FolderPath, Access.OperatorSecret.FileName), exception);
+        }
     }
 
     /// <summary>The checked configuration, the demo app included.</summary>

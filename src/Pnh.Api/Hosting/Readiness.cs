@@ -1,3 +1,5 @@
+using Pnh.Core.Intake;
+
 namespace Pnh.Api.Hosting;
 
 /// <summary>Whether the hub takes traffic, and whether a restart would help: what <c>/readyz</c> and <c>/healthz</c> answer. Thread-safe.</summary>
@@ -19,7 +21,19 @@ internal sealed class Readiness
     }
 
     /// <summary>Why no traffic should come, in one line; null = it should.</summary>
-    public string? Fault => !_isReady ? "not ready" : ClosedStore is { } closed ? $"not ready: {closed}" : null;
+    public string? Fault => !_isReady ? "not ready"
+        : (ClosedStore ?? Refusal()) is { } fault ? $"not ready: {fault}"
+        : Memory is { IsFull: true } full ? $"not ready: {full.Shortage}"
+        : null;
+
+    /// <summary>Why every durable event is refused now, in one line; null = they are taken. Any thread asks.</summary>
+    public Func<string?> Refusal { get; init; } = static () => null;
+
+    /// <summary>What is short although traffic should come, in one line; null = nothing.</summary>
+    public string? Shortage => Memory?.Shortage;
+
+    /// <summary>What refuses events when memory is short; null = nothing does.</summary>
+    public MemoryGuard? Memory { get; init; }
 
     /// <summary>Which store closed itself for good, in one line; null = none. Nothing but a restart opens it again.</summary>
     public string? ClosedStore

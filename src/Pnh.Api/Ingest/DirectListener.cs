@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Threading.Channels;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
+using Pnh.Api.FrontDoor;
 using Pnh.Channels.Sockets;
 
 namespace Pnh.Api.Ingest;
@@ -16,7 +17,7 @@ internal sealed partial class DirectListener : IConnectionListener
     /// <summary>How long a request that has begun may keep a stop waiting.</summary>
     private static readonly TimeSpan LastAnswers = TimeSpan.FromSeconds(5);
 
-    private readonly Channel<(Socket Socket, byte[] Arrived)> _handedOver = Channel.CreateUnbounded<(Socket, byte[])>();
+    private readonly Channel<(Socket Socket, byte[] Arrived, ConnectionPlace Place)> _handedOver = Channel.CreateUnbounded<(Socket, byte[], ConnectionPlace)>();
     private readonly SocketConnectionContextFactory _connections;
     private readonly FrontTable _fronts;
     private readonly ILogger _log;
@@ -39,11 +40,13 @@ internal sealed partial class DirectListener : IConnectionListener
     /// <summary>Gives a connection to the framework for good.</summary>
     /// <param name="socket">Not a loop's any more; disposed here when nobody wants it.</param>
     /// <param name="arrived">What was read from it and not used.</param>
-    public void HandOver(Socket socket, byte[] arrived)
+    /// <param name="place">Its place among all connections; given back when it ends.</param>
+    public void HandOver(Socket socket, byte[] arrived, ConnectionPlace place)
     {
-        if (!_handedOver.Writer.TryWrite((socket, arrived)))
+        if (!_handedOver.Writer.TryWrite((socket, arrived, place)))
         {
             socket.Dispose();
+            place.LeaveBudget();
         }
     }
 
@@ -54,7 +57,7 @@ internal sealed partial class DirectListener : IConnectionListener
         {
             while (_handedOver.Reader.TryRead(out var next))
             {
-                if (Wrap(next.Socket, next.Arrived) is { } connection)
+                if (Wrap(next.Socket, next.Arrived, next.Place) is { } connection)
                 {
                     return connection;
                 }
@@ -83,18 +86,20 @@ internal sealed partial class DirectListener : IConnectionListener
         _connections.Dispose();
     }
 
-    private ConnectionContext? Wrap(Socket socket, byte[] arrived)
+    private ConnectionContext? Wrap(Socket socket, byte[] arrived, ConnectionPlace place)
     {
         try
         {
             var connection = _connections.Create(socket);
             connection.Transport = new PrefixedPipe(new PrefixedReader(arrived, connection.Transport.Input), connection.Transport.Output);
+            connection.Features.Set(new KestrelPlace(connection, place));
             return connection;
         }
         catch (Exception fault) when (fault is SocketException or ObjectDisposedException)
         {
             Log.Lost(_log, fault.Message); // the peer was quicker
             socket.Dispose();
+            place.LeaveBudget();
             return null;
         }
     }

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Microsoft.AspNetCore.Connections;
 using Pnh.Api.Configuration;
+using Pnh.Api.FrontDoor;
 using Pnh.Channels.Sockets;
 
 namespace Pnh.Api.Ingest;
@@ -18,11 +19,13 @@ internal sealed class DirectTransport : IConnectionListenerFactory, IConnectionL
     private readonly SocketLoops _loops;
     private readonly FrontParts _parts;
     private readonly PnhOptions _options;
+    private readonly ConnectionBudgets _budgets;
     private readonly ILoggerFactory _log;
     private long _connections = -1;
 
-    public DirectTransport(SocketLoops loops, FrontParts parts, PnhOptions options, ILoggerFactory log)
+    public DirectTransport(SocketLoops loops, FrontParts parts, PnhOptions options, ConnectionBudgets budgets, ILoggerFactory log)
     {
+        _budgets = budgets;
         _loops = loops;
         _parts = parts;
         _options = options;
@@ -41,7 +44,7 @@ internal sealed class DirectTransport : IConnectionListenerFactory, IConnectionL
         var listener = new DirectListener(fronts, _log);
         try
         {
-            listener.Open(_loops.Listen(Reachable((IPEndPoint)endpoint), AcceptsPerSecond, () => new HttpFront(_parts, fronts, listener, IsDirect())));
+            listener.Open(_loops.Listen(Reachable((IPEndPoint)endpoint), AcceptsPerSecond, () => new HttpFront(_parts, fronts, listener, IsDirect()), _budgets.Public));
             return ValueTask.FromResult<IConnectionListener>(listener);
         }
         catch (SocketException taken) when (taken.SocketErrorCode == SocketError.AddressAlreadyInUse)

@@ -28,18 +28,17 @@ internal sealed class EventIntake
     }
 
     /// <summary>
-    /// True when the event shall be refused unread, which is counted; the answer is <see cref="StaticProblem.TooManyRequests"/>. <paramref name="sender"/> is a
-    /// number of the connection.
+    /// Why the event shall be refused unread, which is counted; null = it shall not. <paramref name="sender"/> is a number of the connection.
     /// </summary>
-    public bool Sheds(string app, ReadOnlySpan<byte> body, int sender)
+    public StaticProblem? Refuse(string app, ReadOnlySpan<byte> body, int sender)
     {
-        if (!EarlyRefusal.Sheds(_hub.Shedder, body, sender, out var @class))
+        var refusal = EarlyRefusal.Find(_hub, app, body, sender, out var @class);
+        if (refusal is not null)
         {
-            return false;
+            _metrics.EventCounted(app, @class, EventResult.Overloaded);
         }
 
-        _metrics.EventCounted(app, @class, EventResult.Overloaded);
-        return true;
+        return refusal;
     }
 
     /// <summary>Reads a body, which the event keeps slices of; null with the problem when it is no event. Counts nothing.</summary>
@@ -66,6 +65,6 @@ internal sealed class EventIntake
         return accepted;
     }
 
-    /// <summary>Gives it to the hub, after <see cref="Sheds"/> let it through.</summary>
+    /// <summary>Gives it to the hub, after <see cref="Refuse"/> let it through.</summary>
     public ValueTask<AcceptResult> AcceptAsync(Event accepted) => _hub.AcceptAsync(accepted, isAdmitted: true);
 }

@@ -30,6 +30,7 @@ internal sealed partial class HttpFront
     private byte[]? _unsent;
     private int _state;
     private int _arrived;
+    private int _windowFrom;
     private int _since;
     private volatile bool _isLast;
     private volatile Phase _phase;
@@ -43,6 +44,9 @@ internal sealed partial class HttpFront
         Sending,
         Leaving,
     }
+
+    // Half a head, or an answer that is its last, keeps no place either.
+    private bool IsIdle => Volatile.Read(ref _state) == Free && _phase is Phase.Idle or Phase.Head or Phase.Leaving;
 
     // Not after an upgrade; what was posted before may run after it. By the loop's thread.
     private bool IsOurs => ReferenceEquals(_socket!.Client, this);
@@ -79,6 +83,37 @@ internal sealed partial class HttpFront
     /// <summary>Ends it, unless it has become a WebSocket. Thread-safe.</summary>
     public void Abort() => _socket!.Loop.Post(End);
 
+    /// <inheritdoc/>
+    public GiveUp TryGiveUp(bool alsoKnown)
+    {
+        // Null: accepted in this turn, and not opened yet.
+        if (_socket is null || !IsIdle)
+        {
+            return GiveUp.Busy;
+        }
+
+        if (_sender.Caller is not null && !alsoKnown)
+        {
+            return GiveUp.Known;
+        }
+
+        _socket.Loop.Post(MakeRoom);
+        return GiveUp.Going;
+    }
+
+    // By the loop's thread: whoever has sent a request meanwhile stays.
+    private void MakeRoom()
+    {
+        if (IsOurs && IsIdle)
+        {
+            _socket!.Close();
+        }
+        else
+        {
+            _socket!.Stay();
+        }
+    }
+
     private void End()
     {
         if (IsOurs)
@@ -100,18 +135,22 @@ internal sealed partial class HttpFront
         }
         else if (IsOverdue(_fronts.Now))
         {
-            GiveUp(_socket!);
+            TimeOut(_socket!);
         }
     }
 
-    private void GiveUp(LoopSocket socket)
+    private void TimeOut(LoopSocket socket)
     {
         switch (_phase)
         {
             case Phase.Head:
                 Leave(socket, HttpAnswer.Of(StatusCodes.Status408RequestTimeout, _fronts.DateLine));
                 break;
-            case Phase.Body when _arrived < BodyBytesPerSecond * (_fronts.Now - _since):
+            case Phase.Body when _arrived - _windowFrom >= BodyBytesPerSecond * (_fronts.Now - _since):
+                _windowFrom = _arrived;
+                Begin(); // the next window: a mean would let whoever sent fast stall for long
+                break;
+            case Phase.Body:
                 Leave(socket, HttpAnswer.Of(new Problems.Problem(Problems.ProblemCatalogue.RequestTimeout), _fronts.DateLine, isLast: true));
                 break;
             case Phase.Sending or Phase.Leaving:

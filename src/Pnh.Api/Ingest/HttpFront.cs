@@ -14,7 +14,7 @@ namespace Pnh.Api.Ingest;
 /// on, and at anything else the connection goes to Kestrel for good. One request at a time: what follows stays unread until it is answered. The
 /// loop's thread reads; the answer may be sent by whoever completes the event, and until then that thread owns what belongs to it.
 /// </summary>
-internal sealed partial class HttpFront : ILoopClient
+internal sealed partial class HttpFront : ILoopClient, IIdleConnection
 {
     private readonly FrontParts _parts;
     private readonly FrontTable _fronts;
@@ -110,6 +110,7 @@ internal sealed partial class HttpFront : ILoopClient
 
         if (body.Length < head.ContentLength)
         {
+            _windowFrom = _phase == Phase.Body ? _windowFrom : 0;
             Enter(Phase.Body);
             _arrived = body.Length;
             return 0;
@@ -134,9 +135,9 @@ internal sealed partial class HttpFront : ILoopClient
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
-        if (_parts.Intake.Sheds(app, body, _number))
+        if (_parts.Intake.Refuse(app, body, _number) is { } refusal)
         {
-            Answer(socket, HttpAnswer.Of(StaticProblem.TooManyRequests, EarlyRefusal.RetryAfter(), _fronts.DateLine, IsLastAnswer));
+            Answer(socket, HttpAnswer.Of(refusal, EarlyRefusal.RetryAfter(refusal), _fronts.DateLine, IsLastAnswer));
         }
         else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, out var problem) is not { } sent)
         {
@@ -202,7 +203,7 @@ internal sealed partial class HttpFront : ILoopClient
         _fronts.Remove(this);
         if (socket.Detach() is { } given)
         {
-            _listener.HandOver(given, arrived);
+            _listener.HandOver(given, arrived, socket);
         }
 
         return bytes.Length;

@@ -72,6 +72,10 @@ internal static class ProblemCatalogue
     /// <summary>Queues are full.</summary>
     public static ProblemKind Overloaded { get; } = new("overloaded", 503, "The hub is at its limit", "Wait for the time in Retry-After, then send it again with the same event id.");
 
+    /// <summary>What waits takes the memory.</summary>
+    public static ProblemKind MemoryFull { get; } = new("memory-full", 503, "The hub's memory for waiting events is used up",
+        "Nothing was accepted. Wait for the time in Retry-After, then send it again with the same event id; more urgent classes are taken for longer.");
+
     /// <summary>Stable storage does not answer: disk full, database down.</summary>
     public static ProblemKind StoreUnavailable { get; } = new("store-unavailable", 503, "Stable storage is not available",
         "Nothing was accepted. Wait for the time in Retry-After, then send it again with the same event id.");
@@ -83,7 +87,7 @@ internal static class ProblemCatalogue
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
         MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
-        IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, StoreUnavailable, ShuttingDown,
+        IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
     ];
 
     /// <summary>A Markdown table of all codes, for the documents; a test compares them.</summary>

@@ -35,6 +35,9 @@ internal sealed class StaticProblem
     /// <summary>429; the caller sets Retry-After.</summary>
     public static StaticProblem TooManyRequests { get; } = new(ProblemCatalogue.TooManyRequests);
 
+    /// <summary>503; the caller sets Retry-After.</summary>
+    public static StaticProblem MemoryFull { get; } = new(ProblemCatalogue.MemoryFull);
+
     /// <summary>Answers the request.</summary>
     public Task WriteAsync(HttpContext context)
     {

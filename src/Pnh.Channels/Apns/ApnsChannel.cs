@@ -30,6 +30,8 @@ internal sealed class ApnsChannel : IPushChannel
 
     public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => ApnsAddress.Write(section, addresses);
 
+    public void CheckOverride(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors) => ApnsOverrideCheck.Check(json, @class, errors);
+
     /// <summary>
     /// A call rings through the VoIP token where there is one; a live activity's update goes to its own token; everything else, and a call
     /// without VoIP, to the app's token. Never a message to a VoIP token: iOS ends an app that is woken without a call.

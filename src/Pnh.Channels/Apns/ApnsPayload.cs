@@ -16,8 +16,11 @@ internal static class ApnsPayload
     {
         try
         {
-            var bytes = PayloadMerge.Write(Compose(type, accepted, locale));
-            return new ApnsBody(SplicedBody.Whole(bytes), bytes.Length > type.MaxPayloadBytes ? "payload-too-large" : null);
+            var notification = accepted.Notification?.For(locale);
+            var bytes = PayloadMerge.Write(Compose(type, accepted, notification, PayloadParts.All));
+            return bytes.Length <= type.MaxPayloadBytes
+                ? new ApnsBody(SplicedBody.Whole(bytes), Refusal: null)
+                : WakeUp(type, accepted, notification) ?? new ApnsBody(SplicedBody.Empty, "payload-too-large");
         }
         catch (JsonException)
         {
@@ -30,18 +33,35 @@ internal static class ApnsPayload
         }
     }
 
-    private static JsonObject Compose(ApnsPushType type, Event accepted, string? locale)
+    /// <summary>A live activity shows what the override says and nothing else, so it has no texts of its own to fall back to.</summary>
+    private static ApnsBody? WakeUp(ApnsPushType type, Event accepted, Notification? notification)
     {
-        var payload = new JsonObject { ["aps"] = Aps(type, accepted.Notification?.For(locale)) };
-        payload["pnh"] = Envelope(accepted);
+        var needsOverride = ReferenceEquals(type, ApnsPushType.LiveActivity) || (notification is null && ReferenceEquals(type, ApnsPushType.Alert));
+        return Fitting(PayloadParts.Override, notification)
+            ?? (needsOverride ? null : FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts)));
+
+        ApnsBody? Fitting(PayloadParts parts, Notification? texts) =>
+            PayloadMerge.Write(Compose(type, accepted, texts, parts)) is var bytes && bytes.Length <= type.MaxPayloadBytes
+                ? new ApnsBody(SplicedBody.Whole(bytes) with { IsWakeUp = true }, Refusal: null)
+                : null;
+    }
+
+    private static JsonObject Compose(ApnsPushType type, Event accepted, Notification? notification, PayloadParts parts)
+    {
+        var payload = new JsonObject { ["aps"] = Aps(type, accepted, notification) };
+        payload["pnh"] = Envelope(accepted, notification);
         payload["pnh-id"] = accepted.Id;
-        if (PayloadMerge.ReadData(accepted) is { } data)
+        if (parts != PayloadParts.All)
+        {
+            Wake(payload, type);
+        }
+        else if (PayloadMerge.ReadData(accepted) is { } data)
         {
             payload["data"] = data;
         }
 
         // Members replace as a whole, but aps is merged by member, so that setting one key of it does not lose the others.
-        if (PayloadMerge.ReadOverride(accepted, ApnsChannel.ChannelName) is { } patch)
+        if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, ApnsChannel.ChannelName) is { } patch)
         {
             if (patch["aps"] is JsonObject aps && payload["aps"] is JsonObject mine)
             {
@@ -55,7 +75,18 @@ internal static class ApnsPayload
         return payload;
     }
 
-    private static JsonObject Aps(ApnsPushType type, Notification? notification)
+    /// <summary>What is shown runs no code of the app's: these two let it, or its notification service extension, fetch the rest.</summary>
+    private static void Wake(JsonObject payload, ApnsPushType type)
+    {
+        payload[FetchPush.Member] = true;
+        if (ReferenceEquals(type, ApnsPushType.Alert))
+        {
+            payload["aps"]!["content-available"] = 1;
+            payload["aps"]!["mutable-content"] = 1;
+        }
+    }
+
+    private static JsonObject Aps(ApnsPushType type, Event accepted, Notification? notification)
     {
         var aps = new JsonObject();
         if (ReferenceEquals(type, ApnsPushType.Background))
@@ -64,7 +95,14 @@ internal static class ApnsPayload
             return aps;
         }
 
-        if (notification is null || ReferenceEquals(type, ApnsPushType.LiveActivity))
+        if (ReferenceEquals(type, ApnsPushType.LiveActivity))
+        {
+            // ActivityKit leaves an update without it aside, and one that is older than what it shows.
+            aps["timestamp"] = accepted.AcceptedAt.ToUnixTimeSeconds();
+            return aps;
+        }
+
+        if (notification is null)
         {
             return aps;
         }
@@ -95,11 +133,11 @@ internal static class ApnsPayload
         return aps;
     }
 
-    private static JsonObject Envelope(Event accepted)
+    private static JsonObject Envelope(Event accepted, Notification? notification)
     {
         var envelope = new JsonObject { ["id"] = accepted.Id, ["class"] = accepted.Class.Label() };
         Set(envelope, "traceparent", accepted.TraceParent);
-        Set(envelope, "image", accepted.Notification?.Image);
+        Set(envelope, "image", notification?.Image);
         return envelope;
     }
 

@@ -80,7 +80,7 @@ internal sealed class ApnsPush
         Type = type;
         Priority = type.PriorityFor(accepted.Class);
         Expiration = ApnsExpiration.Of(accepted);
-        CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? null : AsHeader(accepted.CollapseKey);
+        CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : AsHeader(accepted.CollapseKey);
     }
 
     private ApnsPush(ApnsBody body, ApnsExpiration expiration)
@@ -97,7 +97,10 @@ internal sealed class ApnsPush
 
     public ApnsExpiration Expiration { get; }
 
-    /// <summary>The event's collapse key, at most 64 bytes (checked when the event was taken in); null = none.</summary>
+    /// <summary>
+    /// The event's collapse key, at most 64 bytes (checked when the event was taken in); without one its id, so that a copy replaces the first instead of being shown
+    /// beside it. Null = none, on what clears.
+    /// </summary>
     public string? CollapseId { get; }
 
     /// <summary>The event's push for an address of this kind.</summary>

@@ -93,9 +93,16 @@ internal sealed class ApnsSender : ProviderSender
         }
     }
 
-    /// <summary>An expired token is replaced, unless it is too young for that.</summary>
+    /// <summary>
+    /// An expired token is replaced, unless it is too young for that. New tokens are counted by connection, so too many of them are tried on the next one as they are.
+    /// </summary>
     protected override bool TryCorrect(ref ProviderRequest request, in DeliveryResult result)
     {
+        if (result.Reason == ApnsResponse.TooManyProviderTokenUpdates)
+        {
+            return true;
+        }
+
         if (result.Reason != ApnsResponse.ExpiredProviderToken
             || request.Headers.Find(HeaderName.Authorization) is not { } refused || _identity.Replace(refused) is not { } renewed)
         {

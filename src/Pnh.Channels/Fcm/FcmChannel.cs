@@ -29,6 +29,8 @@ internal sealed class FcmChannel : IPushChannel
 
     public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => FcmAddress.Write(section, addresses);
 
+    public void CheckOverride(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors) => FcmOverrideCheck.Check(json, errors);
+
     /// <summary>The device's one FCM address, whatever the event.</summary>
     public PushAddress? SelectAddress(Device device, Event accepted)
     {

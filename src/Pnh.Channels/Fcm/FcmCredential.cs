@@ -97,6 +97,10 @@ internal sealed class FcmCredential : IDisposable
         return GetAsync(cancellationToken);
     }
 
+    /// <summary>True for a token so new that not all of Google may know it yet.</summary>
+    public bool IsNew(string header) =>
+        Volatile.Read(ref _current) is { } current && string.Equals(current.Authorization.Header, header, StringComparison.Ordinal) && Now - current.FetchedAt < FcmResponse.OutagePause;
+
     public void Dispose()
     {
         // The accounts are registered under two services, and the container disposes what each of them brought.

@@ -16,22 +16,25 @@ internal static class FcmMessage
     /// <summary>Bytes of keys and values of data and notification together.</summary>
     public const int MaxPayloadBytes = 4096;
 
-    private static readonly string[] Targets = ["token", "fid", "topic", "condition"];
+    /// <summary>Whom a message is for, in one of these.</summary>
+    public static readonly string[] Targets = ["token", "fid", "topic", "condition"];
 
-    public static JsonObject Compose(Event accepted, string? locale)
+    /// <summary>The refusal of what is larger than that.</summary>
+    public const string TooLarge = "payload-too-large";
+
+    public static JsonObject Compose(Event accepted, Notification? notification, PayloadParts parts)
     {
         var message = new JsonObject();
-        var notification = accepted.Notification?.For(locale);
         if (notification is not null)
         {
             message["notification"] = Texts(("title", notification.Title), ("body", notification.Body), ("image", notification.Image));
         }
 
-        message["data"] = Data(accepted);
+        message["data"] = Data(accepted, isWhole: parts == PayloadParts.All);
         message["android"] = Android(accepted, notification);
-        message["apns"] = Apns(accepted, notification);
+        message["apns"] = Apns(accepted, notification, isWhole: parts == PayloadParts.All);
         message["webpush"] = Webpush(accepted);
-        if (PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
+        if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
         {
             PayloadMerge.Apply(message, patch, depth: int.MaxValue);
         }
@@ -50,53 +53,60 @@ internal static class FcmMessage
             }
         }
 
-        var bytes = 0;
-        if (message["data"] is { } data)
+        foreach (var (key, value) in message["data"] as JsonObject ?? [])
         {
-            foreach (var (key, value) in data as JsonObject ?? [])
+            if (value?.GetValueKind() != JsonValueKind.String)
             {
-                if (value?.GetValueKind() != JsonValueKind.String)
-                {
-                    return "data-not-string";
-                }
+                return "data-not-string";
+            }
 
-                if (IsReserved(key))
-                {
-                    return "reserved-data-key";
-                }
-
-                bytes += Encoding.UTF8.GetByteCount(key) + Encoding.UTF8.GetByteCount(value.GetValue<string>());
+            if (IsReserved(key))
+            {
+                return "reserved-data-key";
             }
         }
 
-        foreach (var (key, value) in message["notification"] as JsonObject ?? [])
+        return PayloadBytes(message) > MaxPayloadBytes ? TooLarge : null;
+    }
+
+    /// <summary>What FCM counts: names and texts of data and notification.</summary>
+    public static int PayloadBytes(JsonObject message) => TextBytes(message["data"]) + TextBytes(message["notification"]);
+
+    private static int TextBytes(JsonNode? texts)
+    {
+        var bytes = 0;
+        foreach (var (key, value) in texts as JsonObject ?? [])
         {
-            bytes += Encoding.UTF8.GetByteCount(key);
-            bytes += value?.GetValueKind() == JsonValueKind.String ? Encoding.UTF8.GetByteCount(value.GetValue<string>()) : 0;
+            if (value is not null)
+            {
+                bytes += Encoding.UTF8.GetByteCount(key);
+                bytes += value.GetValueKind() == JsonValueKind.String ? Encoding.UTF8.GetByteCount(value.GetValue<string>()) : 0;
+            }
         }
 
-        return bytes > MaxPayloadBytes ? "payload-too-large" : null;
+        return bytes;
     }
 
     /// <summary>FCM: "from", "message_type", and any word beginning with "google" or "gcm".</summary>
-    private static bool IsReserved(string key) =>
+    public static bool IsReserved(string key) =>
         key is "from" or "message_type" || key.StartsWith("google", StringComparison.Ordinal) || key.StartsWith("gcm", StringComparison.Ordinal);
 
-    private static JsonObject Data(Event accepted) => Texts(
+    private static JsonObject Data(Event accepted, bool isWhole) => Texts(
         ("pnh-id", accepted.Id),
         ("pnh-class", accepted.Class.Label()),
-        ("data", accepted.Data.IsEmpty ? null : Encoding.UTF8.GetString(accepted.Data.Span)),
-        ("traceparent", accepted.TraceParent));
+        ("data", accepted.Data.IsEmpty || !isWhole ? null : Encoding.UTF8.GetString(accepted.Data.Span)),
+        ("traceparent", accepted.TraceParent),
+        (FetchPush.Member, isWhole ? null : "true"));
 
-    /// <summary>A visible message, and any call, may wake a dozing phone; Google lowers apps that wake it for nothing.</summary>
+    /// <summary>A message that a person sees or hears, and any call, may wake a dozing phone; Google lowers apps that wake it for nothing.</summary>
     private static JsonObject Android(Event accepted, Notification? notification)
     {
-        var high = accepted.Class == EventClass.Call || (notification is not null && accepted.Class == EventClass.Message);
+        var high = accepted.Class == EventClass.Call || (notification is { IsNoticed: true } && accepted.Class == EventClass.Message);
         var android = Texts(("priority", high ? "HIGH" : "NORMAL"), ("collapse_key", Key(accepted)));
         if (notification is not null)
         {
-            // The tag lets a newer notification replace the shown one; collapse_key only the one that still waits.
-            var shown = Texts(("sound", notification.Sound), ("tag", Key(accepted)), ("click_action", notification.Category));
+            // The tag lets a newer notification replace the shown one, or a copy the first; collapse_key only the one that still waits, and FCM keeps four per device.
+            var shown = Texts(("sound", notification.Sound), ("tag", Key(accepted) ?? accepted.Id), ("click_action", notification.Category));
             if (notification.Badge is > 0)
             {
                 shown["notification_count"] = notification.Badge;
@@ -112,7 +122,7 @@ internal static class FcmMessage
     }
 
     /// <summary>For an FCM address that is an iPhone's: Google passes this on to APNs.</summary>
-    private static JsonObject Apns(Event accepted, Notification? notification)
+    private static JsonObject Apns(Event accepted, Notification? notification, bool isWhole)
     {
         var visible = notification is not null;
         var expires = accepted.ExpiresAt <= accepted.AcceptedAt ? 0 : accepted.ExpiresAt.ToUnixTimeSeconds();
@@ -120,7 +130,7 @@ internal static class FcmMessage
             ("apns-push-type", visible ? "alert" : "background"),
             ("apns-priority", visible && accepted.Class != EventClass.Bulk ? "10" : "5"),
             ("apns-expiration", expires.ToString(CultureInfo.InvariantCulture)),
-            ("apns-collapse-id", Key(accepted)));
+            ("apns-collapse-id", Key(accepted) ?? accepted.Id));
         var aps = visible
             ? Texts(("sound", notification!.Sound), ("category", notification.Category), ("thread-id", notification.Thread))
             : new JsonObject { ["content-available"] = 1 };
@@ -135,9 +145,14 @@ internal static class FcmMessage
             aps["alert"] = Texts(("title", notification.Title), ("subtitle", subtitle), ("body", notification.Body));
         }
 
-        if (notification?.Image is not null)
+        if (notification?.Image is not null || (visible && !isWhole))
         {
             aps["mutable-content"] = 1;
+        }
+
+        if (!isWhole)
+        {
+            aps["content-available"] = 1;
         }
 
         return new JsonObject { ["headers"] = headers, ["payload"] = new JsonObject { ["aps"] = aps } };

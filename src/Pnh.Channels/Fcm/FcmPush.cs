@@ -68,21 +68,15 @@ internal sealed class FcmPush
     {
         try
         {
-            var message = FcmMessage.Compose(accepted, locale);
-            if (FcmMessage.FindFault(message) is { } fault)
+            var notification = accepted.Notification?.For(locale);
+            var message = FcmMessage.Compose(accepted, notification, PayloadParts.All);
+            var fault = FcmMessage.FindFault(message);
+            return fault switch
             {
-                return FcmBody.Refused(fault);
-            }
-
-            // The override may have named another than the event's.
-            var key = message["android"]?["collapse_key"] is JsonValue value && value.TryGetValue<string>(out var text) ? text : null;
-            if (keyless && key is not null)
-            {
-                message["android"]!.AsObject().Remove("collapse_key");
-                key = null;
-            }
-
-            return Split(message, kind) with { CollapseKey = key };
+                null => Encode(message, kind, keyless),
+                FcmMessage.TooLarge when WakeUp(accepted, notification) is { } less => AsWakeUp(Encode(less, kind, keyless)),
+                _ => FcmBody.Refused(fault),
+            };
         }
         catch (JsonException)
         {
@@ -93,6 +87,29 @@ internal sealed class FcmPush
             // Half a surrogate pair in an escape, which shows only when a name or a string is read.
             return FcmBody.Refused("invalid-text");
         }
+    }
+
+    private static JsonObject? WakeUp(Event accepted, Notification? notification)
+    {
+        return Fitting(PayloadParts.Override, notification) ?? FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts));
+
+        JsonObject? Fitting(PayloadParts parts, Notification? texts) =>
+            FcmMessage.Compose(accepted, texts, parts) is var message && FcmMessage.FindFault(message) is null ? message : null;
+    }
+
+    private static FcmBody AsWakeUp(FcmBody body) => body with { Parts = body.Parts with { IsWakeUp = true } };
+
+    private static FcmBody Encode(JsonObject message, string kind, bool keyless)
+    {
+        // The override may have named another than the event's.
+        var key = message["android"]?["collapse_key"] is JsonValue value && value.TryGetValue<string>(out var text) ? text : null;
+        if (keyless && key is not null)
+        {
+            message["android"]!.AsObject().Remove("collapse_key");
+            key = null;
+        }
+
+        return Split(message, kind) with { CollapseKey = key };
     }
 
     /// <summary><c>{"message":{"token":"</c> address <c>","android":{"ttl":"</c> TTL <c>s", rest of android}, rest of message}}</c>.</summary>

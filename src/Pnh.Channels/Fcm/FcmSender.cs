@@ -130,13 +130,13 @@ internal sealed class FcmSender : ProviderSender
 
         if (string.Equals(other, header, StringComparison.Ordinal))
         {
-            return attempt;
+            return Outcome.FromResult(Unauthorized(attempt.Result, other));
         }
 
         // A token that came late leaves FCM too little of this attempt.
         var second = Time.GetElapsedTime(start) > AttemptTimeout - LeastAttempt
             ? Attempt.Of(Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause)))
-            : (await ExchangeAsync(Request(delivery, other), delivery, cancellationToken)).Result;
+            : Unauthorized((await ExchangeAsync(Request(delivery, other), delivery, cancellationToken)).Result, other);
         return Outcome.FromResult(second.After(isAsked: true));
     }
 
@@ -182,6 +182,11 @@ internal sealed class FcmSender : ProviderSender
     /// <summary>A 401 that speaks of the access token, not of a third party's credential.</summary>
     private static bool IsUnauthorized(in Attempt attempt) =>
         attempt is { HttpStatus: 401, Result.Status: DeliveryStatus.Misconfigured or DeliveryStatus.Unavailable };
+
+    /// <summary>A new token that is refused gets ten seconds to become known; only then it is for people to see what is wrong.</summary>
+    private Attempt Unauthorized(in Attempt attempt, string header) => IsUnauthorized(attempt) && _credential.IsNew(header)
+        ? attempt with { Result = attempt.Result with { Status = DeliveryStatus.Unavailable, RetryAfter = RetryAfter.Jittered(FcmResponse.OutagePause) } }
+        : attempt;
 
     private FcmBody BodyOf(Delivery delivery) =>
         delivery.Withdrawal is { } withdrawal

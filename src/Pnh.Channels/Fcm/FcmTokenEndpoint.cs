@@ -12,7 +12,7 @@ namespace Pnh.Channels.Fcm;
 /// What a fetch brought: a token with its times, or a failure that stands for a short while in a token's place. Times are on the monotonic clock, since
 /// zero: a wall clock that is set back must not lengthen a failure by an hour. Immutable.
 /// </summary>
-internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan RenewFrom, TimeSpan GoodUntil);
+internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan FetchedAt, TimeSpan RenewFrom, TimeSpan GoodUntil);
 
 /// <summary>Google's OAuth token endpoint (<c>token_uri</c>) for one service account. Never throws for an answer, a network fault or a timeout.</summary>
 internal sealed partial class FcmTokenEndpoint : IDisposable
@@ -115,7 +115,7 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
 
         // RFC 6749 section 5.2: an error code in a 4xx means that the key or account is refused.
         return error is { Length: <= 64 } && answer.Status is 400 or 401 or 403
-            ? Failure(DeliveryStatus.Misconfigured, error!, null)
+            ? Failure(DeliveryStatus.Misconfigured, ProviderText.Clean(error!), null)
             : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{answer.Status}", RetryAfter.Read(answer.RetryAfter, _time));
     }
 
@@ -124,7 +124,7 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
         var now = _time.GetElapsedTime(0);
         var goodUntil = now + life - (life > FcmCredential.SafetyMargin * 2 ? FcmCredential.SafetyMargin : TimeSpan.Zero);
         var renewFrom = life > FcmCredential.RenewalMargin * 2 ? now + life - FcmCredential.RenewalMargin : now + (life / 2);
-        return new FcmAccessToken(new FcmAuthorization($"Bearer {token}", default), renewFrom, goodUntil);
+        return new FcmAccessToken(new FcmAuthorization($"Bearer {token}", default), now, renewFrom, goodUntil);
     }
 
     private FcmAccessToken Failure(DeliveryStatus status, string reason, TimeSpan? retryAfter)
@@ -137,8 +137,8 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
             RetryAfter = status == DeliveryStatus.Unavailable ? pause : null,
             IsUnasked = true, // FCM itself: a send needs the token first
         };
-        var until = _time.GetElapsedTime(0) + pause;
-        return new FcmAccessToken(new FcmAuthorization(null, result), until, until);
+        var now = _time.GetElapsedTime(0);
+        return new FcmAccessToken(new FcmAuthorization(null, result), now, now + pause, now + pause);
     }
 
     private static partial class Log

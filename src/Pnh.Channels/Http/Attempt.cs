@@ -10,6 +10,15 @@ namespace Pnh.Channels.Http;
 /// <param name="HttpStatus">Of the answer; 0 = none.</param>
 internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, int HttpStatus)
 {
+    /// <summary>The reason of a request that was not answered in time.</summary>
+    public const string Timeout = "timeout";
+
+    /// <summary>That of one which was under way when its caller stopped.</summary>
+    public const string Stopped = "stopped";
+
+    /// <summary>The request that is still under way; null = this is the end of it.</summary>
+    public LateRequest? Late { get; init; }
+
     /// <summary>Surely not carried out, by what the network said.</summary>
     public bool IsUnsent => Fault is SendFault.NotSent or SendFault.Refused or SendFault.AboveLastStream;
 
@@ -27,5 +36,16 @@ internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, 
 
     /// <summary>No answer came.</summary>
     public static Attempt Failed(SendFault fault, string reason) => new(
-        new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = reason, IsUnasked = fault == SendFault.NotSent }, fault, 0);
+        new DeliveryResult
+        {
+            Status = DeliveryStatus.Unavailable,
+            Reason = reason,
+            IsUnasked = fault == SendFault.NotSent,
+            IsUnknown = fault == SendFault.Ambiguous,
+        },
+        fault,
+        0);
+
+    /// <summary>No answer came in time.</summary>
+    public static Attempt Unanswered(LateRequest late) => Failed(SendFault.Ambiguous, Timeout) with { Late = late };
 }

@@ -9,7 +9,12 @@ internal abstract partial class ProviderSender
 {
     private Attempt Judge(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery, in ConnectionPlace place)
     {
-        var result = Read(answer, request, delivery);
+        var result = Cleaned(Read(answer, request, delivery));
+        if (request.Body.IsWakeUp && result.Status == DeliveryStatus.Accepted)
+        {
+            result = result with { Reason = FetchPush.Reason };
+        }
+
         Remember(delivery, result);
         if (result.Status == DeliveryStatus.AddressDead && _standing is not null && IsPerhapsOurFault(result) && !_standing.MayRemove())
         {
@@ -23,6 +28,15 @@ internal abstract partial class ProviderSender
 
         return Attempt.Answered(result, answer.Status);
     }
+
+    /// <summary>A provider's words go into log, timeline and feed.</summary>
+    private static DeliveryResult Cleaned(in DeliveryResult result) => result is { Reason: null, ProviderId: null }
+        ? result
+        : result with
+        {
+            Reason = result.Reason is { } reason ? ProviderText.Clean(reason) : null,
+            ProviderId = result.ProviderId is { } id ? ProviderText.Clean(id) : null,
+        };
 
     /// <summary>A mistake in the account's configuration must not empty the registry. The push fails, its address stays, and the log says it once.</summary>
     private DeliveryResult Kept(in DeliveryResult result)

@@ -21,6 +21,7 @@ internal abstract partial class ProviderSender : IPushSender
     private readonly IConnectionSource _connections;
     private readonly AddressStanding? _standing;
     private readonly ConfigurationStop[] _stops;
+    private readonly AnswerWaits _waits = new();
     private readonly ProviderGauges _gauges;
     private readonly ILogger _logger;
     private readonly string _account;
@@ -87,6 +88,12 @@ internal abstract partial class ProviderSender : IPushSender
             if (result.IsUnasked && context.Properties.GetValue(ProviderPipeline.WasAsked, false))
             {
                 result = result with { WasAsked = true };
+            }
+
+            if (outcome.Result.Late is { } late)
+            {
+                var reading = ReadLateAsync(late, delivery, cancellationToken);
+                return cancellationToken.IsCancellationRequested ? await reading : result with { RetryAfter = PauseAfterUnknown(), Late = reading };
             }
 
             if (outcome.Result.Fault != SendFault.None)
@@ -167,7 +174,8 @@ internal abstract partial class ProviderSender : IPushSender
                 return Outcome.FromResult(Attempt.Of(held).After(isAsked: !isFirst));
             }
 
-            var (answered, proven) = (false, false);
+            var (answered, proven, isLate) = (false, false, false);
+            var wait = _waits.Rent();
             try
             {
                 if (_gauges.Clock.IsDue())
@@ -176,7 +184,22 @@ internal abstract partial class ProviderSender : IPushSender
                 }
 
                 Refresh(ref request);
-                using var answer = await place.Connection.SendAsync(request, cancellationToken);
+                isLate = !await wait.SendAsync(place.Connection, request, cancellationToken);
+                if (isLate && WhyUnsent(request, place) is not null)
+                {
+                    // It still waits for a connection below us, or for the peer's first word, and can be taken back.
+                    isLate = false;
+                    await EndAsync(wait);
+                    var fault = WhyUnsent(request, place) is { } reason ? Attempt.Failed(SendFault.NotSent, reason) : Attempt.Failed(SendFault.Ambiguous, Attempt.Timeout);
+                    return Outcome.FromResult(fault.After(isAsked: !isFirst));
+                }
+
+                if (isLate)
+                {
+                    return Outcome.FromResult(Attempt.Unanswered(new LateRequest(wait, request, place)));
+                }
+
+                using var answer = wait.Take();
                 answered = answer.Fault == SendFault.None;
                 _gauges.Clock.Note(answer.Date);
                 var attempt = answered ? Judge(answer, request, delivery, place) : Attempt.Failed(answer.Fault, answer.FaultReason!);
@@ -188,10 +211,18 @@ internal abstract partial class ProviderSender : IPushSender
             }
             finally
             {
-                _connections.Exit(place, answered, proven);
+                if (!isLate)
+                {
+                    _waits.Return(wait);
+                    _connections.Exit(place, answered, proven);
+                }
             }
         }
     }
+
+    /// <summary>What keeps a request from leaving; null = it has left, as far as anybody knows.</summary>
+    private string? WhyUnsent(in ProviderRequest request, in ConnectionPlace place) =>
+        !_connections.HasSettings(place) ? ConnectionPlace.NoSettings : request.Progress is { HasBegun: false } ? ConnectionPlace.Busy : null;
 
     private static DeliveryResult ToResult(Exception exception, CancellationToken cancellationToken)
     {

@@ -19,6 +19,7 @@ internal sealed class ProviderTrunk : IAsyncDisposable
     public ProviderTrunk(IConnectionSource connections, ProviderPipelineOptions pipeline, ProviderServices services)
     {
         Connections = connections;
+        Late = new LateRequests(connections.MaxLate);
         Pipeline = ProviderPipeline.Build(pipeline, Budget, services.Time, _breaker);
         _gauges = services.Gauges;
         _gauges.Add(this);
@@ -29,6 +30,8 @@ internal sealed class ProviderTrunk : IAsyncDisposable
     public ResiliencePipeline<Attempt> Pipeline { get; }
 
     public RetryBudget Budget { get; } = new();
+
+    public LateRequests Late { get; }
 
     /// <summary>Whether it is closed to requests for now, because the provider failed too often.</summary>
     public CircuitState Breaker => _breaker.CircuitState;

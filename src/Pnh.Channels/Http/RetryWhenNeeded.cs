@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Pnh.Channels.Http.Pool;
 using Polly;
 using Polly.CircuitBreaker;
 using Polly.Timeout;
@@ -59,10 +60,20 @@ internal sealed class RetryWhenNeeded(
         var outcome = await retry.ExecuteOutcomeAsync(static (context, run) => run.NextAsync(context), own, run);
         ResilienceContextPool.Shared.Return(own);
         context.Properties.Set(ProviderPipeline.WasAsked, run.WasAsked);
+        if (total.IsCancellationRequested && !context.CancellationToken.IsCancellationRequested && IsCut(outcome) && run.Unsent is { } unsent)
+        {
+            // The time ended between two attempts, or while the last had no connection yet: what kept the one before it from leaving is what happened.
+            return unsent;
+        }
+
         return outcome.Exception is OperationCanceledException canceled && total.IsCancellationRequested && !context.CancellationToken.IsCancellationRequested
             ? Outcome.FromException<Attempt>(new TimeoutRejectedException("All attempts together took too long.", totalTimeout, canceled))
             : outcome;
     }
+
+    /// <summary>Nothing happened any more but that the time was over.</summary>
+    private static bool IsCut(in Outcome<Attempt> outcome) =>
+        outcome.Exception is OperationCanceledException || outcome is { Exception: null, Result.Result.Reason: ConnectionPlace.Busy };
 
     private sealed class Run<TState>(
         Outcome<Attempt> first, ResiliencePipeline<Attempt> breaker, Func<ResilienceContext, TState, ValueTask<Outcome<Attempt>>> callback, TState state)
@@ -72,10 +83,18 @@ internal sealed class RetryWhenNeeded(
         /// <summary>Any of the attempts reached the provider.</summary>
         public bool WasAsked { get; private set; }
 
+        /// <summary>The last attempt that came to an end, when nothing of it left; null = something did, or nobody knows.</summary>
+        public Outcome<Attempt>? Unsent { get; private set; }
+
         public async ValueTask<Outcome<Attempt>> NextAsync(ResilienceContext context)
         {
             var outcome = _isFirstTaken ? await breaker.ExecuteOutcomeAsync(callback, context, state) : first;
             _isFirstTaken = true;
+            if (!IsCut(outcome) || outcome.Exception is not null)
+            {
+                Unsent = outcome is { Exception: null, Result.IsUnsent: true } ? outcome : null;
+            }
+
             WasAsked |= outcome is { Exception: null, Result.Result.IsUnasked: false };
             return outcome;
         }

@@ -5,6 +5,8 @@ namespace Pnh.Channels.Http2;
 /// <summary>How a connection stops: draining, then over.</summary>
 internal sealed partial class Http2Connection
 {
+    private const string NoSettings = "no-settings";
+
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Closure? _closure;
     private ITimer? _giveUp;
@@ -37,7 +39,7 @@ internal sealed partial class Http2Connection
         await reading;
         await _keepAlive.DisposeAsync();
         _giveUp?.Dispose();
-        _observer.Ended();
+        _observer.Ended((long)_closure!.Code);
         _closed.TrySetResult();
     }
 
@@ -104,7 +106,7 @@ internal sealed partial class Http2Connection
     {
         while (_streams.FirstWaiting is { } exchange)
         {
-            Finish(exchange, SendFault.NotSent, "connection-closed");
+            Finish(exchange, SendFault.NotSent, _settled ? "connection-closed" : NoSettings);
         }
     }
 

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Text;
 using Pnh.Channels.Http.Wire;
 
 namespace Pnh.Channels.Http2;
@@ -11,6 +10,11 @@ internal sealed partial class Http2Connection
     private const int MaxControlBytes = 64 * 1024;
 
     private const int MaxDebugBytes = 128;
+
+    /// <summary>A peer warns first and names the last stream later (RFC 9113 section 6.8); it has no reason for many.</summary>
+    private const int MaxGoAways = 8;
+
+    private int _goAways;
 
     private int _unacknowledged;
 
@@ -179,6 +183,11 @@ internal sealed partial class Http2Connection
             return Http2ErrorCode.FrameSizeError;
         }
 
+        if (++_goAways > MaxGoAways)
+        {
+            return Http2ErrorCode.EnhanceYourCalm;
+        }
+
         var lastStream = BinaryPrimitives.ReadInt32BigEndian(payload) & int.MaxValue;
         lock (_sync)
         {
@@ -190,15 +199,7 @@ internal sealed partial class Http2Connection
         return Http2ErrorCode.NoError;
     }
 
-    /// <summary>APNs puts JSON with <c>reason</c> there. A log line is no place for a peer's control characters.</summary>
-    private static string? DebugText(ReadOnlySpan<byte> debug)
-    {
-        var text = Encoding.Latin1.GetString(debug[..Math.Min(debug.Length, MaxDebugBytes)]).ToCharArray();
-        foreach (ref var character in text.AsSpan())
-        {
-            character = character is >= ' ' and <= '~' ? character : '?';
-        }
-
-        return text.Length == 0 ? null : new string(text);
-    }
+    /// <summary>APNs puts JSON with <c>reason</c> there.</summary>
+    private static string? DebugText(ReadOnlySpan<byte> debug) =>
+        debug.IsEmpty ? null : ProviderText.Ascii(debug[..Math.Min(debug.Length, MaxDebugBytes)]);
 }

@@ -2,21 +2,24 @@ using System.Buffers.Binary;
 
 namespace Pnh.Channels.Http2;
 
-/// <summary>Signs of life: a PING when the peer was silent for long, the end when it does not answer (RFC 9113 section 6.7).</summary>
+/// <summary>Signs of life: SETTINGS at the beginning, a PING when the peer was silent for long, the end when it does not answer (RFC 9113 section 6.7).</summary>
 internal sealed partial class Http2Connection
 {
     private ITimer _keepAlive = null!;
     private long _pingNumber;
     private long? _pingSent;
+    private long _startedAt;
 
     /// <summary>Timestamp (of the time provider) of the last bytes from the peer, or of the start.</summary>
     public long LastReceived => Volatile.Read(ref _lastReceived);
 
     private void StartKeepAlive()
     {
+        _startedAt = _time.GetTimestamp();
+
         // Set only when the field is: the first call may come at once.
         _keepAlive = _time.CreateTimer(static state => ((Http2Connection)state!).KeepAlive(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        _keepAlive.Change(_options.PingAfter, Timeout.InfiniteTimeSpan);
+        _keepAlive.Change(_options.SettingsWithin < _options.PingAfter ? _options.SettingsWithin : _options.PingAfter, Timeout.InfiniteTimeSpan);
     }
 
     private void KeepAlive()
@@ -32,7 +35,11 @@ internal sealed partial class Http2Connection
                 return;
             }
 
-            if (_pingSent is { } sent)
+            if (!_settled)
+            {
+                next = _options.SettingsWithin - _time.GetElapsedTime(_startedAt, now);
+            }
+            else if (_pingSent is { } sent)
             {
                 next = _options.PingTimeout - _time.GetElapsedTime(sent, now);
             }
@@ -49,7 +56,7 @@ internal sealed partial class Http2Connection
 
         if (next <= TimeSpan.Zero)
         {
-            End(Http2ErrorCode.NoError, "ping-timeout");
+            End(Http2ErrorCode.NoError, _settled ? "ping-timeout" : NoSettings);
             return;
         }
 

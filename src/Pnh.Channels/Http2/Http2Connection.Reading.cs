@@ -11,6 +11,11 @@ internal sealed partial class Http2Connection
     /// <summary>Pieces of one header block: its bytes are bounded anyway, empty CONTINUATIONs would not be.</summary>
     private const int MaxContinuations = 16;
 
+    /// <summary>
+    /// Header blocks that answer nothing (1xx, and what comes late for a stream that has ended) between two answers: some for each stream that may be open.
+    /// </summary>
+    private const int MaxIdleBlocks = 1000;
+
     /// <summary>Reads that are there at once after which callers are told all the same.</summary>
     private const int MaxUnflushedReads = 64;
 
@@ -22,6 +27,7 @@ internal sealed partial class Http2Connection
     private long _lastReceived;
     private int _blockStream;
     private int _continuations;
+    private int _idleBlocks;
     private bool _blockEndsStream;
     private bool _settled;
     private bool _toldExhaustion;
@@ -188,17 +194,18 @@ internal sealed partial class Http2Connection
                 return Http2ErrorCode.ProtocolError;
             }
 
-            if (exchange is not null)
+            if (exchange is null || !Take(exchange, endsStream, result))
             {
-                Take(exchange, endsStream, result);
+                return ++_idleBlocks > MaxIdleBlocks ? Http2ErrorCode.EnhanceYourCalm : Http2ErrorCode.NoError;
             }
         }
 
+        _idleBlocks = 0;
         return Http2ErrorCode.NoError;
     }
 
-    /// <summary>Under the lock: an interim answer, the answer's headers, or trailers.</summary>
-    private void Take(Http2Exchange exchange, bool endsStream, HpackResult result)
+    /// <summary>Under the lock: an interim answer (false: nothing is known yet), the answer's headers, or trailers.</summary>
+    private bool Take(Http2Exchange exchange, bool endsStream, HpackResult result)
     {
         var trailers = exchange.Status != 0;
         var malformed = _head.IsMalformed || result == HpackResult.ListTooLarge || trailers == (_head.Status != 0)
@@ -206,10 +213,15 @@ internal sealed partial class Http2Connection
         if (malformed)
         {
             Finish(exchange, SendFault.Ambiguous, "malformed-answer", Http2ErrorCode.ProtocolError);
-            return;
+            return true;
         }
 
-        if (!trailers && !_head.IsInterim)
+        if (_head.IsInterim)
+        {
+            return false;
+        }
+
+        if (!trailers)
         {
             exchange.Status = _head.Status;
             exchange.Headers = _head.Take(exchange.Request.Wanted);
@@ -219,6 +231,8 @@ internal sealed partial class Http2Connection
         {
             Answer(exchange);
         }
+
+        return true;
     }
 
     /// <summary>Under the lock. When the peer did not wait for the whole body, the rest is not sent (section 8.1).</summary>

@@ -5,12 +5,6 @@ internal sealed record Http2Limits
 {
     public static readonly Http2Limits Default = new();
 
-    /// <summary>
-    /// Streams at once until the peer's first SETTINGS. 1: APNs allows one on a new connection, and the RFC's assumption of 100 would break that
-    /// rule; the SETTINGS come within a round trip.
-    /// </summary>
-    public int StreamsBeforeSettings { get; init; } = 1;
-
     /// <summary>Requests that wait for a stream; the next one is not sent. The owner keeps below the peer's limit, so few ever wait.</summary>
     public int MaxWaiting { get; init; } = 1000;
 

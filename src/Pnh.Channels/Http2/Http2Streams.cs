@@ -20,14 +20,13 @@ internal sealed class Http2Streams
     public Http2Streams(Http2Limits limits)
     {
         _nextStream = limits.FirstStream;
-        Limit = (uint)limits.StreamsBeforeSettings;
     }
 
     public int Waiting => _waiting.Count;
 
     public int UnderWay => _underWay.Count;
 
-    /// <summary>Streams at once: the peer's SETTINGS_MAX_CONCURRENT_STREAMS; <see cref="uint.MaxValue"/> = it set none.</summary>
+    /// <summary>Streams at once: the peer's SETTINGS_MAX_CONCURRENT_STREAMS; 0 until they have come, <see cref="uint.MaxValue"/> = it set none.</summary>
     public uint Limit { get; set; }
 
     /// <summary>What the peer's connection window still allows.</summary>

@@ -19,17 +19,22 @@ internal sealed partial class LoopListener : IDisposable
     private readonly SocketLoops _loops;
     private readonly SocketLoop _loop;
     private readonly Func<ILoopClient> _create;
+    private readonly ConnectionBudget _budget;
     private readonly int _perRest;
     private readonly TimeProvider _clock;
     private readonly ILogger _log;
+    private OncePerSecond _tooMany;
     private int _left;
     private long _since;
     private bool _isWaiting;
     private bool _isPaused;
     private bool _isClosed;
 
-    public LoopListener(Socket socket, SocketLoops loops, SocketLoop loop, Func<ILoopClient> create, int perSecond, TimeProvider clock, ILogger log)
+    public LoopListener(
+        Socket socket, SocketLoops loops, SocketLoop loop, Func<ILoopClient> create, ConnectionBudget budget, int perSecond, TimeProvider clock, ILogger log)
     {
+        _budget = budget;
+        _tooMany = new OncePerSecond(clock);
         _socket = socket;
         _loops = loops;
         _loop = loop;
@@ -91,14 +96,21 @@ internal sealed partial class LoopListener : IDisposable
             if (accepted >= 0)
             {
                 _left--;
-                var loop = _loops.Next();
-                loop.Add(new LoopSocket(loop, accepted, _create()));
+                if (!TryTake(accepted))
+                {
+                    return; // those who were asked to make room go at the end of the turn, and the next one is here at once
+                }
+
                 continue;
             }
 
             if (Syscalls.Errno is Syscalls.TooManyFiles or Syscalls.TooManyFilesInSystem)
             {
-                Log.TooManyFiles(_log);
+                if (_tooMany.IsDue(out var times))
+                {
+                    Log.TooManyFiles(_log, times);
+                }
+
                 Stop(); // else it would be ready, in vain, at once again
             }
 
@@ -127,6 +139,21 @@ internal sealed partial class LoopListener : IDisposable
         }
     }
 
+    private bool TryTake(int accepted)
+    {
+        var address = _budget.PerAddress > 0 ? PeerAddress.KeyOf(accepted) : 0;
+        if (!_budget.TryEnter(accepted, address))
+        {
+            Syscalls.ResetOnClose(accepted); // the kernel keeps nothing of it
+            _ = Syscalls.Close(accepted);
+            return false;
+        }
+
+        var loop = _loops.Next();
+        loop.Add(new LoopSocket(loop, accepted, _create(), _budget, address));
+        return true;
+    }
+
     private void Stop()
     {
         if (_isWaiting)
@@ -140,7 +167,7 @@ internal sealed partial class LoopListener : IDisposable
 
     private static partial class Log
     {
-        [LoggerMessage(1, LogLevel.Warning, "No connection can be accepted: the process has as many files open as it may.", EventName = "TooManyFiles")]
-        public static partial void TooManyFiles(ILogger logger);
+        [LoggerMessage(1, LogLevel.Warning, "No connection can be accepted: the process has as many files open as it may ({Times} since the last line).", EventName = "TooManyFiles")]
+        public static partial void TooManyFiles(ILogger logger, long times);
     }
 }

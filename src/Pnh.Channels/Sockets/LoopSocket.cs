@@ -9,7 +9,7 @@ namespace Pnh.Channels.Sockets;
 /// the loop's thread only, under the lock that every send takes (its own: an object less to wait for), so that no byte goes to a connection that got its
 /// number. Holds no buffer while nothing is left over.
 /// </summary>
-internal sealed class LoopSocket
+internal sealed class LoopSocket : ConnectionPlace
 {
     /// <summary>Pieces that are copied together: sendmsg(2) costs 0.15 µs more than send(2), and a copy of this size less.</summary>
     private const int CopiedBytes = 1024;
@@ -19,7 +19,13 @@ internal sealed class LoopSocket
     private bool _isClosing;
     private LeftOver _rest;
 
-    public LoopSocket(SocketLoop loop, int descriptor, ILoopClient client)
+    /// <param name="loop">Who serves it.</param>
+    /// <param name="descriptor">The connection, its own from now on.</param>
+    /// <param name="client">Who speaks on it.</param>
+    /// <param name="budget">That let it in; null = it is not counted.</param>
+    /// <param name="address">Whom it counts for; 0 = nobody.</param>
+    public LoopSocket(SocketLoop loop, int descriptor, ILoopClient client, ConnectionBudget? budget = null, ulong address = 0)
+        : base(budget, address)
     {
         Loop = loop;
         _descriptor = descriptor;
@@ -140,7 +146,7 @@ internal sealed class LoopSocket
 
     /// <summary>
     /// Gives the connection away: the loop knows it no more and calls nobody. What the client had not used up is the caller's to pass on. By the
-    /// loop's thread, from inside <see cref="ILoopClient.Receive"/>; null = it is gone.
+    /// loop's thread, from inside <see cref="ILoopClient.Receive"/>; null = it is gone. Its place among all connections is the caller's to give on or back.
     /// </summary>
     public Socket? Detach()
     {
@@ -157,6 +163,9 @@ internal sealed class LoopSocket
             return new Socket(new SafeSocketHandle(descriptor, ownsHandle: true));
         }
     }
+
+    /// <summary>Asks who speaks on it.</summary>
+    public override GiveUp TryGiveUp(bool alsoKnown) => (Client as IIdleConnection)?.TryGiveUp(alsoKnown) ?? GiveUp.Busy;
 
     /// <summary>The descriptor for the loop's own calls; -1 = gone.</summary>
     internal int Descriptor => Volatile.Read(ref _descriptor);
@@ -186,8 +195,10 @@ internal sealed class LoopSocket
             Loop.Forget(descriptor);
             _ = Syscalls.Close(descriptor);
             Rest.Clear();
-            return true;
         }
+
+        LeaveBudget(); // outside the lock: the budget asks connections under its own
+        return true;
     }
 
     private void BeginClose(bool abort)

@@ -58,9 +58,9 @@ internal sealed class SocketLoops : IDisposable
 
     /// <summary>
     /// Listens; <paramref name="create"/> makes the client of each connection, on a loop. Throws <see cref="SocketException"/> when the address
-    /// cannot be had. Disposing the listener closes it, not its connections.
+    /// cannot be had. Disposing the listener closes it, not its connections. Without a <paramref name="budget"/> nothing bounds their number.
     /// </summary>
-    public LoopListener Listen(IPEndPoint endPoint, int acceptsPerSecond, Func<ILoopClient> create)
+    public LoopListener Listen(IPEndPoint endPoint, int acceptsPerSecond, Func<ILoopClient> create, ConnectionBudget? budget = null)
     {
         var socket = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { Blocking = false };
         try
@@ -72,7 +72,8 @@ internal sealed class SocketLoops : IDisposable
 
             socket.Bind(endPoint);
             socket.Listen(Backlog);
-            var listener = new LoopListener(socket, this, _loops[0], create, acceptsPerSecond, _clock, _log);
+            var listener = new LoopListener(
+                socket, this, _loops[0], create, budget ?? ConnectionBudget.Unlimited(_clock, _log), acceptsPerSecond, _clock, _log);
             _loops[0].Listen(listener);
             return listener;
         }

@@ -7,6 +7,16 @@ namespace Pnh.Channels.WebPush;
 /// <summary>Looks a host name up.</summary>
 internal delegate Task<IPAddress[]> ResolveHost(string host, CancellationToken cancellationToken);
 
+/// <summary>Connects to one of the addresses, whichever answers.</summary>
+internal delegate Task<Socket> DialAddresses(IPAddress[] addresses, int port, CancellationToken cancellationToken);
+
+/// <summary>How a host is looked up and its addresses are dialled.</summary>
+internal sealed record EndpointNetwork(ResolveHost Resolve, DialAddresses Dial)
+{
+    /// <summary>The system's names and sockets.</summary>
+    public static readonly EndpointNetwork System = new(Dns.GetHostAddressesAsync, AddressDial.ConnectAsync);
+}
+
 /// <summary>None of the host's addresses may be dialled.</summary>
 internal sealed class EndpointNotPublicException() : IOException("The endpoint's host has no public address.");
 
@@ -16,12 +26,12 @@ internal sealed class EndpointNotPublicException() : IOException("The endpoint's
 /// </summary>
 internal sealed class GuardedDial
 {
-    private readonly ResolveHost _resolve;
+    private readonly EndpointNetwork _network;
     private readonly bool _allowLoopback;
 
-    public GuardedDial(ResolveHost resolve, bool allowLoopback)
+    public GuardedDial(EndpointNetwork network, bool allowLoopback)
     {
-        _resolve = resolve;
+        _network = network;
         _allowLoopback = allowLoopback;
     }
 
@@ -32,7 +42,7 @@ internal sealed class GuardedDial
     public async Task<Socket> ConnectAsync(DnsEndPoint target, CancellationToken cancellationToken)
     {
         // The system's resolver refuses 0.0.0.0 with an exception of its own, so numbers are not asked for.
-        var resolved = IPAddress.TryParse(target.Host, out var number) ? [number] : await _resolve(target.Host, cancellationToken);
+        var resolved = IPAddress.TryParse(target.Host, out var number) ? [number] : await _network.Resolve(target.Host, cancellationToken);
         if (resolved.Length == 0)
         {
             throw new SocketException((int)SocketError.HostNotFound);
@@ -44,6 +54,6 @@ internal sealed class GuardedDial
             throw new EndpointNotPublicException();
         }
 
-        return await AddressDial.ConnectAsync(allowed, target.Port, cancellationToken);
+        return await _network.Dial(allowed, target.Port, cancellationToken);
     }
 }

@@ -12,13 +12,13 @@ internal sealed class WebPushChannel : IPushChannel
     public const string ChannelName = "webpush";
 
     private readonly WebPushAccounts _accounts;
-    private readonly ResolveHost _resolve;
+    private readonly EndpointNetwork _network;
     private readonly ProviderServices _services;
 
-    public WebPushChannel(WebPushAccounts accounts, ResolveHost resolve, ProviderServices services)
+    public WebPushChannel(WebPushAccounts accounts, EndpointNetwork network, ProviderServices services)
     {
         _accounts = accounts;
-        _resolve = resolve;
+        _network = network;
         _services = services;
     }
 
@@ -28,6 +28,21 @@ internal sealed class WebPushChannel : IPushChannel
         WebPushAddress.Read(section, now, addresses, errors);
 
     public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => WebPushAddress.Write(section, addresses);
+
+    /// <summary>A service worker reads whatever it likes; only the size is the push service's.</summary>
+    public void CheckOverride(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors)
+    {
+        if (PayloadMerge.CheckOverride(json, errors) is not { } patch)
+        {
+            return;
+        }
+
+        PayloadMerge.RemoveNulls(patch, depth: int.MaxValue);
+        if (PayloadMerge.Write(patch).Length > WebPushEncryption.MaxPlainBytes)
+        {
+            errors.Add(PayloadMerge.TooLong(WebPushEncryption.MaxPlainBytes));
+        }
+    }
 
     /// <summary>The device's one subscription, whatever the event.</summary>
     public PushAddress? SelectAddress(Device device, Event accepted)
@@ -47,5 +62,5 @@ internal sealed class WebPushChannel : IPushChannel
     public string? FindAccount(string app, PushAddress address) =>
         PushSubscription.EndpointOf(address.Value) is { } endpoint ? _accounts.Find(app, endpoint)?.Name : null;
 
-    public IPushSender Open(string account, EventClass @class) => new WebPushSender(_accounts.Get(account), _resolve, _services);
+    public IPushSender Open(string account, EventClass @class) => new WebPushSender(_accounts.Get(account), _network, _services);
 }

@@ -23,9 +23,9 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
     private readonly ProviderGauges _gauges;
     private readonly HttpMessageInvoker _invoker;
 
-    public WebPushConnections(WebPushRoute route, ResolveHost resolve, ProviderServices services)
+    public WebPushConnections(WebPushRoute route, EndpointNetwork network, ProviderServices services)
     {
-        _dial = new GuardedDial(resolve, route.AllowLoopback);
+        _dial = new GuardedDial(network, route.AllowLoopback);
         _gauges = services.Gauges;
         _invoker = new HttpMessageInvoker(new SocketsHttpHandler
         {
@@ -50,6 +50,9 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
 
     public int MaxInFlight => 100;
 
+    /// <summary>Half of the connections to a host that speaks HTTP/1.1, where each takes a whole one.</summary>
+    public int MaxLate => 4;
+
     public ValueTask<ConnectionPlace> EnterAsync(CancellationToken cancellationToken)
     {
         _gauges.Sending(1);
@@ -57,6 +60,13 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
     }
 
     public void Exit(in ConnectionPlace place, bool answered, bool proven) => _gauges.Sending(-1);
+
+    public void Unanswered(in ConnectionPlace place)
+    {
+    }
+
+    /// <summary>The handler keeps its connections to itself; whether a request has left, the request's own progress tells.</summary>
+    public bool HasSettings(in ConnectionPlace place) => true;
 
     public void Return(in ConnectionPlace place) => _gauges.Sending(-1);
 
@@ -68,7 +78,7 @@ internal sealed class WebPushConnections : IConnectionSource, IProviderConnectio
     {
         var message = new HttpRequestMessage(HttpMethod.Post, $"https://{request.Authority}{request.PathPrefix}")
         {
-            Content = new SplicedContent(request.Body, "", ""),
+            Content = new SplicedContent(request.Body, "", "") { Progress = request.Progress },
             Version = HttpVersion.Version20,
             VersionPolicy = HttpVersionPolicy.RequestVersionOrLower,
         };

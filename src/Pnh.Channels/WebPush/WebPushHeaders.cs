@@ -30,20 +30,21 @@ internal static class WebPushHeaders
     {
         EventClass.Call => "high",
         EventClass.Bulk => "low",
-        _ => delivery.Withdrawal is null && delivery.Event.Notification is not null ? "high" : "normal",
+        _ => delivery.Withdrawal is null && delivery.Event.Notification is { IsNoticed: true } ? "high" : "normal",
     };
 
     /// <summary>
-    /// The collapse key, as itself where it fits, else 24 bytes of its SHA-256: equal keys stay equal. None on what clears an event: it could
-    /// replace a newer event that waits.
+    /// The collapse key, without one the event's id, so that a copy replaces the first; as itself where it fits, else 24 bytes of its SHA-256: equal keys stay equal.
+    /// None on what clears an event: it could replace a newer event that waits.
     /// </summary>
     public static string? Topic(Delivery delivery)
     {
-        if (delivery.Withdrawal is not null || delivery.Event.CollapseKey is not { Length: > 0 } key)
+        if (delivery.Withdrawal is not null)
         {
             return null;
         }
 
+        var key = delivery.Event.CollapseKey is { Length: > 0 } given ? given : delivery.Event.Id;
         return key.Length <= MaxTopicCharacters && !key.AsSpan().ContainsAnyExcept(TopicCharacters) ? key : Hash(key);
     }
 

@@ -1,4 +1,3 @@
-using System.Net;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
@@ -29,7 +28,7 @@ internal sealed class WebPushModule : PushChannelModule
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<WebPushAccounts>());
         services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
             provider.GetRequiredService<WebPushAccounts>(),
-            Dns.GetHostAddressesAsync,
+            EndpointNetwork.System,
             channelServices(provider)));
     }
 }

@@ -26,8 +26,11 @@ internal static class WebPushPayload
     {
         try
         {
-            var bytes = PayloadMerge.Write(Compose(accepted, locale));
-            return new WebPushBody(bytes, bytes.Length > WebPushEncryption.MaxPlainBytes ? "payload-too-large" : null);
+            var notification = accepted.Notification?.For(locale);
+            var bytes = PayloadMerge.Write(Compose(accepted, notification, locale, PayloadParts.All));
+            return bytes.Length <= WebPushEncryption.MaxPlainBytes
+                ? new WebPushBody(bytes, Refusal: null)
+                : WakeUp(accepted, notification, locale) ?? new WebPushBody([], "payload-too-large");
         }
         catch (JsonException)
         {
@@ -40,10 +43,20 @@ internal static class WebPushPayload
         }
     }
 
-    private static JsonObject Compose(Event accepted, string? locale)
+    private static WebPushBody? WakeUp(Event accepted, Notification? notification, string? locale)
+    {
+        return Fitting(PayloadParts.Override, notification) ?? FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts));
+
+        WebPushBody? Fitting(PayloadParts parts, Notification? texts) =>
+            PayloadMerge.Write(Compose(accepted, texts, locale, parts)) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
+                ? new WebPushBody(bytes, Refusal: null) { IsWakeUp = true }
+                : null;
+    }
+
+    private static JsonObject Compose(Event accepted, Notification? notification, string? locale, PayloadParts parts)
     {
         var payload = new JsonObject { ["id"] = accepted.Id, ["class"] = accepted.Class.Label() };
-        if (accepted.Notification?.For(locale) is { } notification)
+        if (notification is not null)
         {
             Set(payload, "title", notification.Title);
             Set(payload, "subtitle", notification.Subtitle);
@@ -60,15 +73,19 @@ internal static class WebPushPayload
             Set(payload, "locale", locale);
         }
 
-        // Shown under one tag, a newer notification replaces the older on the screen too, not only in the push service.
-        Set(payload, "tag", accepted.CollapseKey);
+        // Shown under one tag, a newer notification replaces the older, and a copy the first, on the screen too, not only in the push service.
+        Set(payload, "tag", string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : accepted.CollapseKey);
         Set(payload, "traceparent", accepted.TraceParent);
-        if (PayloadMerge.ReadData(accepted) is { } data)
+        if (parts != PayloadParts.All)
+        {
+            payload[FetchPush.Member] = true;
+        }
+        else if (PayloadMerge.ReadData(accepted) is { } data)
         {
             payload["data"] = data;
         }
 
-        if (PayloadMerge.ReadOverride(accepted, WebPushChannel.ChannelName) is { } patch)
+        if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, WebPushChannel.ChannelName) is { } patch)
         {
             PayloadMerge.Apply(payload, patch, depth: int.MaxValue);
         }
@@ -95,4 +112,8 @@ internal static class WebPushPayload
 /// <summary>A plain text, or why there is none.</summary>
 /// <param name="Bytes">UTF-8.</param>
 /// <param name="Refusal">Reason in kebab-case; null = may be sent.</param>
-internal sealed record WebPushBody(byte[] Bytes, string? Refusal);
+internal sealed record WebPushBody(byte[] Bytes, string? Refusal)
+{
+    /// <summary>It stands for one that is larger than a push service takes.</summary>
+    public bool IsWakeUp { get; init; }
+}

@@ -8,7 +8,7 @@ namespace Pnh.Channels.WebPush;
 
 /// <summary>
 /// A push service's answers as results (RFC 8030 sections 5 to 7, RFC 8292 section 4.2). The status decides, since the RFCs give bodies no form; Apple's
-/// <c>reason</c> and Mozilla's <c>errno</c> are kept as words. Pure.
+/// <c>reason</c>, Mozilla's <c>errno</c> and Windows' headers are kept as words. Pure.
 /// </summary>
 internal static class WebPushResponse
 {
@@ -24,15 +24,23 @@ internal static class WebPushResponse
     /// <summary>A message's address lets its holder cancel it, so only this much of its end is kept: enough to ask a push service about it.</summary>
     private const int MaxIdCharacters = 40;
 
-    public static DeliveryResult Map(in ProviderAnswer answer, TimeSpan? retryAfter) =>
-        answer.Status is >= 200 and < 300
-            ? new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = MessageId(answer) }
-            : Map(answer.Status, answer.Body, retryAfter);
+    public static DeliveryResult Map(in ProviderAnswer answer, TimeSpan? retryAfter)
+    {
+        var said = WindowsPush.Reason(answer);
+        return answer.Status is not (>= 200 and < 300) ? Map(answer.Status, answer.Body, retryAfter, said)
+            : WindowsPush.IsDropped(answer) ? DeliveryResult.Of(DeliveryStatus.Rejected, said)
+            : WindowsPush.IsThrottled(answer) ? Later(DeliveryStatus.Throttled, said!, retryAfter ?? QuotaPause)
+            : new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = MessageId(answer) };
+    }
 
     /// <summary>Maps an answer other than 2xx.</summary>
-    public static DeliveryResult Map(int status, ReadOnlyMemory<byte> body, TimeSpan? retryAfter)
+    /// <param name="status">HTTP status.</param>
+    /// <param name="body">The answer's body, or its beginning.</param>
+    /// <param name="retryAfter">From the header, clamped; null = none.</param>
+    /// <param name="said">The reason in headers; null = none, then it is looked for in the body.</param>
+    public static DeliveryResult Map(int status, ReadOnlyMemory<byte> body, TimeSpan? retryAfter, string? said = null)
     {
-        var reason = Reason(status, body);
+        var reason = said ?? Reason(status, body);
         return status switch
         {
             404 or 410 => DeliveryResult.Of(DeliveryStatus.AddressDead, reason),

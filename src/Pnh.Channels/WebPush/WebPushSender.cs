@@ -23,8 +23,8 @@ internal sealed class WebPushSender : ProviderSender
 
     private readonly WebPushRoute _route;
 
-    public WebPushSender(WebPushRoute route, ResolveHost resolve, ProviderServices services)
-        : base(route.Name, new ProviderTrunk(new WebPushConnections(route, resolve, services), Pipeline, services), services) => _route = route;
+    public WebPushSender(WebPushRoute route, EndpointNetwork network, ProviderServices services)
+        : base(route.Name, new ProviderTrunk(new WebPushConnections(route, network, services), Pipeline, services), services) => _route = route;
 
     protected override DeliveryResult? Refuse(Delivery delivery)
     {
@@ -46,10 +46,11 @@ internal sealed class WebPushSender : ProviderSender
     protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var subscription = PushSubscription.Parse(delivery.Address!.Value)!;
-        byte[] body;
+        var plain = WebPushPayload.Of(delivery);
+        SplicedBody body;
         try
         {
-            body = WebPushEncryption.Encrypt(WebPushPayload.Of(delivery).Bytes, subscription);
+            body = SplicedBody.Whole(WebPushEncryption.Encrypt(plain.Bytes, subscription)) with { IsWakeUp = plain.IsWakeUp };
         }
         catch (CryptographicException)
         {
@@ -72,17 +73,24 @@ internal sealed class WebPushSender : ProviderSender
     protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
         WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
 
-    private ProviderRequest Request(Delivery delivery, PushSubscription subscription, byte[] body)
+    private ProviderRequest Request(Delivery delivery, PushSubscription subscription, SplicedBody body)
     {
         var headers = default(HeaderList);
+        var ttl = WebPushHeaders.Ttl(delivery, Time.GetUtcNow());
+        var isWindows = WindowsPush.Serves(subscription.Endpoint, _route.AllowLoopback);
         headers.Add(HeaderName.Authorization, _route.Credential.For(subscription.Endpoint));
         headers.Add(HeaderName.ContentType, "application/octet-stream");
         headers.Add(HeaderName.ContentEncoding, "aes128gcm");
-        headers.Add(HeaderName.Ttl, WebPushHeaders.Ttl(delivery, Time.GetUtcNow()).ToString(CultureInfo.InvariantCulture));
+        headers.Add(HeaderName.Ttl, ttl.ToString(CultureInfo.InvariantCulture));
         headers.Add(HeaderName.Urgency, WebPushHeaders.Urgency(delivery));
         if (WebPushHeaders.Topic(delivery) is { } topic)
         {
             headers.Add(HeaderName.Topic, topic);
+        }
+
+        if (isWindows)
+        {
+            headers.Add(HeaderName.WnsCachePolicy, WindowsPush.CachePolicy(ttl));
         }
 
         return new ProviderRequest
@@ -91,8 +99,9 @@ internal sealed class WebPushSender : ProviderSender
             PathPrefix = subscription.Endpoint.PathAndQuery,
             PathEnd = "",
             Headers = headers,
-            Body = SplicedBody.Whole(body),
-            Wanted = WantedHeaders.Location | WantedHeaders.ApnsId,
+            Body = body,
+            Wanted = WantedHeaders.Location | WantedHeaders.ApnsId | (isWindows ? WantedHeaders.Wns : WantedHeaders.None),
+            Progress = new RequestProgress(),
         };
     }
 }

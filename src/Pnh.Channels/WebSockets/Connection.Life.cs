@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
@@ -17,6 +18,7 @@ internal abstract partial class Connection
     private long _untilTicks = long.MaxValue;
     private long _closingSince;
     private int _ignored;
+    private readonly bool _isKnown;
     private bool _sawStopping;
 
     protected Connection(ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
@@ -24,6 +26,7 @@ internal abstract partial class Connection
         Parts = parts;
         _stopping = stopping;
         _conversation = new Conversation(parts, this, identity, peer);
+        _isKnown = identity is not null;
         _openedAt = parts.Clock.GetTimestamp();
         _budget = new MessageBudget(
             parts.Options.MessagesPerSecond, parts.Options.MessageBurst, parts.Clock.TimestampFrequency, _openedAt);
@@ -77,6 +80,23 @@ internal abstract partial class Connection
         }
     }
 
+    /// <summary>A connection without hello makes room for others; one with a session never does.</summary>
+    public GiveUp TryGiveUp(bool alsoKnown)
+    {
+        if (_conversation.HasHello)
+        {
+            return GiveUp.Settled;
+        }
+
+        if (_isKnown && !alsoKnown)
+        {
+            return GiveUp.Known;
+        }
+
+        ThreadPool.UnsafeQueueUserWorkItem(static connection => connection.Abort(), this, preferLocal: false);
+        return GiveUp.Going;
+    }
+
     /// <summary>After something began that may become overdue.</summary>
     protected void LookSoon()
     {
@@ -117,18 +137,12 @@ internal abstract partial class Connection
         if (IsClosing)
         {
             _conversation.ReceiveLate(received, message);
-            if (++_ignored > MaxIgnored)
-            {
-                Abort();
-            }
-
+            Ignore();
             return ValueTask.CompletedTask;
         }
 
-        if (!_budget.TryTake(Parts.Clock.GetTimestamp()))
+        if (!TryTake())
         {
-            SendControl(ControlFrames.Error("rate-limited", "Too many messages."));
-            Close(SessionClose.Overloaded);
             return ValueTask.CompletedTask;
         }
 
@@ -142,6 +156,41 @@ internal abstract partial class Connection
                 return ValueTask.CompletedTask;
             default:
                 return _conversation.ReceiveAsync(message, ref _budget, _stopping);
+        }
+    }
+
+    /// <summary>
+    /// Counts a frame that is no message: ping, pong, a message's frame that is not its last. It costs as much as a message, also before hello. False = it
+    /// was too many. By whoever reads.
+    /// </summary>
+    public bool CountFrame()
+    {
+        if (IsClosing)
+        {
+            Ignore();
+            return false;
+        }
+
+        return TryTake();
+    }
+
+    private bool TryTake()
+    {
+        if (_budget.TryTake(Parts.Clock.GetTimestamp()))
+        {
+            return true;
+        }
+
+        SendControl(ControlFrames.Error("rate-limited", "Too many messages."));
+        Close(SessionClose.Overloaded);
+        return false;
+    }
+
+    private void Ignore()
+    {
+        if (++_ignored > MaxIgnored)
+        {
+            Abort();
         }
     }
 

@@ -1,3 +1,4 @@
+using Pnh.Channels.Sockets;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
@@ -7,7 +8,7 @@ namespace Pnh.Channels.WebSockets;
 /// frames before the session's frames, and the close last. Whoever wakes an idle connection becomes its writer for a few frames: a hop to
 /// another thread would cost more than the send. Thread-safe; nothing waits.
 /// </summary>
-internal abstract partial class Connection : ISessionTransport, IThreadPoolWorkItem
+internal abstract partial class Connection : ISessionTransport, IIdleConnection, IThreadPoolWorkItem
 {
     /// <summary>Frames that a sender writes before another thread takes over, so that nobody is another's writer for long.</summary>
     protected const int InlineFrames = 16;

@@ -47,10 +47,15 @@ internal sealed partial class DirectConnection : Connection, ILoopClient
             {
                 case Received.Nothing when read == 0:
                     return used;
-                case Received.Nothing or Received.Pong:
+                case Received.Nothing:
+                    break;
+                case Received.Pong or Received.Piece:
+                    CountFrame();
+                    break;
+                case Received.Ping when CountFrame():
+                    Answer(content, ++pings <= PongsPerTurn);
                     break;
                 case Received.Ping:
-                    Answer(content, ++pings <= PongsPerTurn);
                     break;
                 case Received.Closed:
                     ReceiveClose(content);

@@ -24,6 +24,9 @@ internal enum Received
     /// <summary>The client is there.</summary>
     Pong,
 
+    /// <summary>A frame of a message that is not its last begins.</summary>
+    Piece,
+
     /// <summary>Not RFC 6455: 1002.</summary>
     Broken,
 

@@ -69,12 +69,17 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
     /// <param name="peer">For console and presence.</param>
     /// <param name="stopping">The host's ApplicationStopping: without a <see cref="DrainAsync"/>, closes within two sweeps.</param>
-    public async Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
+    public Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping) =>
+        ServeAsync(socket, identity, peer, static _ => { }, stopping);
+
+    /// <summary>The same; <paramref name="begun"/> is told what serves it.</summary>
+    internal async Task ServeAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, Action<Connection> begun, CancellationToken stopping)
     {
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(peer);
         var connection = new FrameworkConnection(socket, _parts, identity, peer, stopping);
         Admit(connection);
+        begun(connection);
         try
         {
             await connection.RunAsync();

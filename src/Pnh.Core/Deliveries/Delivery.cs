@@ -66,6 +66,9 @@ public sealed class Delivery : WheelEntry
     /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
     internal int Attempts { get; set; }
 
+    /// <summary>What stood in its way so far; null = nothing, as with nearly all.</summary>
+    internal PushSetbacks? Setbacks { get; set; }
+
     /// <summary>Of a clear: at how many of the attempts the provider was asked: <see cref="DeliveryResult.IsUnasked"/>.</summary>
     internal int Asked { get; set; }
 

@@ -7,7 +7,7 @@ namespace Pnh.Core.Deliveries;
 /// The bounded queue and the workers of one provider account and class. Workers start when there is work and end when there is none,
 /// at most <see cref="IPushSender.MaxInFlight"/> of them, so an idle lane holds no task. Thread-safe; never waits.
 /// </summary>
-internal sealed class DeliveryLane : IAsyncDisposable
+internal sealed partial class DeliveryLane : IAsyncDisposable
 {
     // 64k deliveries of one account and class: some 10 MB; past that the shard tries again later, nothing is dropped.
     private const int Capacity = 65_536;
@@ -23,6 +23,9 @@ internal sealed class DeliveryLane : IAsyncDisposable
     private readonly BulkPace? _pace;
     private bool _closed;
     private int _workers;
+
+    // Requests whose answers are late, and which have no worker any more.
+    private int _late;
     private TaskCompletionSource? _idle;
 
     // The pace bounds the sends under way besides the sender; null = nothing does.
@@ -57,12 +60,13 @@ internal sealed class DeliveryLane : IAsyncDisposable
         {
             lock (_gate)
             {
-                return _workers == 0 && _queue.Count == 0 && _quarantine is not { IsIdle: false };
+                return _workers == 0 && _late == 0 && _queue.Count == 0 && _quarantine is not { IsIdle: false };
             }
         }
     }
 
-    private long Length
+    /// <summary>How many wait in it.</summary>
+    internal long Length
     {
         get
         {
@@ -147,7 +151,7 @@ internal sealed class DeliveryLane : IAsyncDisposable
             _closed = true;
             _pace?.Taken(_queue.Count);
             _queue.Clear();
-            if (_workers == 0)
+            if (_workers == 0 && _late == 0)
             {
                 return Task.CompletedTask;
             }
@@ -192,7 +196,15 @@ internal sealed class DeliveryLane : IAsyncDisposable
                     await _pace.Turns.NextAsync();
                 }
 
-                _owner.Completed(this, delivery, result);
+                if (result.Late is null)
+                {
+                    _owner.Completed(this, delivery, result);
+                }
+                else
+                {
+                    BeginLate();
+                    _ = FollowLateAsync(delivery, result);
+                }
             }
             catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
             {
@@ -203,6 +215,15 @@ internal sealed class DeliveryLane : IAsyncDisposable
                 // A sender answers with values; anything thrown is a bug of ours, and must not end the lane.
                 _owner.Failed(this, delivery, bug);
             }
+        }
+    }
+
+    // Under the lock.
+    private void EndWhenIdle()
+    {
+        if (_workers == 0 && _late == 0)
+        {
+            _idle?.TrySetResult();
         }
     }
 
@@ -239,10 +260,8 @@ internal sealed class DeliveryLane : IAsyncDisposable
             else
             {
                 delivery = null;
-                if (--_workers == 0)
-                {
-                    _idle?.TrySetResult();
-                }
+                _workers--;
+                EndWhenIdle();
 
                 return false;
             }
@@ -266,15 +285,4 @@ internal sealed class DeliveryLane : IAsyncDisposable
 
     // On the pool: the caller may hold a shard.
     private void StartWorker() => ThreadPool.UnsafeQueueUserWorkItem(static lane => _ = lane.WorkAsync(), this, preferLocal: false);
-}
-
-/// <summary>Who decides before an attempt and learns what became of it. Called on a worker.</summary>
-internal interface ILaneOwner
-{
-    /// <summary>Brings the delivery's address up to date, just before an attempt; false = it must not be sent, and its owner has seen to that.</summary>
-    ValueTask<bool> PrepareAsync(DeliveryLane lane, Delivery delivery);
-
-    void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result);
-
-    void Failed(DeliveryLane lane, Delivery delivery, Exception bug);
 }

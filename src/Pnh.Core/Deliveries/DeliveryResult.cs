@@ -35,6 +35,9 @@ public enum DeliveryStatus
 
     /// <summary>The plan held it back.</summary>
     Suppressed = 10,
+
+    /// <summary>The provider was asked as often as it may be, and no answer said what became of it.</summary>
+    Unconfirmed = 11,
 }
 
 /// <summary>The result of one attempt, as a value.</summary>
@@ -68,6 +71,18 @@ public readonly record struct DeliveryResult
     /// <summary>An earlier request of the same attempt did reach it, whatever became of the last one.</summary>
     public bool WasAsked { get; init; }
 
+    /// <summary>
+    /// The request was written and no answer came: the provider may have carried it out, and another attempt may show it twice. With
+    /// <see cref="DeliveryStatus.Unavailable"/> only.
+    /// </summary>
+    public bool IsUnknown { get; init; }
+
+    /// <summary>
+    /// The attempt's time is over and its request is still under way: completes with what becomes of it, within half a minute, sooner when the send's token is
+    /// cancelled. Null = this result is the last word.
+    /// </summary>
+    public Task<DeliveryResult>? Late { get; init; }
+
     /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }
 
@@ -79,7 +94,7 @@ public readonly record struct DeliveryResult
 public static class DeliveryStatusNames
 {
     /// <summary>How many there are: size of a table indexed by status.</summary>
-    public const int Count = 11;
+    public const int Count = 12;
 
     /// <summary>Snake-case label; throws on a value outside the enum.</summary>
     public static string Label(this DeliveryStatus status) => status switch
@@ -95,6 +110,7 @@ public static class DeliveryStatusNames
         DeliveryStatus.Expired => "expired",
         DeliveryStatus.Acked => "acked",
         DeliveryStatus.Suppressed => "suppressed",
+        DeliveryStatus.Unconfirmed => "unconfirmed",
         _ => throw new ArgumentOutOfRangeException(nameof(status), status, null),
     };
 }

@@ -10,6 +10,9 @@ internal enum DeliveryState
     Withdrawn = 4,
     Suppressed = 5,
     Failed = 6,
+
+    /// <summary>A provider was asked and may have taken it, which nobody knows: it may be on the screen.</summary>
+    Unconfirmed = 7,
 }
 
 internal static class DeliveryStateNames
@@ -26,6 +29,7 @@ internal static class DeliveryStateNames
         DeliveryState.Withdrawn => "withdrawn",
         DeliveryState.Suppressed => "suppressed",
         DeliveryState.Failed => "failed",
+        DeliveryState.Unconfirmed => "unconfirmed",
         _ => throw new ArgumentOutOfRangeException(nameof(state), state, null),
     };
 }

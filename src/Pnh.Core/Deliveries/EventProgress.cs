@@ -15,6 +15,10 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     // A bit of the count of plans: as a field of its own it would cost every event 8 bytes.
     private const int UnreadBit = int.MinValue;
 
+    // Ticks: a DateTimeOffset is 16 bytes, and hundreds of thousands of these wait for hours.
+    private readonly long _acceptedAt = accepted.AcceptedAt.UtcTicks;
+    private readonly long _expiresAt = accepted.ExpiresAt.UtcTicks;
+
     // Made only when somebody waits for the dispatch, and dropped with it: a mailbox holds this object for hours.
     private TaskCompletionSource? _dispatched;
 
@@ -28,9 +32,9 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
 
     internal EventClass Class { get; } = accepted.Class;
 
-    internal DateTimeOffset AcceptedAt { get; } = accepted.AcceptedAt;
+    internal DateTimeOffset AcceptedAt => new(_acceptedAt, TimeSpan.Zero);
 
-    internal DateTimeOffset ExpiresAt { get; } = accepted.ExpiresAt;
+    internal DateTimeOffset ExpiresAt => new(_expiresAt, TimeSpan.Zero);
 
     internal string? CollapseKey { get; } = accepted.CollapseKey;
 

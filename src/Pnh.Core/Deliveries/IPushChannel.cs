@@ -22,6 +22,14 @@ public interface IPushChannel
     /// <summary>Writes the members of the section that <see cref="ReadAddresses"/> would read back to <paramref name="addresses"/> (this channel's only).</summary>
     void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses);
 
+    /// <summary>
+    /// Checks an event's raw override for this channel when it is taken in: adds an error, with a pointer relative to the override (<c>/aps</c>), for each thing that the
+    /// provider would surely refuse whatever the rest of the event says. What it might take is left to it. <paramref name="json"/> is an object.
+    /// </summary>
+    void CheckOverride(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors)
+    {
+    }
+
     /// <summary>The address of the device that suits the event (a call takes a VoIP token, …); null when this channel has none for it.</summary>
     PushAddress? SelectAddress(Device device, Event accepted);
 
@@ -48,8 +56,9 @@ public interface IPushSender : IAsyncDisposable
     bool Suspects(Delivery delivery) => false;
 
     /// <summary>
-    /// Sends one delivery and maps the provider's answer. Never throws for an answer, a network fault or a timeout: those are results.
-    /// Throws <see cref="OperationCanceledException"/> only when <paramref name="cancellationToken"/> is cancelled (shutdown).
+    /// Sends one delivery and maps the provider's answer. A request that is not answered in time may stay under way: <see cref="DeliveryResult.Late"/>. Never throws for an answer, a network fault or a timeout: those are results.
+    /// Throws <see cref="OperationCanceledException"/> only when <paramref name="cancellationToken"/> is cancelled (shutdown) and no request was written; one that was is
+    /// <see cref="DeliveryResult.IsUnknown"/>, so that the next run knows of it.
     /// </summary>
     ValueTask<DeliveryResult> SendAsync(Delivery delivery, CancellationToken cancellationToken);
 }

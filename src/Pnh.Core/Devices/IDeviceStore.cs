@@ -48,6 +48,33 @@ public interface IDeviceStore
     /// <summary>Members of a topic in ordinal order, streamed; nothing when the topic is unknown.</summary>
     IAsyncEnumerable<string> GetMembersAsync(string app, string topic, CancellationToken cancellationToken);
 
+    /// <summary>
+    /// The topic's next members after one, in the order of their ids' UTF-8 bytes. A change made meanwhile is seen when it lies after what was read.
+    /// </summary>
+    /// <param name="topic">Which; an unknown one has none.</param>
+    /// <param name="after">The last one that was given; empty = from the first.</param>
+    /// <param name="most">1 or more.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken);
+
+    /// <summary>Those of <paramref name="users"/> that are members, in their order. Costs a look for each of them, however many members there are.</summary>
+    ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken);
+
+    /// <summary>How many members the topic has; 0 also when it is unknown.</summary>
+    ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken);
+
+    /// <summary>Devices and settings of several users of an app, in their order, with fewer reads than one by one.</summary>
+    async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    {
+        var snapshots = new UserSnapshot[users.Count];
+        for (var i = 0; i < snapshots.Length; i++)
+        {
+            snapshots[i] = await GetUserAsync(new UserKey(app, users[i]), cancellationToken).ConfigureAwait(false);
+        }
+
+        return snapshots;
+    }
+
     /// <summary>All members if they are in memory, in the order of <see cref="GetMembersAsync"/>; false = that has to read them. Never waits, never throws.</summary>
     bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members)
     {

@@ -26,7 +26,7 @@ internal static class SqliteDeviceReads
         var settings = SqliteUserSettings.Get(database, user);
         if (owned.Count == 0 && settings is null)
         {
-            return UserSnapshot.Empty;
+            return SqliteGoneUsers.Has(database, user) ? UserSnapshot.Gone : UserSnapshot.Empty;
         }
 
         var devices = new Device[owned.Count];

@@ -14,12 +14,13 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private const int PageRows = 256;
 
     private readonly TextPool _texts = new();
+    private readonly TimeProvider _time;
     private readonly ReadCache<UserKey, UserSnapshot> _users;
     private readonly ReadCache<TopicKey, TopicMembers> _topics;
 
-    private SqliteDeviceStore(SqliteEngine engine, int cachedUsers)
+    private SqliteDeviceStore(SqliteEngine engine, TimeProvider time, int cachedUsers)
     {
-        Engine = engine;
+        (Engine, _time) = (engine, time);
         _users = new(cachedUsers, UserWeight.Of);
 
         // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
@@ -40,14 +41,14 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
     /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
-    /// <param name="time">Measures commits.</param>
+    /// <param name="time">Measures commits; says when a user's last device was deleted.</param>
     /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices and long texts count more.</param>
     /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
     public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
         var engine = SqliteEngine.Open(Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync);
-        return new SqliteDeviceStore(engine, cachedUsers);
+        return new SqliteDeviceStore(engine, time, cachedUsers);
     }
 
     /// <inheritdoc/>
@@ -75,7 +76,7 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <inheritdoc/>
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) =>
-        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device), cancellationToken);
+        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device, _time.GetUtcNow()), cancellationToken);
 
     /// <inheritdoc/>
     public Task<bool> RemoveAddressAsync(
@@ -99,24 +100,82 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var after = string.Empty;
-        var key = new TopicKey(app, topic);
-        var ticket = _topics.StartRead(key);
-        List<string> page;
+        MemberPage page;
         do
         {
-            page = await Engine.Readers.ReadAsync(
-                (app, topic, after), static (database, at) => SqliteMembers.Page(database, at.app, at.topic, at.after, PageRows), cancellationToken);
-            if (after.Length == 0 && page.Count < PageRows)
-            {
-                _topics.Fill(key, new TopicMembers(page), ticket);
-            }
-
-            foreach (var member in page)
+            page = await GetMemberPageAsync(new TopicKey(app, topic), after, PageRows, cancellationToken).ConfigureAwait(false);
+            foreach (var member in page.Users)
             {
                 yield return after = member;
             }
         }
-        while (page.Count == PageRows);
+        while (!page.IsLast);
+    }
+
+    /// <summary>The first page is kept in memory when it is all.</summary>
+    /// <inheritdoc/>
+    public async ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken)
+    {
+        var ticket = _topics.StartRead(topic);
+        var users = await Engine.Readers.ReadAsync(
+            (topic, after, most), static (database, at) => SqliteMembers.Page(database, at.topic.App, at.topic.Topic, at.after, at.most), cancellationToken);
+        var page = new MemberPage(users, users.Count < most);
+        if (page.IsLast && after.Length == 0)
+        {
+            _topics.Fill(topic, new TopicMembers(users), ticket);
+        }
+
+        return page;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    {
+        var found = new List<string>();
+        for (var from = 0; from < users.Count; from += PageRows)
+        {
+            found.AddRange(await Engine.Readers.ReadAsync(
+                (topic, users, from, to: Math.Min(from + PageRows, users.Count)),
+                static (database, at) => SqliteMembers.Among(database, at.topic, at.users, at.from, at.to),
+                cancellationToken));
+        }
+
+        return new TopicMembers(found);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
+        await Engine.Readers.ReadAsync(topic, static (database, of) => SqliteMembers.CountOf(database, of), cancellationToken).ConfigureAwait(false);
+
+    /// <summary>One read for all that are not in memory. Only those with an address are kept there: they are looked up again before their push.</summary>
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    {
+        var reads = new UserRead[users.Count];
+        var isKnown = true;
+        for (var i = 0; i < reads.Length; i++)
+        {
+            var key = new UserKey(app, users[i]);
+            reads[i] = _users.TryGet(key, out var known) ? new UserRead(key, 0, known) : new UserRead(key, _users.StartRead(key), null);
+            isKnown &= known is not null;
+        }
+
+        if (isKnown)
+        {
+            return Array.ConvertAll(reads, static read => read.Known!);
+        }
+
+        var snapshots = await Engine.Readers.ReadAsync(
+            (reads, texts: _texts), static (database, at) => ReadUsers(database, at.texts, at.reads), cancellationToken);
+        for (var i = 0; i < reads.Length; i++)
+        {
+            if (reads[i].Known is null && HasAddress(snapshots[i]))
+            {
+                _users.Fill(reads[i].Key, snapshots[i], reads[i].Ticket);
+            }
+        }
+
+        return snapshots;
     }
 
     /// <summary>Devices in the order of the UTF-8 bytes of user and device. Read page by page, so that no long read holds the log.</summary>
@@ -140,8 +199,39 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         while (page.Count == PageRows);
     }
 
+    /// <summary>To which data folder it belongs.</summary>
+    public Task<FolderMark> ReadFolderAsync(CancellationToken cancellationToken) =>
+        Engine.Readers.ReadAsync(0, static (database, _) => SqliteFolderMark.Get(database), cancellationToken);
+
+    /// <summary>From now on it belongs to the folder with that id.</summary>
+    public Task PutFolderAsync(int folder) => Engine.Writer.WriteAsync(database => SqliteFolderMark.Put(database, folder));
+
     /// <summary>Writes what is queued and closes the file. Call once, after the last user of the store is gone.</summary>
     public ValueTask DisposeAsync() => Engine.DisposeAsync();
+
+    private static UserSnapshot[] ReadUsers(SqliteDatabase database, TextPool texts, UserRead[] reads)
+    {
+        var snapshots = new UserSnapshot[reads.Length];
+        for (var i = 0; i < snapshots.Length; i++)
+        {
+            snapshots[i] = reads[i].Known ?? SqliteDeviceReads.User(database, texts, reads[i].Key);
+        }
+
+        return snapshots;
+    }
+
+    private static bool HasAddress(UserSnapshot user)
+    {
+        for (var i = 0; i < user.Devices.Count; i++)
+        {
+            if (user.Devices[i].Addresses.Count > 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     private async Task<UserSnapshot> ReadUserAsync(UserKey user, CancellationToken cancellationToken)
     {
@@ -170,4 +260,6 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         cancellationToken.ThrowIfCancellationRequested();
         return Engine.Writer.WriteAsync(write, () => _topics.Forget(topic));
     }
+
+    private readonly record struct UserRead(UserKey Key, long Ticket, UserSnapshot? Known);
 }

@@ -65,10 +65,16 @@ internal static class SqliteDeviceWrites
         return known is null ? PutDeviceResult.Created : PutDeviceResult.Updated;
     }
 
-    public static bool Delete(SqliteDatabase database, UserKey user, string device)
+    public static bool Delete(SqliteDatabase database, UserKey user, string device, DateTimeOffset now)
     {
         database.Statement(DeleteDevice).Bind(1, user.App).Bind(2, user.User).Bind(3, device).Execute();
-        return database.Changes > 0;
+        if (database.Changes == 0)
+        {
+            return false;
+        }
+
+        SqliteGoneUsers.Deleted(database, user, now);
+        return true;
     }
 
     public static bool RemoveAddress(SqliteDatabase database, UserKey user, string device, PushAddress address, DateTimeOffset deadSince)
@@ -101,7 +107,9 @@ internal static class SqliteDeviceWrites
         database.Statement(InsertDevice)
             .Bind(1, user.App).Bind(2, user.User).Bind(3, device.Id).Bind(4, (long)device.Platform)
             .Bind(5, device.Locale).Bind(6, device.AppVersion).Bind(7, device.RegisteredAt).Execute();
-        return database.LastRow;
+        var row = database.LastRow;
+        SqliteGoneUsers.CameBack(database, user);
+        return row;
     }
 
     private static long Update(SqliteDatabase database, long row, Device device)

@@ -9,6 +9,9 @@ internal static class SqliteMembers
     private const string Delete = "DELETE FROM members WHERE app = ? AND topic = ? AND user = ?";
     private const string Select = "SELECT user FROM members WHERE app = ? AND topic = ? AND user > ? ORDER BY user LIMIT ?";
 
+    private const string Is = "SELECT 1 FROM members WHERE app = ? AND topic = ? AND user = ?";
+    private const string Count = "SELECT count(*) FROM members WHERE app = ? AND topic = ?";
+
     public static bool Add(SqliteDatabase database, string app, string topic, string user)
     {
         database.Statement(Insert).Bind(1, app).Bind(2, topic).Bind(3, user).Execute();
@@ -32,5 +35,31 @@ internal static class SqliteMembers
         }
 
         return members;
+    }
+
+    /// <summary>Those of the users that are members, in their order.</summary>
+    public static List<string> Among(SqliteDatabase database, TopicKey topic, IReadOnlyList<string> users, int from, int to)
+    {
+        var found = new List<string>();
+        var rows = database.Statement(Is).Bind(1, topic.App).Bind(2, topic.Topic);
+        for (var i = from; i < to; i++)
+        {
+            if (rows.Bind(3, users[i]).Read())
+            {
+                found.Add(users[i]);
+                rows.Reset();
+            }
+        }
+
+        return found;
+    }
+
+    public static long CountOf(SqliteDatabase database, TopicKey topic)
+    {
+        var rows = database.Statement(Count).Bind(1, topic.App).Bind(2, topic.Topic);
+        _ = rows.Read();
+        var count = rows.Int64(0);
+        rows.Reset();
+        return count;
     }
 }

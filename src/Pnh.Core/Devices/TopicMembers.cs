@@ -1,5 +1,10 @@
 namespace Pnh.Core.Devices;
 
+/// <summary>Some of a topic's members, one after the other.</summary>
+/// <param name="Users">Their ids; may be empty.</param>
+/// <param name="IsLast">True when nobody comes after them.</param>
+public readonly record struct MemberPage(IReadOnlyList<string> Users, bool IsLast);
+
 /// <summary>All members of a topic, read at once; empty also for a topic that nobody knows. Immutable, thread-safe.</summary>
 /// <param name="users">In the registry's order, each once.</param>
 public sealed class TopicMembers(IReadOnlyList<string> users)
@@ -13,6 +18,10 @@ public sealed class TopicMembers(IReadOnlyList<string> users)
 
     /// <summary>Their ids, in the registry's order.</summary>
     public IReadOnlyList<string> Users { get; } = users;
+
+    /// <summary>True when it comes later in the registry's order, that of UTF-8; .NET's ordinal one differs from it above U+FFFF.</summary>
+    public static bool IsAfter(string user, string other) =>
+        System.Text.Encoding.UTF8.GetBytes(user).AsSpan().SequenceCompareTo(System.Text.Encoding.UTF8.GetBytes(other)) > 0;
 
     /// <summary>True when the user is one of them.</summary>
     public bool Contains(string user)

@@ -39,5 +39,11 @@ public sealed record QuietHours(TimeOnly From, TimeOnly To, string TimeZone)
 public sealed record UserSnapshot(IReadOnlyList<Device> Devices, UserSettings Settings)
 {
     /// <summary>An unknown user.</summary>
-    public static UserSnapshot Empty { get; } = new([], UserSettings.Default);
+    public static UserSnapshot Empty { get; } = new([], UserSettings.Default) { IsKnown = false };
+
+    /// <summary>A user whose last device was deleted, and who has no settings.</summary>
+    public static UserSnapshot Gone { get; } = new([], UserSettings.Default);
+
+    /// <summary>False = the registry has nothing of the user, and knows of no deletion: if events of theirs are open, their rows were lost.</summary>
+    public bool IsKnown { get; private init; } = true;
 }

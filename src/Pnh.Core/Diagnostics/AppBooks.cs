@@ -6,7 +6,7 @@ namespace Pnh.Core.Diagnostics;
 /// <summary>One app's part of the <see cref="Ledger"/>: an event finds it once, its deliveries hold on to it. Thread-safe, does not wait.</summary>
 internal sealed class AppBooks
 {
-    private const int States = 7;
+    private const int States = 8;
     private static readonly int Classes = EventClassNames.All.Length;
     private readonly StripedCells _cells = new(Classes * (1 + States));
 

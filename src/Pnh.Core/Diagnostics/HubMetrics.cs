@@ -37,6 +37,9 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _journalDropped;
     private readonly CallbackFamily _directConnections;
     private readonly CallbackFamily _journalDamaged;
+    private readonly CallbackFamily _memoryLive;
+    private readonly CallbackFamily _memoryLimit;
+    private readonly CallbackFamily _memoryRefuses;
     private readonly CallbackFamily _ready;
     private readonly CallbackFamily _storeClosed;
     private readonly Lock _sampling = new();
@@ -86,6 +89,9 @@ public sealed class HubMetrics : IDisposable
         _staleAddresses = registry.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
+        _memoryLive = registry.Gauges("pnh_memory_live_bytes", "Bytes on the heap that the last collection left, without gaps.", Fold.Max);
+        _memoryLimit = registry.Gauges("pnh_memory_limit_bytes", "Bytes that the heap may have.", Fold.Max);
+        _memoryRefuses = registry.Gauges("pnh_memory_refuses", "1 while events of the class are refused because memory is short.", Fold.Max, "class");
         _ready = registry.Gauges("pnh_ready", "1 while the hub takes traffic, as /readyz says.", Fold.Max);
         _storeClosed = registry.Gauges("pnh_store_closed", "1 when a store closed itself after a disk fault: a restart opens it again.", Fold.Max, "store");
         registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
@@ -190,6 +196,11 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Exports whether the hub takes traffic, and which of its stores closed themselves, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterReadiness(Func<bool> isReady, IEnumerable<(string Store, Func<bool> IsClosed)> stores) => new Registrations(
         [_ready.Add(() => isReady() ? 1 : 0), .. stores.Select(each => _storeClosed.Add(() => each.IsClosed() ? 1 : 0, each.Store))]);
+
+    /// <summary>Exports what of the heap is in use, and which classes are refused for it, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterMemory(Func<long> live, Func<long> limit, Func<EventClass, bool> refuses) => new Registrations(
+        [_memoryLive.Add(() => live()), _memoryLimit.Add(() => limit()),
+            .. EventClassNames.All.ToArray().Select(@class => _memoryRefuses.Add(() => refuses(@class) ? 1 : 0, @class.Label()))]);
 
     /// <summary>Exports how many connections the direct transport serves, until disposed. The callback must be quick.</summary>
     public IDisposable RegisterConnections(Func<long> count) => _directConnections.Add(() => count());

@@ -12,12 +12,20 @@ public sealed class EventReader
     private static readonly TimeSpan LongestAck = TimeSpan.FromHours(1);
     private readonly ClassPolicies _classes;
     private readonly HashSet<string> _channels;
+    private readonly Dictionary<string, OverrideCheck> _checks;
 
-    /// <summary>With the classes' TTLs and the names of the channels that exist (<c>websocket</c>, <c>apns</c>, …).</summary>
+    /// <summary>With the classes' TTLs and the names of the channels that exist (<c>websocket</c>, <c>apns</c>, …), whose overrides are taken as they are.</summary>
     public EventReader(ClassPolicies classes, IEnumerable<string> channels)
+        : this(classes, channels.Select(static name => (name, (OverrideCheck)TakeAsItIs)))
+    {
+    }
+
+    /// <summary>The same with a check of each channel's override, which is made of new events only: what was accepted once can be read for ever.</summary>
+    public EventReader(ClassPolicies classes, IEnumerable<(string Name, OverrideCheck Check)> channels)
     {
         _classes = classes;
-        _channels = [.. channels];
+        _checks = channels.ToDictionary(static channel => channel.Name, static channel => channel.Check, StringComparer.Ordinal);
+        _channels = [.. _checks.Keys];
     }
 
     /// <summary>
@@ -38,6 +46,11 @@ public sealed class EventReader
 
             ReadMembers(ref cursor, ref draft);
             cursor.LeaveBody();
+            if (draft.Overrides is not null && origin.ExpiresAt is null)
+            {
+                CheckOverrides(ref cursor, draft);
+            }
+
             if (!draft.HasTo)
             {
                 cursor.Fail("/to", "required", "Say whom the event is for: one of user, users, topic, device.");
@@ -156,6 +169,29 @@ public sealed class EventReader
         }
     }
 
+    private void CheckOverrides(ref JsonCursor cursor, in EventDraft draft)
+    {
+        foreach (var (channel, json) in draft.Overrides!)
+        {
+            if (json.IsEmpty)
+            {
+                // Refused already: no object, or no valid Unicode.
+                continue;
+            }
+
+            List<FieldError> found = [];
+            _checks[channel](json, draft.Class, found);
+            foreach (var error in found)
+            {
+                cursor.Fail($"/{FieldError.Escape(channel)}{error.Pointer}", error.Code, error.Detail);
+            }
+        }
+    }
+
+    private static void TakeAsItIs(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors)
+    {
+    }
+
     private static string? ReadEventId(ref JsonCursor cursor)
     {
         var id = cursor.ReadString("/id", 4 * Limits.EventIdCharacters);
@@ -259,24 +295,4 @@ public sealed class EventReader
         public Notification? Notification;
         public Dictionary<string, ReadOnlyMemory<byte>>? Overrides;
     }
-}
-
-/// <summary>What the hub adds to a body.</summary>
-/// <param name="App">The publisher's app.</param>
-/// <param name="AcceptedAt">Wall clock.</param>
-/// <param name="AcceptedTimestamp">Monotonic clock at the same moment.</param>
-/// <param name="TraceParent">The POST's <c>traceparent</c>; null = none.</param>
-/// <param name="Id">Id given before (recovery); null = the body's or a new one.</param>
-/// <param name="ExpiresAt">End of life given before (recovery); null = from the TTL.</param>
-public readonly record struct EventOrigin(
-    string App, DateTimeOffset AcceptedAt, long AcceptedTimestamp, string? TraceParent = null, string? Id = null, DateTimeOffset? ExpiresAt = null);
-
-/// <summary>Names that the core itself must know; every other channel is known by its own name only.</summary>
-public static class ChannelNames
-{
-    /// <summary>The live socket.</summary>
-    public const string WebSocket = "websocket";
-
-    /// <summary>The metric label of what left on no channel at all.</summary>
-    public const string None = "none";
 }

@@ -30,6 +30,9 @@ public sealed record Notification
     /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>
     public IReadOnlyDictionary<string, LocalizedText>? Locales { get; init; }
 
+    /// <summary>A person sees or hears it: a text, a picture, a sound. A badge alone changes a number on an icon.</summary>
+    public bool IsNoticed => (Title ?? Subtitle ?? Body ?? Image ?? Sound) is not null;
+
     /// <summary>The notification in the device's language: exact locale, then ever less exact (<c>zh-Hant-TW</c>, <c>zh-Hant</c>, <c>zh</c>), then as sent.</summary>
     public Notification For(string? locale)
     {

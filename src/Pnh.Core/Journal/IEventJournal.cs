@@ -21,6 +21,12 @@ public interface IEventJournal
     /// </summary>
     void Note(in Milestone milestone);
 
+    /// <summary>
+    /// Completes when all that was noted before is on stable storage, as soon as one sync allows: whoever notes thousands is held back by the disk so. Throws
+    /// <see cref="Devices.StoreUnavailableException"/> when it could not be written now; it stays noted, so that this may be asked again.
+    /// </summary>
+    ValueTask FlushAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
     /// <summary>Notes that no delivery of the event is open and no mailbox holds it: a restart does not take it up again. Written like <see cref="Note"/>.</summary>
     void Finish(string app, string id);
 

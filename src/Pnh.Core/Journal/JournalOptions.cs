@@ -10,6 +10,16 @@ public enum DamagePolicy
     Quarantine,
 }
 
+/// <summary>What a start does when the registry beside the journal is not the one that belongs to it.</summary>
+public enum ForeignRegistryPolicy
+{
+    /// <summary>The hub does not start. The default.</summary>
+    Refuse,
+
+    /// <summary>The two belong together from now on; unfinished events of users whom this registry does not have wait for them until they are over.</summary>
+    Accept,
+}
+
 /// <summary>Settings of the embedded journal.</summary>
 public sealed record JournalOptions
 {
@@ -27,6 +37,9 @@ public sealed record JournalOptions
 
     /// <summary>What to do about damage.</summary>
     public DamagePolicy OnDamage { get; init; }
+
+    /// <summary>What a start does about a registry that is not the journal's.</summary>
+    public ForeignRegistryPolicy OnForeignRegistry { get; init; }
 
     /// <summary>An open event with more milestones keeps its segment, and all after it, until it is over: to carry it takes 8 bytes of memory for each.</summary>
     internal int MostCarried { get; init; } = 4 * 1024 * 1024;

@@ -34,6 +34,18 @@ public enum MilestoneKind : byte
 
     /// <summary>A provider took the push after the delivery was settled, which was under way by then: over <see cref="Milestone.Channel"/>. To be cleared too.</summary>
     PushedLate = 10,
+
+    /// <summary>A push is held back and no provider asked: <see cref="Milestone.Reason"/> says why (an account refused, a breaker open). Tried at <see cref="Milestone.NextAttemptAt"/>; null = not any more.</summary>
+    Held = 11,
+
+    /// <summary>
+    /// A long fan-out has planned the topic's members up to and with the one in <see cref="Milestone.Reason"/>: a restart goes on after that one. No user,
+    /// no device, in no timeline.
+    /// </summary>
+    Reached = 12,
+
+    /// <summary>A push was sent and no answer came in time: the provider may have taken it. Tried again at <see cref="Milestone.NextAttemptAt"/>; null = not any more.</summary>
+    Unanswered = 13,
 }
 
 /// <summary>Something that happened to an event, or to its delivery to one device. Null = does not apply.</summary>
@@ -50,7 +62,7 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
     /// <summary>Which device; null for what concerns the whole event, or a user's whole share of it.</summary>
     public string? Device { get; init; }
 
-    /// <summary>Terminal state label (<c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>); of <see cref="MilestoneKind.Settled"/> only.</summary>
+    /// <summary>Terminal state label (<c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>, <c>unconfirmed</c>); of <see cref="MilestoneKind.Settled"/> only.</summary>
     public string? State { get; init; }
 
     /// <summary>Why, in kebab-case or the provider's own word.</summary>
@@ -65,10 +77,10 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
     /// <summary>True while the device's mailbox holds the event; of <see cref="MilestoneKind.Planned"/> and <see cref="MilestoneKind.Settled"/>.</summary>
     public bool IsKept { get; init; }
 
-    /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>.</summary>
+    /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>, <see cref="MilestoneKind.Held"/> and <see cref="MilestoneKind.Unanswered"/>.</summary>
     public int Attempts { get; init; }
 
-    /// <summary>Not before then; of <see cref="MilestoneKind.Retry"/>.</summary>
+    /// <summary>Not before then; of the same. Null = no attempt is left before the event's end.</summary>
     public DateTimeOffset? NextAttemptAt { get; init; }
 }
 

@@ -28,6 +28,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private SegmentJournal(EventIndex index, JournalLog log, int damaged, TimeProvider time, JournalOptions options)
     {
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
+        (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
         _writer = new JournalWriter(log, index, time, options);
         _reader = new HistoryReader(log.Segments);
         _ofUser = new UserHistoryReader(log.Segments, _reader);
@@ -41,8 +42,17 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <summary>Closed for good after a failed sync: every write is refused until it is opened again.</summary>
     public bool IsDamaged => _writer.IsDamaged;
 
+    /// <summary>Why every event is refused now, in one line without paths; null = they are taken. It goes by itself, unless <see cref="IsDamaged"/>.</summary>
+    public string? Refusal => _writer.Refusal?.Message;
+
     /// <summary>Damaged stretches that opening put aside; 0 = none.</summary>
     public int DamagedRecords { get; }
+
+    /// <summary>The id of the data folder, which the registry beside it has too; made with the journal, never 0.</summary>
+    public int FolderId { get; }
+
+    /// <summary>True when the registry beside it was given the id before this start.</summary>
+    public bool IsPaired { get; }
 
     /// <summary>Opens or creates the log and reads it once. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
     /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
@@ -59,7 +69,16 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {
             throw new DataFolderException(
-                $"{path} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.", fault);
+                FileFault.Advice(fault, path) is { } advice ? advice + "." : $"{path} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.", fault);
+        }
+    }
+
+    /// <summary>Notes for the next start that the registry has the id.</summary>
+    public async Task PairAsync()
+    {
+        if (!IsPaired)
+        {
+            await AskAsync(_ => _writer.TryPair()).ConfigureAwait(false);
         }
     }
 
@@ -85,6 +104,15 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
     /// <inheritdoc/>
     public void Note(in Milestone milestone) => _writer.Queue.Add(RecordKind.Milestone, milestone);
+
+    /// <inheritdoc/>
+    public async ValueTask FlushAsync(CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var flush = new FlushWork();
+        _writer.Queue.Add(flush);
+        await flush.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
 
     /// <inheritdoc/>
     public void Finish(string app, string id) => _writer.Queue.Add(RecordKind.Finished, new Milestone(app, id, default, default, default));

@@ -13,7 +13,11 @@ public sealed record EventHistory(StoredEvent Event, IReadOnlyList<Milestone> Mi
 /// <param name="Withdrawn">Users it was taken back from; a null in it = from all.</param>
 /// <param name="Deliveries">Where each delivery that began stood, oldest first.</param>
 public sealed record UnfinishedEvent(
-    StoredEvent Event, bool IsDispatched, IReadOnlyList<string?> Withdrawn, IReadOnlyList<UnfinishedDelivery> Deliveries);
+    StoredEvent Event, bool IsDispatched, IReadOnlyList<string?> Withdrawn, IReadOnlyList<UnfinishedDelivery> Deliveries)
+{
+    /// <summary>The last member of its topic that was planned; empty = nobody knows, or the event is to no topic.</summary>
+    public string Reached { get; init; } = string.Empty;
+}
 
 /// <summary>Where one delivery stood.</summary>
 /// <param name="User">Whose device.</param>
@@ -26,6 +30,12 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
 {
     /// <summary>True when it was for a session that had joined the event's topic: for that one's socket only.</summary>
     public bool IsJoined { get; init; }
+
+    /// <summary>Attempts whose end nobody knows.</summary>
+    public int Unanswered { get; init; }
+
+    /// <summary>True when the registry had the device as it was planned; false = it was a session alone, or how it was planned is not known.</summary>
+    public bool IsRegistered { get; init; }
 }
 
 /// <summary>A piece of the feed.</summary>
@@ -35,7 +45,7 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
 /// <param name="IsEnd">True when nothing more is on stable storage now.</param>
 public sealed record FeedPage(IReadOnlyList<FeedEntry> Entries, string Next, bool IsGap, bool IsEnd);
 
-/// <summary>One entry: an outcome (<see cref="MilestoneKind.Settled"/>, <see cref="MilestoneKind.AckedLate"/>, <see cref="MilestoneKind.Withdrawn"/>), or an address's health.</summary>
+/// <summary>One entry: an outcome (<see cref="MilestoneKind.Settled"/>, <see cref="MilestoneKind.AckedLate"/>, <see cref="MilestoneKind.Withdrawn"/>), what a publisher may act on before (<see cref="MilestoneKind.Held"/>, <see cref="MilestoneKind.Unanswered"/>), or an address's health.</summary>
 /// <param name="Cursor">To go on right after this entry.</param>
 /// <param name="Outcome">Null for an address.</param>
 /// <param name="Address">Null for an outcome.</param>

@@ -20,6 +20,9 @@ public enum AcceptStatus
 
     /// <summary>The hub stops: a 503. Nothing was taken.</summary>
     Stopping,
+
+    /// <summary>The memory for what waits is used up, as far as this class may: a 503. Nothing was taken or written.</summary>
+    MemoryFull,
 }
 
 /// <summary>The answer to a publisher.</summary>

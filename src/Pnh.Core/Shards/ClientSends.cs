@@ -41,7 +41,7 @@ internal sealed class ClientSends(Hub hub, EventReader reader, HubOptions option
         {
             AcceptStatus.Accepted or AcceptStatus.Duplicate => null,
             AcceptStatus.Conflict => Conflict,
-            AcceptStatus.Overloaded => Overloaded,
+            AcceptStatus.Overloaded or AcceptStatus.MemoryFull => Overloaded,
             _ => Unavailable,
         };
     }

@@ -24,9 +24,10 @@ internal sealed partial class EventLoader(IEventJournal journal, EventReader rea
     }
 
     /// <summary>The same from what was read already; null adds the reason to <paramref name="errors"/>.</summary>
+    /// <remarks>One string for each app, as events that just came have: hundreds of thousands may wait.</remarks>
     internal Event? Read(StoredEvent stored, ICollection<FieldError> errors) => reader.Read(
         stored.Body,
-        new EventOrigin(stored.App, stored.AcceptedAt, time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt),
+        new EventOrigin(string.Intern(stored.App), stored.AcceptedAt, time.GetTimestamp(), stored.TraceParent, stored.Id, stored.ExpiresAt),
         errors);
 
     private static partial class Log

@@ -86,8 +86,10 @@ public sealed partial class Hub
     {
         try
         {
-            await DispatchUsersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false);
-            Dispatched(accepted, progress, past);
+            if (await DispatchUsersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false))
+            {
+                Dispatched(accepted, progress, past);
+            }
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
@@ -132,18 +134,21 @@ public sealed partial class Hub
         }
     }
 
-    private async ValueTask DispatchUsersAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    // False = a fan-out goes on with it.
+    private async ValueTask<bool> DispatchUsersAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
     {
-        if (past is { IsComplete: true })
+        await DispatchReachedAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+        if (past is not { IsComplete: true } && !await DispatchNewAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false))
         {
-            foreach (var user in past.Users)
-            {
-                await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
-            }
-
-            return;
+            return false;
         }
 
+        await DispatchLostAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+        return true;
+    }
+
+    private async ValueTask<bool> DispatchNewAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    {
         var users = targets.Users ?? (accepted.To.Topic is null ? accepted.To.Users : null);
         for (var i = targets.Served; i < users?.Count; i++)
         {
@@ -153,13 +158,47 @@ public sealed partial class Hub
 
         if (accepted.To.Topic is not null)
         {
-            var members = users is null ? await DispatchMembersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false) : targets.Members;
-            await DispatchJoinedAsync(accepted, progress, targets.Joined, members).ConfigureAwait(false);
+            if (users is not null)
+            {
+                await DispatchJoinedAsync(accepted, progress, targets.Joined, targets.Members).ConfigureAwait(false);
+            }
+            else if (past is not { IsWithdrawnFromAll: true }
+                && !await DispatchTopicAsync(accepted, progress, past, targets.Joined, stuck).ConfigureAwait(false))
+            {
+                return false;
+            }
 
-            // Users of a former run who are no members any more, or were there by a session. Who the members are is given up only when the event is over.
-            var (state, reason) = past is { IsUnread: true } ? (DeliveryState.Expired, StoreUnavailable) : (DeliveryState.Failed, "device-gone");
-            EndPast(accepted, progress, past, state, reason);
+            await EndFormerMembersAsync(accepted, progress, past, stuck).ConfigureAwait(false);
         }
+
+        return true;
+    }
+
+    // Those for whom a former run had planned everything: what began goes on, and nothing is added.
+    private async ValueTask DispatchReachedAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
+    {
+        if (past is null || (!past.IsComplete && past.Reached.Length == 0))
+        {
+            return;
+        }
+
+        var page = new List<string>(PageMembers);
+        foreach (var user in past.Users)
+        {
+            if (past.IsReached(user))
+            {
+                page.Add(user);
+            }
+
+            if (page.Count == PageMembers)
+            {
+                await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+                page.Clear();
+            }
+        }
+
+        await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+        progress?.Planned(past.Users.Count);
     }
 
     private async ValueTask DispatchUserAsync(Event accepted, EventProgress? progress, string user, PastDispatch? past, TaskCompletionSource stuck)
@@ -167,15 +206,23 @@ public sealed partial class Hub
         var key = new UserKey(accepted.App, user);
         if (await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot)
         {
-            ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
-            return;
+            DispatchRead(accepted, progress, key, snapshot, past);
         }
-
-        progress?.Unread();
-        _context.Metrics.DeadlineMissed(accepted.Class);
-        if (past is not null)
+        else
         {
-            ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, StoreUnavailable);
+            EndUnread(accepted, progress, key, past);
+        }
+    }
+
+    private void DispatchRead(Event accepted, EventProgress? progress, UserKey key, UserSnapshot snapshot, PastDispatch? past)
+    {
+        if (past?.IsLost(key.User, snapshot) == true)
+        {
+            past.LeaveLost(key.User);
+        }
+        else
+        {
+            ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
         }
     }
 

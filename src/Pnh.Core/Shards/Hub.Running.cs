@@ -67,6 +67,7 @@ public sealed partial class Hub
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
         await _context.Lanes.DrainAsync(deadline).ConfigureAwait(false);
+        await _fanOuts.CloseAsync().WaitAsync(deadline).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     /// <summary>Stops what <see cref="StopAsync"/> left. A second call does nothing: a container disposes once per service type.</summary>
@@ -79,6 +80,7 @@ public sealed partial class Hub
 
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
+        await _fanOuts.CloseAsync().ConfigureAwait(false);
         await _context.Lanes.DisposeAsync().ConfigureAwait(false);
         _context.Ticker.Dispose();
         _registrations.ForEach(r => r.Dispose());
@@ -111,6 +113,8 @@ public sealed partial class Hub
 
         ShardOf(delivery.User).Complete(delivery, result);
     }
+
+    void ILaneOwner.AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar) => ShardOf(delivery.User).AnswerIsLate(delivery, soFar);
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
     {

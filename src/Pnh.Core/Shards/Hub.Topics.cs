@@ -15,6 +15,11 @@ public sealed partial class Hub
         }
 
         var key = new TopicKey(accepted.App, topic);
+        if (_fanOuts.Count > 0 && accepted.IsDurable && _fanOuts.Holds(FanOutLine.Of(accepted)))
+        {
+            return new Targets(null, null, _topics.Find(key)?.Read() ?? []);
+        }
+
         var version = _devices.MembersVersion;
         var known = _topics.Find(key);
         var joined = known?.Read() ?? [];
@@ -74,72 +79,90 @@ public sealed partial class Hub
         }
     }
 
-    // The members as the registry streams them; they come back for the sessions that joined, null = there are none of these.
-    private async ValueTask<TopicMembers?> DispatchMembersAsync(
-        Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    // A topic that is not in memory, or whose events wait for one before them. False = a fan-out goes on with it, behind the answer.
+    private async ValueTask<bool> DispatchTopicAsync(
+        Event accepted, EventProgress? progress, PastDispatch? past, Subscriber[] joined, TaskCompletionSource stuck)
     {
-        var members = targets.Joined.Length > 0 ? new List<string>() : null;
-        var users = 0;
-        await foreach (var user in MembersAsync(accepted, progress, past, stuck).ConfigureAwait(false))
+        var topic = new TopicKey(accepted.App, accepted.To.Topic!);
+        var reached = past?.Reached ?? string.Empty;
+        var page = await ReadPageAsync(topic, reached, accepted, progress, past, stuck).ConfigureAwait(false);
+        var isBehind = progress is not null && _fanOuts.Holds(FanOutLine.Of(accepted));
+        if ((page.IsLast && !isBehind) || past is not null)
         {
-            members?.Add(user);
-            await DispatchUserAsync(accepted, progress, user, past, stuck).ConfigureAwait(false);
-            await YieldAsync(++users).ConfigureAwait(false);
+            // What a former run began is taken up before sessions come for it.
+            await DispatchPageAsync(accepted, progress, past, page.Users, stuck).ConfigureAwait(false);
+            reached = page.Users.Count > 0 ? page.Users[^1] : reached;
         }
 
-        return members is null ? null : new TopicMembers(members);
-    }
-
-    // The topic's members, each once; when they cannot be read on, again after the last one given, until the event is over.
-    private async IAsyncEnumerable<string> MembersAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
-    {
-        string? last = null;
-        for (var failures = 0; ; failures++)
+        if (page.IsLast && !isBehind)
         {
-            var begin = last;
-            string? fault;
-            var members = TargetsAsync(accepted, CancellationToken.None).GetAsyncEnumerator(CancellationToken.None);
-            await using (members.ConfigureAwait(false))
-            {
-                while ((fault = await TryMoveNextAsync(members).ConfigureAwait(false)) is null)
-                {
-                    if (begin is null || IsAfter(members.Current, begin))
-                    {
-                        yield return last = members.Current;
-                    }
-                }
-            }
-
-            if (fault.Length == 0)
-            {
-                yield break;
-            }
-
-            if (!await WaitForStoreAsync(EndOf(accepted), failures, fault, stuck).ConfigureAwait(false))
-            {
-                progress?.Unread();
-                past?.MembersUnread();
-                yield break;
-            }
+            await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(page.Users)).ConfigureAwait(false);
+            return true;
         }
+
+        if (progress is null)
+        {
+            await DispatchPresentAsync(topic, accepted, joined, stuck).ConfigureAwait(false);
+            return true;
+        }
+
+        // Sessions do not wait for a million members.
+        var members = await FindMembersAsync(topic, joined, accepted, stuck).ConfigureAwait(false);
+        await DispatchJoinedAsync(accepted, progress, joined, members).ConfigureAwait(false);
+        _fanOuts.Add(new FanOut(accepted, progress, past, reached));
+        return false;
     }
 
-    // Null = there is one; empty = that was all; else why it cannot be read.
-    private static async ValueTask<string?> TryMoveNextAsync(IAsyncEnumerator<string> members)
+    // A transient event goes to who is here: that many looks, however many members there are.
+    private async ValueTask DispatchPresentAsync(TopicKey topic, Event accepted, Subscriber[] joined, TaskCompletionSource stuck)
     {
+        var present = new List<string>();
+        foreach (var shard in _shards)
+        {
+            shard.AddPresent(topic.App, present);
+        }
+
+        TopicMembers? members = null;
         try
         {
-            return await members.MoveNextAsync().ConfigureAwait(false) ? null : "";
+            members = await _devices.FindMembersAsync(topic, present, CancellationToken.None).ConfigureAwait(false);
+            for (var from = 0; from < members.Users.Count; from += PageMembers)
+            {
+                await DispatchPageAsync(accepted, progress: null, past: null, [.. members.Users.Skip(from).Take(PageMembers)], stuck).ConfigureAwait(false);
+            }
         }
         catch (StoreUnavailableException fault)
         {
-            return fault.Message is "" ? "unavailable" : fault.Message;
+            NoteStoreFault(fault.Message);
         }
+
+        await DispatchJoinedAsync(accepted, progress: null, joined, members).ConfigureAwait(false);
     }
 
-    // The registry's order is that of UTF-8; .NET's ordinal one differs from it above U+FFFF.
-    private static bool IsAfter(string member, string other) =>
-        System.Text.Encoding.UTF8.GetBytes(member).AsSpan().SequenceCompareTo(System.Text.Encoding.UTF8.GetBytes(other)) > 0;
+    // Which of the sessions' users are members, so that their devices are planned as such; null = that cannot be read, and their sessions get it twice.
+    private async ValueTask<TopicMembers?> FindMembersAsync(TopicKey topic, Subscriber[] joined, Event accepted, TaskCompletionSource stuck)
+    {
+        if (joined.Length == 0)
+        {
+            return null;
+        }
+
+        var users = Array.ConvertAll(joined, static subscriber => subscriber.Key.User);
+        for (var failures = 0; ; failures++)
+        {
+            try
+            {
+                return await _devices.FindMembersAsync(topic, users, CancellationToken.None).ConfigureAwait(false);
+            }
+            catch (StoreUnavailableException fault)
+            {
+                if (!await WaitForStoreAsync(EndOf(accepted), failures, fault.Message, stuck).ConfigureAwait(false))
+                {
+                    return null;
+                }
+            }
+        }
+    }
 
     /// <summary>Whom an event goes to, as far as memory knows.</summary>
     /// <param name="Users">Users or members, in order; null = the registry has to be read.</param>

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 
 namespace Pnh.Core.Shards;
 
@@ -39,8 +40,14 @@ public sealed partial class Hub
             return [];
         }
 
+        for (var i = 0; i < events.Count && _fanOuts.Count > 0; i++)
+        {
+            hasWaited |= IsHeldBack(events[i]);
+            await WaitForFanOutsAsync(events[i], TimeSpan.MaxValue, cancellationToken).ConfigureAwait(false);
+        }
+
         // None when the hub stops: then each is answered so.
-        var batch = await _admission.Uploads.EnterAsync(events, cancellationToken).ConfigureAwait(false);
+        var batch = await _gate.Uploads.EnterAsync(events, cancellationToken).ConfigureAwait(false);
         try
         {
             if (batch?.Entered is not null)
@@ -56,7 +63,7 @@ public sealed partial class Hub
         {
             if (batch is not null)
             {
-                _admission.Uploads.Leave(batch);
+                _gate.Uploads.Leave(batch);
             }
         }
     }
@@ -80,7 +87,7 @@ public sealed partial class Hub
         var entries = new Entry[events.Count];
         for (var i = 0; i < entries.Length; i++)
         {
-            entries[i] = Enter(events[i], isAdmitted: true, new Admission.Place(null, events[i].Class));
+            entries[i] = Enter(events[i], isAdmitted: true, new IntakeGate.Place(null, events[i].Class));
         }
 
         var results = new AcceptResult[entries.Length];

@@ -55,14 +55,45 @@ public sealed partial class Hub
         // Everything it starts shall be in its history.
         await _dispatching.DispatchedAsync(withdrawal.App, withdrawal.Event).WaitAsync(cancellationToken).ConfigureAwait(false);
         var isPushing = user is null || IsPushing(new UserKey(withdrawal.App, user), withdrawal.Event);
-        var result = await _context.Journal.WithdrawAsync(
-            withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
+        var result = await NoteWithdrawalAsync(withdrawal, noted, user, cancellationToken).ConfigureAwait(false);
         if (result.History is { } history)
         {
             await TakeBackAsync(withdrawal, history, user, exceptDevice, isPushing).ConfigureAwait(false);
         }
 
         return result.Status;
+    }
+
+    // A fan-out stands still until it stands, and goes on when it could not be written; for one user it only passes him by.
+    private async ValueTask<WithdrawResult> NoteWithdrawalAsync(Withdrawal withdrawal, string noted, string? user, CancellationToken cancellationToken)
+    {
+        var fanOut = _fanOuts.Find(withdrawal.App, withdrawal.Event);
+        if (fanOut is null || (user is not null && fanOut.HasPassed(user)))
+        {
+            return await WriteAsync().ConfigureAwait(false);
+        }
+
+        await fanOut.HoldAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            if (user is null)
+            {
+                var result = await WriteAsync().ConfigureAwait(false);
+                _fanOuts.Stop(fanOut);
+                return result;
+            }
+
+            fanOut.Skip(user);
+        }
+        finally
+        {
+            fanOut.Release();
+        }
+
+        return await WriteAsync().ConfigureAwait(false);
+
+        ValueTask<WithdrawResult> WriteAsync() =>
+            _context.Journal.WithdrawAsync(withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken);
     }
 
     private bool IsPushing(UserKey user, string id) => ShardOf(user).IsPushing(user, id);

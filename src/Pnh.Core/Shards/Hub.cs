@@ -1,9 +1,9 @@
-using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
@@ -19,7 +19,11 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     // Far more than cores, so that two busy users rarely meet; few enough that ticking them all costs nothing.
     private const int ShardCount = 64;
 
+    /// <summary>Retry-After of what is refused for want of memory: what waits goes in minutes, not in moments.</summary>
+    public const int MemoryRetrySeconds = 5;
+
     private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MemoryRetry = TimeSpan.FromSeconds(MemoryRetrySeconds);
     private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
     private readonly Shard[] _shards = new Shard[ShardCount];
@@ -29,7 +33,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
     private readonly ClientSends _sends;
-    private readonly Admission _admission;
+    private readonly IntakeGate _gate;
+    private readonly MemoryGuard? _memory;
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly List<IDisposable> _registrations = [];
@@ -43,16 +48,17 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
     public Hub(
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
-        HubOptions options)
+        HubOptions options, MemoryGuard? memory = null)
     {
-        _admission = new Admission(_stopping.Token);
-        Shedder = new LoadShedder(time, static () => Environment.CpuUsage.TotalTime, () => _admission.Alone);
+        _memory = memory;
+        _gate = new IntakeGate(time, static () => Environment.CpuUsage.TotalTime, _stopping.Token);
         _loader = new EventLoader(journal, reader, time, log);
         _sends = new ClientSends(this, reader, options, time);
         _devices = devices;
         _time = time;
         _log = log;
         _turns = new Turns(time);
+        _fanOuts = new FanOutTable(RunAsync);
         _context = new ShardContext
         {
             Planner = planner,
@@ -71,15 +77,16 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
         foreach (var @class in EventClassNames.All.ToArray())
         {
-            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _admission.Inside(@class), () => Shedder.Wait.TotalSeconds));
+            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), static () => 0));
+            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => Shedder.Wait.TotalSeconds));
         }
     }
 
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
 
-    /// <summary>Says which classes are refused while the cores are too busy.</summary>
-    public LoadShedder Shedder { get; }
+    /// <summary>Says which part of a class is refused while the cores are too busy.</summary>
+    public LoadShedder Shedder => _gate.Shedder;
 
     /// <summary>
     /// Takes a measurement. For one caller, some 20 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
@@ -89,10 +96,20 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <param name="loop">How long the busiest socket loop let the others wait; zero when there is none.</param>
     public bool Observe(TimeSpan pool, TimeSpan loop)
     {
+        _memory?.Observe();
         var wait = pool > loop ? pool : loop;
-        Shedder.Observe(wait);
+        _gate.Observe(wait);
         return _context.Lanes.Pace.Observe(pool) || Shedder.IsShedding || wait > LoadShedder.Courtesy;
     }
+
+    /// <summary>True while anything may be refused at the door, so that an event's class has to be known before it is read.</summary>
+    public bool MayRefuse => Shedder.IsWatchful || _memory?.Shortage is not null;
+
+    /// <summary>True while events of the class are refused because the memory for what waits is used up.</summary>
+    public bool IsShortOfMemory(EventClass @class) => _memory?.Refuses(@class) == true;
+
+    /// <summary>True when an event shall be refused because the cores are too busy; see <see cref="IntakeGate.Sheds"/>.</summary>
+    public bool Sheds(string app, EventClass @class, int sender) => _gate.Sheds(app, @class, sender);
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
@@ -111,24 +128,13 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.
     /// </summary>
     /// <param name="accepted">The event.</param>
-    /// <param name="isAdmitted">True when <see cref="Shedder"/> was asked already, before the body was read.</param>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => FinishAsync(accepted, Enter(accepted, isAdmitted, ofUpload: null));
-
-    /// <summary>What would happen, per user and device, without anything happening.</summary>
-    public async IAsyncEnumerable<UserPlan> ExplainAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        await foreach (var user in TargetsAsync(accepted, cancellationToken).ConfigureAwait(false))
-        {
-            var key = new UserKey(accepted.App, user);
-            var snapshot = await _devices.GetUserAsync(key, cancellationToken).ConfigureAwait(false);
-            var plans = new List<DevicePlan>();
-            ShardOf(key).Explain(accepted, key, snapshot, plans);
-            yield return new UserPlan(user, plans);
-        }
-    }
+    /// <param name="isAdmitted">True when <see cref="Sheds"/> was asked already, before the body was read.</param>
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => _fanOuts.Count > 0 && IsHeldBack(accepted)
+        ? AcceptWhenRoomAsync(accepted, isAdmitted)
+        : FinishAsync(accepted, Enter(accepted, isAdmitted, ofUpload: null));
 
     /// <summary>Through the door and on the way to the journal, or refused at once; with a place that its upload has, or one of its own.</summary>
-    private Entry Enter(Event accepted, bool isAdmitted, Admission.Place? ofUpload)
+    private Entry Enter(Event accepted, bool isAdmitted, IntakeGate.Place? ofUpload)
     {
         if (_stopping.IsCancellationRequested)
         {
@@ -136,10 +142,16 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return new Entry(new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
+        if (IsShortOfMemory(accepted.Class))
+        {
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
+            return new Entry(new AcceptResult(AcceptStatus.MemoryFull, $"What waits takes the memory that events of class {accepted.Class.Label()} may take.", MemoryRetry));
+        }
+
         Shedder.Count();
         var place = ofUpload.GetValueOrDefault();
-        if ((!isAdmitted && Shedder.Sheds(accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal)))
-            || (ofUpload is null && !_admission.TryEnter(accepted.App, accepted.Class, out place)))
+        if ((!isAdmitted && _gate.Sheds(accepted.App, accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal)))
+            || (ofUpload is null && !_gate.TryEnter(accepted.App, accepted.Class, out place)))
         {
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
             return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
@@ -208,30 +220,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
                 DispatchEnded(entry.Progress);
             }
 
-            _admission.Leave(entry.Place);
-        }
-    }
-
-    private async IAsyncEnumerable<string> TargetsAsync(Event accepted, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        if (accepted.To.Topic is not { } topic)
-        {
-            foreach (var user in accepted.To.Users)
-            {
-                yield return user;
-            }
-
-            yield break;
-        }
-
-        await foreach (var member in _devices.GetMembersAsync(accepted.App, topic, cancellationToken).ConfigureAwait(false))
-        {
-            yield return member;
+            _gate.Leave(entry.Place);
         }
     }
 
     /// <summary>An event at the door: refused, or on its way to the journal.</summary>
-    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, Admission.Place Place, ValueTask<AppendResult> Append)
+    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, IntakeGate.Place Place, ValueTask<AppendResult> Append)
     {
         public Entry(AcceptResult refused)
             : this(refused, null, default, default)
@@ -243,6 +237,3 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
     private Shard ShardOf(SessionKey session) => ShardOf(new UserKey(session.App, session.User));
 }
-
-/// <summary>The plan for one user; no devices = nobody to deliver to.</summary>
-public sealed record UserPlan(string User, IReadOnlyList<DevicePlan> Devices);

@@ -8,6 +8,9 @@ namespace Pnh.Core.Shards;
 /// <summary>One lane per (channel, provider account, class), opened on first use. Thread-safe.</summary>
 internal sealed class LaneTable : IAsyncDisposable
 {
+    // Some 2 MB, and a second or two of a quick provider's time.
+    private const long MostWaiting = 8_192;
+    private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(20);
     private readonly ConcurrentDictionary<(IPushChannel Channel, string Account, EventClass Class), Lazy<DeliveryLane>> _lanes = new();
     private readonly ILaneOwner _owner;
     private readonly HubMetrics _metrics;
@@ -33,6 +36,24 @@ internal sealed class LaneTable : IAsyncDisposable
             static (key, table) => new Lazy<DeliveryLane>(() => table.Open(key.Channel, key.Account, key.Class)),
             this).Value;
 
+    /// <summary>
+    /// For a long fan-out: completes when no lane of the class has more than so many waiting, or when it gets no shorter: a provider that hangs is not
+    /// waited for.
+    /// </summary>
+    internal async ValueTask WaitForRoomAsync(EventClass @class, CancellationToken cancellationToken)
+    {
+        if (@class == EventClass.Bulk)
+        {
+            await Pace.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+            return;
+        }
+
+        for (var before = long.MaxValue; LongestOf(@class) is var now && now > MostWaiting && now < before; before = now)
+        {
+            await Task.Delay(Look, _time, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
     /// <summary>Waits for the sends under way until <paramref name="deadline"/>; what still waits in queues is left to the journal.</summary>
     internal Task DrainAsync(CancellationToken deadline) => Task.WhenAll(_lanes.Values.Select(l => l.Value.DrainAsync(deadline)));
 
@@ -42,6 +63,17 @@ internal sealed class LaneTable : IAsyncDisposable
         {
             await lane.Value.DisposeAsync().ConfigureAwait(false);
         }
+    }
+
+    private long LongestOf(EventClass @class)
+    {
+        var longest = 0L;
+        foreach (var (key, lane) in _lanes)
+        {
+            longest = key.Class == @class ? Math.Max(longest, lane.Value.Length) : longest;
+        }
+
+        return longest;
     }
 
     private DeliveryLane Open(IPushChannel channel, string account, EventClass @class) =>

@@ -10,6 +10,8 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed class MailboxItem(EventProgress progress)
 {
+    private long _endsAt = progress.ExpiresAt.UtcTicks;
+
     internal string Id => Progress.Id;
 
     internal EventClass Class => Progress.Class;
@@ -23,7 +25,11 @@ internal sealed class MailboxItem(EventProgress progress)
     internal DateTimeOffset ExpiresAt => Progress.ExpiresAt;
 
     /// <summary>When it leaves the mailbox at the latest: past its TTL a frame that left in time may still be acknowledged.</summary>
-    internal DateTimeOffset EndsAt { get; set; } = progress.ExpiresAt;
+    internal DateTimeOffset EndsAt
+    {
+        get => new(_endsAt, TimeSpan.Zero);
+        set => _endsAt = value.UtcTicks;
+    }
 
     internal string? CollapseKey => Progress.CollapseKey;
 
@@ -46,6 +52,9 @@ internal sealed class MailboxItem(EventProgress progress)
 
     /// <summary>Why it ends so; null = its time is over, no more.</summary>
     internal string? EndingReason { get; set; }
+
+    /// <summary>True once an attempt of its push ended nobody knows how: then it neither failed nor expired for sure.</summary>
+    internal bool MayBeShown { get; set; }
 
     /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
     internal bool WaitsForHub { get; set; }

@@ -1,3 +1,4 @@
+using Pnh.Core.Devices;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Shards;
@@ -11,11 +12,12 @@ internal sealed class PastDispatch
     private readonly Dictionary<(string User, string Device), UnfinishedDelivery> _deliveries = [];
     private readonly Dictionary<string, List<UnfinishedDelivery>> _users = new(StringComparer.Ordinal);
     private readonly HashSet<string> _withdrawn = new(StringComparer.Ordinal);
-    private readonly bool _isWithdrawnFromAll;
+    private HashSet<string>? _lost;
 
     internal PastDispatch(UnfinishedEvent unfinished)
     {
         IsComplete = unfinished.IsDispatched;
+        Reached = unfinished.Reached;
         foreach (var delivery in unfinished.Deliveries)
         {
             _deliveries[(delivery.User, delivery.Device)] = delivery;
@@ -29,7 +31,7 @@ internal sealed class PastDispatch
 
         foreach (var user in unfinished.Withdrawn)
         {
-            _isWithdrawnFromAll |= user is null;
+            IsWithdrawnFromAll |= user is null;
             if (user is not null)
             {
                 _withdrawn.Add(user);
@@ -38,7 +40,12 @@ internal sealed class PastDispatch
     }
 
     /// <summary>Users with deliveries in it.</summary>
-    internal IEnumerable<string> Users => _users.Keys;
+    internal IReadOnlyCollection<string> Users => _users.Keys;
+
+    /// <summary>The last member of the topic that the former run had planned for good; empty = none.</summary>
+    internal string Reached { get; }
+
+    internal bool IsWithdrawnFromAll { get; }
 
     /// <summary>True when every delivery had begun: no user and no device is added.</summary>
     internal bool IsComplete { get; }
@@ -63,21 +70,46 @@ internal sealed class PastDispatch
     /// was meant, which is no more (<see cref="EndLost"/> ends that one).
     /// </summary>
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
-        ? IsComplete || IsWithdrawn(user)
+        ? IsReached(user) || IsWithdrawn(user)
         : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
+
+    /// <summary>True when every delivery to the user had begun, who was a member then.</summary>
+    internal bool IsReached(string user) => IsComplete || (Reached.Length > 0 && !TopicMembers.IsAfter(user, Reached));
+
+    /// <summary>
+    /// True when a registered device of the user still had something to come, but the registry knows nothing of the user: their rows were lost, or are another
+    /// folder's. What was deleted is known.
+    /// </summary>
+    internal bool IsLost(string user, UserSnapshot snapshot)
+    {
+        foreach (var delivery in snapshot.IsKnown ? [] : _users.GetValueOrDefault(user) ?? [])
+        {
+            if ((delivery.IsKept || delivery is { IsRegistered: true, IsSettled: false }) && _deliveries.ContainsKey((user, delivery.Device)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Users who are lost, left for the end of the dispatch; null = none.</summary>
+    internal IReadOnlyCollection<string>? Lost => _lost;
+
+    internal void LeaveLost(string user) => (_lost ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
 
     internal void MembersUnread() => IsUnread = true;
 
-    internal bool IsWithdrawn(string user) => _isWithdrawnFromAll || _withdrawn.Contains(user);
+    internal bool IsWithdrawn(string user) => IsWithdrawnFromAll || _withdrawn.Contains(user);
 
     /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet.</summary>
-    internal void EndLost(string user, Action<string> end)
+    internal void EndLost(string user, Action<UnfinishedDelivery> end)
     {
         foreach (var delivery in _users.GetValueOrDefault(user) ?? [])
         {
             if (_deliveries.Remove((user, delivery.Device)) && !delivery.IsSettled)
             {
-                end(delivery.Device);
+                end(delivery);
             }
         }
     }

@@ -13,7 +13,8 @@ internal sealed partial class Shard
     private void Settle(Mailbox mailbox, MailboxItem item, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
     {
         var push = item.Push;
-        var keeps = item.IsKept && !isDeviceGone && state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed
+        state = EndOf(state, item.MayBeShown);
+        var keeps = item.IsKept && !isDeviceGone && (state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed or DeliveryState.Unconfirmed)
             && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or UnreadableReason);
         item.State = state;
         StopPush(item);
@@ -43,6 +44,10 @@ internal sealed partial class Shard
             Leave(mailbox, item);
         }
     }
+
+    // What may be on the screen is not said to have failed.
+    private static DeliveryState EndOf(DeliveryState state, bool mayBeShown) =>
+        mayBeShown && state is DeliveryState.Failed or DeliveryState.Expired ? DeliveryState.Unconfirmed : state;
 
     // Out of the mailbox before its time: a pending one ends so, a settled one only leaves.
     private void Drop(Mailbox mailbox, MailboxItem item, DeliveryState state, string reason)

@@ -14,6 +14,7 @@ internal sealed partial class Shard
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
         var item = NewItem(progress, accepted, plan);
+        item.MayBeShown = before is { Unanswered: > 0 };
         Put(mailbox, item);
         if (before is null)
         {
@@ -91,7 +92,11 @@ internal sealed partial class Shard
         var push = NewPush(user.Key, item, accepted, plan, before);
         item.Push = push;
         item.Loaded = null;
-        if (before?.NextAttemptAt is { } due && due > _now)
+        if (before is { Unanswered: >= PushSetbacks.MostUnanswered })
+        {
+            Refuse(push, UnansweredReason);
+        }
+        else if (before?.NextAttemptAt is { } due && due > _now)
         {
             _wheel.Schedule(push, due - _now);
         }
@@ -159,6 +164,7 @@ internal sealed partial class Shard
         Item = item,
         Push = plan.Push,
         Attempts = before?.Attempts ?? 0,
+        Setbacks = before is { Unanswered: > 0 and var unanswered } ? new PushSetbacks { Unanswered = unanswered } : null,
         Lane = _hub.Lanes.Get(plan.Channel!, plan.Account!, accepted.Class),
     };
 

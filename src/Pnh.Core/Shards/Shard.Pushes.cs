@@ -23,6 +23,7 @@ internal sealed partial class Shard
                 return;
             }
 
+            NoteEnd(delivery, result);
             if (delivery.IsSettled)
             {
                 NotePushedLate(delivery, result);
@@ -32,7 +33,10 @@ internal sealed partial class Shard
             switch (result.Status)
             {
                 case DeliveryStatus.Accepted:
-                    Settle(delivery, DeliveryState.Accepted, null, result.ProviderId);
+                    Settle(delivery, DeliveryState.Accepted, result.Reason, result.ProviderId);
+                    break;
+                case DeliveryStatus.Unavailable when result.IsUnknown:
+                    RetryUnanswered(delivery, result);
                     break;
                 case DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected:
                 case DeliveryStatus.Misconfigured when result.RetryAfter is not null:
@@ -122,10 +126,11 @@ internal sealed partial class Shard
     {
         var rest = delivery.Event.ExpiresAt - _now;
         var wait = WaitAfter(delivery, result, rest);
-        if (wait < rest)
+        DateTimeOffset? next = wait < rest ? _now + wait : null;
+        NoteAttempt(delivery, result, next);
+        if (next is not null)
         {
             _wheel.Schedule(delivery, wait);
-            NoteRetry(delivery, result, wait);
         }
         else
         {
@@ -139,24 +144,41 @@ internal sealed partial class Shard
         }
     }
 
-    // An outage holds everything back again and again: once is news, and after a crash what was held goes first.
-    private void NoteRetry(Delivery delivery, in DeliveryResult result, TimeSpan wait)
+    // Each attempt has its line. An outage holds everything back again and again: once for each reason is news, at once, so that a publisher can take another way.
+    private void NoteAttempt(Delivery delivery, in DeliveryResult result, DateTimeOffset? next)
     {
-        if (result.IsHeld && delivery.Attempts > 1)
+        var reason = result.Reason ?? result.Status.Label();
+        var isHeld = result.IsHeld || result.Status == DeliveryStatus.Misconfigured;
+        if (isHeld)
         {
-            return;
+            delivery.Setbacks ??= new PushSetbacks();
+            if (string.Equals(delivery.Setbacks.HeldFor, reason, StringComparison.Ordinal))
+            {
+                return;
+            }
+
+            delivery.Setbacks.HeldFor = reason;
         }
 
-        _hub.Journal.Note(Milestone(delivery.Item!.Progress, MilestoneKind.Retry, delivery.User, delivery.Device.Id) with
-        {
-            Channel = delivery.Lane!.Channel,
-            Reason = result.Reason ?? result.Status.Label(),
-            Attempts = delivery.Attempts,
-            NextAttemptAt = _now + wait,
-        });
+        NoteTried(delivery, isHeld ? MilestoneKind.Held : MilestoneKind.Retry, reason, next);
     }
 
+    private void NoteTried(Delivery delivery, MilestoneKind kind, string reason, DateTimeOffset? next) =>
+        _hub.Journal.Note(Milestone(delivery.Item!.Progress, kind, delivery.User, delivery.Device.Id) with
+        {
+            Channel = delivery.Lane!.Channel,
+            Reason = reason,
+            Attempts = delivery.Attempts,
+            NextAttemptAt = next,
+        });
+
     private static TimeSpan WaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
+    {
+        var wait = OwnWaitAfter(delivery, result, rest);
+        return delivery.Setbacks is { Unanswered: > 0 } && !result.IsUnasked && wait < PushSetbacks.Pause ? PushSetbacks.Pause : wait;
+    }
+
+    private static TimeSpan OwnWaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
     {
         // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
         if (result.RetryAfter is not { } given || given <= TimeSpan.Zero)

@@ -202,7 +202,7 @@ internal sealed partial class Shard
     private void EndLost(EventProgress progress, UserKey key, DeliveryState state, string? reason, PastDispatch past)
     {
         var (end, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (state, reason);
-        past.EndLost(key.User, device => Book(progress, key, device, end, why));
+        past.EndLost(key.User, lost => Book(progress, key, lost.Device, EndOf(end, mayBeShown: lost.Unanswered > 0), why));
     }
 
     // Planned and at its end at once.

@@ -87,6 +87,9 @@ internal sealed class ShardContext
             case DeliveryState.Expired:
                 Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Expired);
                 break;
+            case DeliveryState.Unconfirmed:
+                Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Unconfirmed);
+                break;
             case DeliveryState.Suppressed:
                 Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Suppressed);
                 break;

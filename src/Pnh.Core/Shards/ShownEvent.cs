@@ -56,13 +56,13 @@ internal sealed class ShownEvent
         {
             MilestoneKind.Framed => shown with { IsFramed = true },
             MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel => shown with { PushedOver = milestone.Channel },
-            MilestoneKind.PushedLate => shown with { PushedOver = milestone.Channel },
+            MilestoneKind.PushedLate or MilestoneKind.Unanswered => shown with { PushedOver = milestone.Channel },
             _ => shown,
         };
     }
 
     /// <summary>One device.</summary>
     /// <param name="IsFramed">A session was given its frame.</param>
-    /// <param name="PushedOver">The channel whose provider took it; null = none.</param>
+    /// <param name="PushedOver">The channel whose provider took it, or may have; null = none.</param>
     internal readonly record struct Shown(bool IsFramed, string? PushedOver);
 }

@@ -83,6 +83,7 @@ internal sealed class UnclearedEvent
         {
             case MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel:
             case MilestoneKind.PushedLate:
+            case MilestoneKind.Unanswered:
                 if (!_users.TryGetValue(user, out var devices))
                 {
                     _users.Add(user, devices = new Dictionary<string, ShownEvent.Shown>(StringComparer.Ordinal));

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Security.Cryptography;
+using System.Text;
 
 namespace Pnh.Core.Storage;
 
@@ -12,6 +13,11 @@ public sealed class DataFolder : IDisposable
 {
     private const string LockName = "hub.lock";
     private const string PidName = "hub.pid";
+    private const int WouldBlock = 11;
+    private const int MacWouldBlock = 35;
+
+    // ERROR_SHARING_VIOLATION as an HRESULT.
+    private const int WindowsShared = unchecked((int)0x80070020);
     private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
     private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
 
@@ -28,7 +34,7 @@ public sealed class DataFolder : IDisposable
 
     /// <summary>
     /// Creates the folder when missing (mode 0700), proves that it can be written and takes it. Throws <see cref="DataFolderException"/> when it
-    /// cannot be created or written, or another hub holds it.
+    /// cannot be created or written, belongs to another user, others may write to it, or another hub holds it.
     /// </summary>
     public static DataFolder Open(string path)
     {
@@ -37,10 +43,11 @@ public sealed class DataFolder : IDisposable
         try
         {
             CreateFolder(full);
+            RefuseStrangers(full);
             var held = Take(full);
             try
             {
-                File.WriteAllText(Path.Combine(full, PidName), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
+                WriteHolder(full);
                 return new DataFolder(full, held);
             }
             catch
@@ -52,7 +59,9 @@ public sealed class DataFolder : IDisposable
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
             throw new DataFolderException(
-                $"The data folder {full} cannot be written: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.",
+                FileFault.Advice(exception, full) is { } advice
+                    ? advice + "."
+                    : $"The data folder {full} cannot be written: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.",
                 exception);
         }
     }
@@ -82,7 +91,7 @@ public sealed class DataFolder : IDisposable
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            throw new DataFolderException($"{file} cannot be used: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it.", exception);
+            throw Unusable(file, exception);
         }
     }
 
@@ -98,6 +107,17 @@ public sealed class DataFolder : IDisposable
         {
             return null; // it has ended
         }
+    }
+
+    /// <summary>What is said of a file of the folder that cannot be read or written.</summary>
+    public static DataFolderException Unusable(string file, Exception fault)
+    {
+        ArgumentNullException.ThrowIfNull(fault);
+        return new(
+            FileFault.Advice(fault, file) is { } advice
+                ? advice + "."
+                : $"{file} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it.",
+            fault);
     }
 
     /// <summary>Lets go of the folder.</summary>
@@ -127,6 +147,39 @@ public sealed class DataFolder : IDisposable
         }
     }
 
+    private static void RefuseStrangers(string folder)
+    {
+        if (FolderOwner.FindStranger(folder) is { } stranger)
+        {
+            throw new DataFolderException(
+                $"The data folder {folder} {stranger}, who could read or replace what the hub keeps: give it to the hub's user alone (chown, chmod 700), "
+                + "or set Pnh:Data to a new folder in it, which the hub makes.");
+        }
+    }
+
+    /// <summary>Who holds it, for people and for messages: a hub on a full disk starts without.</summary>
+    private static void WriteHolder(string folder)
+    {
+        var options = PrivateFile(FileMode.OpenOrCreate);
+        options.Share = FileShare.ReadWrite;
+        options.BufferSize = 0;
+        using var file = new FileStream(Path.Combine(folder, PidName), options);
+        if (!OperatingSystem.IsWindows())
+        {
+            File.SetUnixFileMode(file.SafeFileHandle, OwnerFile);
+        }
+
+        file.SetLength(0);
+        try
+        {
+            file.Write(Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture)));
+        }
+        catch (IOException fault) when (fault.HResult == FileFault.NoSpace)
+        {
+            file.SetLength(0);
+        }
+    }
+
     private static FileStream Take(string folder)
     {
         var file = Path.Combine(folder, LockName);
@@ -134,7 +187,7 @@ public sealed class DataFolder : IDisposable
         {
             return new FileStream(file, PrivateFile(FileMode.OpenOrCreate));
         }
-        catch (IOException exception) when (exception.GetType() == typeof(IOException) && File.Exists(file))
+        catch (IOException exception) when (exception.HResult is WouldBlock or MacWouldBlock or WindowsShared)
         {
             throw new DataFolderException(
                 $"The data folder {folder} is in use by another hub{Holder(folder)}: stop that one, or set Pnh:Data to another folder.", exception);

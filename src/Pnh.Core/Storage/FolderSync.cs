@@ -18,7 +18,8 @@ internal static partial class FolderSync
         {
             if (descriptor < 0 || Sync(descriptor) != 0)
             {
-                throw new IOException($"{folder} could not be synced (errno {Marshal.GetLastPInvokeError()})");
+                var error = Marshal.GetLastPInvokeError();
+                throw new IOException($"{folder} could not be synced (errno {error})", error);
             }
         }
         finally

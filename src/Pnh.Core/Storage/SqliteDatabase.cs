@@ -33,14 +33,16 @@ internal sealed class SqliteDatabase : IDisposable
     public bool InTransaction => raw.sqlite3_get_autocommit(_handle) == 0;
 
     /// <summary>The only connection that may write; creates the file with mode 0600 (SQLite gives its side files the same).</summary>
-    public static SqliteDatabase OpenWriter(string path)
+    /// <param name="path">The file.</param>
+    /// <param name="vfs">SQLite's name of a way to reach files; null = the usual one.</param>
+    public static SqliteDatabase OpenWriter(string path, string? vfs = null)
     {
         if (!File.Exists(path))
         {
             using var created = new FileStream(path, DataFolder.PrivateFile(FileMode.OpenOrCreate));
         }
 
-        var database = Open(path, raw.SQLITE_OPEN_READWRITE);
+        var database = Open(path, raw.SQLITE_OPEN_READWRITE, vfs);
         try
         {
             database.Execute("PRAGMA trusted_schema=OFF");
@@ -64,11 +66,19 @@ internal sealed class SqliteDatabase : IDisposable
     }
 
     /// <summary>A connection that cannot write; the writer must have opened the file before.</summary>
-    public static SqliteDatabase OpenReader(string path)
+    public static SqliteDatabase OpenReader(string path, string? vfs)
     {
-        var database = Open(path, raw.SQLITE_OPEN_READONLY);
-        database.Execute("PRAGMA cache_size=-16384");
-        return database;
+        var database = Open(path, raw.SQLITE_OPEN_READONLY, vfs);
+        try
+        {
+            database.Execute("PRAGMA cache_size=-16384");
+            return database;
+        }
+        catch
+        {
+            database.Dispose();
+            throw;
+        }
     }
 
     /// <summary>The prepared statement of a constant SQL text, prepared on first use.</summary>
@@ -149,11 +159,11 @@ internal sealed class SqliteDatabase : IDisposable
         }
     }
 
-    private static SqliteDatabase Open(string path, int access)
+    private static SqliteDatabase Open(string path, int access, string? vfs)
     {
         _ = NativeSqlite.Version;
         var flags = access | raw.SQLITE_OPEN_NOMUTEX | raw.SQLITE_OPEN_PRIVATECACHE;
-        var code = raw.sqlite3_open_v2(path, out var handle, flags, null);
+        var code = raw.sqlite3_open_v2(path, out var handle, flags, vfs);
         var database = new SqliteDatabase(handle, path);
         try
         {

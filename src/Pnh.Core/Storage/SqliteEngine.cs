@@ -3,6 +3,9 @@ namespace Pnh.Core.Storage;
 /// <summary>One database file with its writer and its readers.</summary>
 internal sealed class SqliteEngine : IAsyncDisposable
 {
+    // Keeps the index of the log in memory instead of a file beside it (https://sqlite.org/vfs.html#standard_unix_vfses): no other program can read along.
+    private const string WithoutSharedFile = "unix-excl";
+
     private bool _disposed;
 
     private SqliteEngine(SqliteWriter writer, SqliteReaders readers)
@@ -23,12 +26,13 @@ internal sealed class SqliteEngine : IAsyncDisposable
         string path, SqliteSchema schema, TimeProvider time, Action<TimeSpan>? onSync = null, Func<SqliteDatabase, bool>? tidy = null)
     {
         SqliteDatabase? database = null;
+        string? vfs = null;
         try
         {
-            database = SqliteDatabase.OpenWriter(path);
+            database = OpenWriter(path, ref vfs);
             schema.Apply(database);
             _ = database.TakePagesWritten();
-            database.Checkpoint();
+            MoveLog(database);
         }
         catch (Exception exception)
         {
@@ -37,14 +41,14 @@ internal sealed class SqliteEngine : IAsyncDisposable
             {
                 SqliteException fault => new DataFolderException(fault.Advice(), fault),
                 IOException or UnauthorizedAccessException => new DataFolderException(
-                    $"{path} cannot be created: {exception.Message.TrimEnd('.')}. Choose a data folder that the hub may write to.", exception),
+                    FileFault.Advice(exception, path) is { } advice ? advice + "." : $"{path} cannot be created: {exception.Message.TrimEnd('.')}. Choose a data folder that the hub may write to.", exception),
                 _ => exception,
             };
         }
 
         var writer = new SqliteWriter(database, time, onSync, tidy);
         writer.Start();
-        return new SqliteEngine(writer, new SqliteReaders(path));
+        return new SqliteEngine(writer, new SqliteReaders(path, vfs, writer.Close));
     }
 
     /// <summary>Readers first: closing the last connection is the writer's, which moves the log into the file.</summary>
@@ -58,5 +62,31 @@ internal sealed class SqliteEngine : IAsyncDisposable
 
         await Readers.DisposeAsync();
         await Writer.DisposeAsync();
+    }
+
+    /// <summary>A full disk has no room for the index of the log, 32 kB. What is in the file can be read all the same, and written when there is room.</summary>
+    private static SqliteDatabase OpenWriter(string path, ref string? vfs)
+    {
+        try
+        {
+            return SqliteDatabase.OpenWriter(path, vfs);
+        }
+        catch (SqliteException fault) when (fault.MayBeOfLogIndex && !OperatingSystem.IsWindows())
+        {
+            vfs = WithoutSharedFile;
+            return SqliteDatabase.OpenWriter(path, vfs);
+        }
+    }
+
+    private static void MoveLog(SqliteDatabase database)
+    {
+        try
+        {
+            database.Checkpoint();
+        }
+        catch (SqliteException fault) when (fault.Fault == SqliteFault.Unavailable)
+        {
+            // A full disk takes it later; what is in the log is read from there.
+        }
     }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Core.Devices;
 
 namespace Pnh.Core.Storage;
 
@@ -11,8 +12,13 @@ internal sealed class SqliteReaders : IAsyncDisposable
     private readonly SemaphoreSlim _free = new(Connections);
     private readonly ConcurrentBag<SqliteDatabase> _idle = [];
     private readonly string _path;
+    private readonly string? _vfs;
+    private readonly Action<StoreUnavailableException> _onDamage;
 
-    public SqliteReaders(string path) => _path = path;
+    /// <param name="path">The file, which the writer has opened.</param>
+    /// <param name="vfs">As the writer's.</param>
+    /// <param name="onDamage">Told when a read found the file damaged, on any thread.</param>
+    public SqliteReaders(string path, string? vfs, Action<StoreUnavailableException> onDamage) => (_path, _vfs, _onDamage) = (path, vfs, onDamage);
 
     /// <summary>Runs <paramref name="read"/> in one short read transaction on a pool thread (file reads block). Faults leave as StoreUnavailableException.</summary>
     public async Task<T> ReadAsync<TState, T>(TState state, Func<SqliteDatabase, TState, T> read, CancellationToken cancellationToken)
@@ -49,7 +55,7 @@ internal sealed class SqliteReaders : IAsyncDisposable
         SqliteDatabase? database = null;
         try
         {
-            database = _idle.TryTake(out var idle) ? idle : SqliteDatabase.OpenReader(_path);
+            database = _idle.TryTake(out var idle) ? idle : SqliteDatabase.OpenReader(_path, _vfs);
             database.Statement("BEGIN").Execute();
             var result = read(database, state);
             database.Statement("COMMIT").Execute();
@@ -60,12 +66,19 @@ internal sealed class SqliteReaders : IAsyncDisposable
         {
             // A fresh connection next time: this one's state is unknown.
             database?.Dispose();
-            if (exception is SqliteException { Fault: not SqliteFault.Work } fault)
+            if (exception is not SqliteException fault)
             {
-                throw fault.ToStoreUnavailable();
+                throw;
             }
 
-            throw;
+            // A read breaks no rule of the tables: without one that it names, the file is not ours any more.
+            var reason = fault.ToStoreUnavailable();
+            if (fault.Fault == SqliteFault.Damaged)
+            {
+                _onDamage(reason);
+            }
+
+            throw reason;
         }
     }
 }

@@ -92,7 +92,10 @@ internal sealed class SqliteStatement : IDisposable
 
     public int Int32(int column) => raw.sqlite3_column_int(_handle, column);
 
-    public DateTimeOffset Time(int column) => new(Int64(column), TimeSpan.Zero);
+    /// <summary>UTC ticks as a time; what is none was damaged, which SQLite does not notice within a value.</summary>
+    public DateTimeOffset Time(int column) => Int64(column) is >= 0 and var ticks && ticks <= DateTimeOffset.MaxValue.Ticks
+        ? new(ticks, TimeSpan.Zero)
+        : throw new SqliteException(raw.SQLITE_CORRUPT, "a time is out of range", _database.FilePath);
 
     /// <summary>Text or blob as it lies in SQLite's memory: valid until the next step.</summary>
     public ReadOnlySpan<byte> Bytes(int column) => raw.sqlite3_column_blob(_handle, column);

@@ -7,7 +7,7 @@ internal sealed partial class SqliteWriter
 {
     private void CommitGroup()
     {
-        Exception? fault = _damage;
+        Exception? fault = Volatile.Read(ref _damage);
         if (fault is null)
         {
             try
@@ -99,7 +99,7 @@ internal sealed partial class SqliteWriter
         var reason = fault is { Fault: not SqliteFault.Work } ? fault.ToStoreUnavailable() : exception;
         if (fault?.Fault == SqliteFault.Damaged)
         {
-            _damage = (StoreUnavailableException)reason;
+            Close((StoreUnavailableException)reason);
         }
 
         try
@@ -108,7 +108,7 @@ internal sealed partial class SqliteWriter
         }
         catch (SqliteException rollback)
         {
-            _damage ??= rollback.ToStoreUnavailable();
+            Close(rollback.ToStoreUnavailable());
         }
 
         return reason;

@@ -56,6 +56,9 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
     public bool IsDamaged => Volatile.Read(ref _damage) is not null;
 
+    /// <summary>Closes it for good, as a failed write does: somebody read what cannot be. Any thread.</summary>
+    public void Close(StoreUnavailableException damage) => Interlocked.CompareExchange(ref _damage, damage, null);
+
     /// <summary>Starts the thread.</summary>
     public void Start()
     {

@@ -93,7 +93,8 @@ internal sealed class ControlEndpoints
         if (Browsers.IsName(name))
         {
             context.Response.ContentType = "application/json";
-            return context.Response.WriteAsync(_browsers.Subscribe(name).ToJson(), context.RequestAborted);
+            BrowserSubscription subscription = context.Request.Query["service"] == "wns" ? _browsers.SubscribeToWindows(name) : _browsers.Subscribe(name);
+            return context.Response.WriteAsync(subscription.ToJson(), context.RequestAborted);
         }
 
         context.Response.StatusCode = StatusCodes.Status400BadRequest;

@@ -7,7 +7,7 @@ using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox.Hosting;
 
-/// <summary>What stands on the FCM port: FCM v1, Web Push as Chrome has it, OAuth's <c>/token</c>, and the sandbox's own addresses.</summary>
+/// <summary>What stands on the FCM port: FCM v1, Web Push as Chrome and Windows have it, OAuth's <c>/token</c>, and the sandbox's own addresses.</summary>
 internal sealed class GooglePort
 {
     private const string NotFoundPage =
@@ -41,7 +41,7 @@ internal sealed class GooglePort
             OAuthStandIn.Path when post => _oauth.HandleAsync(context),
             _ when post && FcmStandIn.ProjectOf(path) is { } project =>
                 SendAsync(context, (connection, leave) => _fcm.HandleAsync(context, project, connection, leave)),
-            _ when path.StartsWith(WebPushStandIn.Prefix, StringComparison.Ordinal) =>
+            _ when path == WebPushStandIn.WindowsPath || path.StartsWith(WebPushStandIn.Prefix, StringComparison.Ordinal) =>
                 SendAsync(context, (connection, leave) => _webPush.HandleAsync(context, connection, leave)),
             _ when path.StartsWith(ControlEndpoints.Prefix, StringComparison.Ordinal) => _control.HandleAsync(context),
             _ => NotFoundAsync(context),

@@ -51,6 +51,10 @@ internal sealed class Browsers
         return new BrowserSubscription(new Uri(Origin, WebPushStandIn.Prefix + IdOf(name)), browser.P256dh, browser.Auth);
     }
 
+    /// <summary>The same with an endpoint of Windows' push service.</summary>
+    public BrowserSubscription SubscribeToWindows(string name) =>
+        Subscribe(name) with { Endpoint = new Uri(Origin, $"{WebPushStandIn.WindowsPath}?token={Uri.EscapeDataString(IdOf(name))}") };
+
     /// <summary>Whose endpoint ends with this id; null when nobody's does.</summary>
     public string? NameOf(string id) =>
         id.IndexOf(':', StringComparison.Ordinal) is > 0 and int end && id[..end] is var name && IsName(name) && IdOf(name) == id ? name : null;

@@ -46,6 +46,14 @@ internal static class MessageCheck
         return bodyBytes > MaxBodyBytes ? WebPushReply.TooLarge : null;
     }
 
+    /// <summary>What Windows' push service wants besides: a policy that fits the TTL. Without one it means <c>no-cache</c>.</summary>
+    public static WebPushReply? CheckWindows(IHeaderDictionary headers)
+    {
+        string fits = long.Parse(headers["TTL"]!, CultureInfo.InvariantCulture) == 0 ? "no-cache" : "cache";
+        StringValues given = headers["X-WNS-Cache-Policy"];
+        return (given.Count == 0 ? "no-cache" : given.ToString()) == fits ? null : WebPushReply.Wrong("Ttl value conflicts with X-WNS-Cache-Policy.");
+    }
+
     private static bool IsSeconds(string text) =>
         text.Length is > 0 and <= 10 && text.All(char.IsAsciiDigit) && long.Parse(text, CultureInfo.InvariantCulture) <= MaxSeconds;
 

@@ -5,10 +5,13 @@ using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.WebPush;
 
-/// <summary>Chrome's push service: <c>POST /fcm/send/{name}:{mac}</c>. The order of its checks is the order of the README.</summary>
+/// <summary>
+/// Chrome's push service, <c>POST /fcm/send/{name}:{mac}</c>, and Windows', <c>POST /w/?token={name}:{mac}</c>. The order of their checks is the order of the README.
+/// </summary>
 internal sealed class WebPushStandIn
 {
     public const string Prefix = "/fcm/send/";
+    public const string WindowsPath = "/w/";
     private const int BodyBytesRead = 64 * 1024;
 
     private readonly TimeProvider _time;
@@ -33,7 +36,8 @@ internal sealed class WebPushStandIn
     {
         (WebPushReply reply, Script? script) = await DecideAsync(context.Request);
         leave();
-        await ScriptPlayer.AnswerAsync(script, context, connection, script?.Reason ?? ScriptPlayer.GoogleGoAway, reply.WriteAsync);
+        Func<HttpContext, Task> write = IsWindows(context.Request) ? one => WindowsReply.WriteAsync(one, reply, script) : reply.WriteAsync;
+        await ScriptPlayer.AnswerAsync(script, context, connection, script?.Reason ?? ScriptPlayer.GoogleGoAway, write);
     }
 
     private async Task<(WebPushReply Reply, Script? Script)> DecideAsync(HttpRequest request)
@@ -43,7 +47,7 @@ internal sealed class WebPushStandIn
             return (WebPushReply.OnlyPost, null);
         }
 
-        if (request.QueryString.HasValue || _browsers.NameOf(request.Path.Value![Prefix.Length..]) is not { } name)
+        if (IdIn(request) is not { } id || _browsers.NameOf(id) is not { } name)
         {
             return (WebPushReply.NoSubscription, null);
         }
@@ -54,8 +58,15 @@ internal sealed class WebPushStandIn
         }
 
         ReadOnlyMemory<byte> body = await request.ReadBodyAsync(BodyBytesRead);
-        return MessageCheck.Check(request.Headers, body.Length) is { } wrong ? (wrong, null) : await SendAsync(request, name, body);
+        WebPushReply? wrong = MessageCheck.Check(request.Headers, body.Length) ?? (IsWindows(request) ? MessageCheck.CheckWindows(request.Headers) : null);
+        return wrong is null ? await SendAsync(request, name, body) : (wrong, null);
     }
+
+    private static bool IsWindows(HttpRequest request) => request.Path.Value == WindowsPath;
+
+    private static string? IdIn(HttpRequest request) => IsWindows(request)
+        ? request.Query is { Count: 1 } query && query["token"] is [{ } token] ? token : null
+        : request.QueryString.HasValue ? null : request.Path.Value![Prefix.Length..];
 
     // RFC 8292 section 4.2: a subscription is bound to the key it was made with.
     private WebPushReply? Authorize(HttpRequest request)

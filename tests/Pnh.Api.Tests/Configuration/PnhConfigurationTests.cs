@@ -88,12 +88,12 @@ public sealed class PnhConfigurationTests
     public void Read_EnginesSet_GivesItAll()
     {
         var (options, errors) = Read(
-            ("Journal:Retention", "48:00:00"), ("Journal:SegmentBytes", "1048576"), ("Journal:MaxBytes", "10737418240"), ("Journal:OnDamage", "Quarantine"),
+            ("Journal:Retention", "48:00:00"), ("Journal:SegmentBytes", "1048576"), ("Journal:MaxBytes", "10737418240"), ("Journal:OnDamage", "Quarantine"), ("Journal:OnForeignRegistry", "accept"),
             ("Mailbox:Items", "10000"), ("Apps:a:ClientSend", "true"), ("Apps:b:ClientSend", "false"), ("Apps:c:Keys:0:Secret", Secret), ("Apps:c:Keys:0:Scopes", "send"));
 
         Assert.Empty(errors.All);
         Assert.Equal(
-            new JournalOptions { Retention = TimeSpan.FromDays(2), SegmentBytes = 1 << 20, MaxBytes = 10L << 30, OnDamage = DamagePolicy.Quarantine }, options.Journal);
+            new JournalOptions { Retention = TimeSpan.FromDays(2), SegmentBytes = 1 << 20, MaxBytes = 10L << 30, OnDamage = DamagePolicy.Quarantine, OnForeignRegistry = ForeignRegistryPolicy.Accept }, options.Journal);
         Assert.Equal(10_000, options.ToHubOptions().MailboxItems);
         Assert.Equal(["a"], options.ToHubOptions().SendingApps);
     }
@@ -116,13 +116,13 @@ public sealed class PnhConfigurationTests
     public void Read_EngineMistakes_ReportsAllAtOnceWithTheirPaths()
     {
         var (_, errors) = Read(
-            ("Journal:Retention", "00:00:00"), ("Journal:SegmentBytes", "1000"), ("Journal:MaxBytes", "1000000"), ("Journal:OnDamage", "ignore"), ("Journal:Engine", "x"),
+            ("Journal:Retention", "00:00:00"), ("Journal:SegmentBytes", "1000"), ("Journal:MaxBytes", "1000000"), ("Journal:OnDamage", "ignore"), ("Journal:OnForeignRegistry", "ignore"), ("Journal:Engine", "x"),
             ("Mailbox:Items", "10001"), ("Mailbox:Bytes", "1"), ("Apps:a:ClientSend", "yes"),
             ("Sockets:Linger", "02:00:00"), ("Sockets:QueueItems", "1"), ("Sockets:MaxTopics", "-1"), ("Sockets:HelloTimeout", "00:00:00"), ("Sockets:SweepInterval", "00:00:01"));
 
         Assert.Equal(
             [
-                "Apps:a:ClientSend", "Journal:Engine", "Journal:MaxBytes", "Journal:OnDamage", "Journal:Retention", "Journal:SegmentBytes", "Mailbox:Bytes", "Mailbox:Items",
+                "Apps:a:ClientSend", "Journal:Engine", "Journal:MaxBytes", "Journal:OnDamage", "Journal:OnForeignRegistry", "Journal:Retention", "Journal:SegmentBytes", "Mailbox:Bytes", "Mailbox:Items",
                 "Sockets:HelloTimeout", "Sockets:Linger", "Sockets:MaxTopics", "Sockets:QueueItems", "Sockets:SweepInterval",
             ],
             errors.All.Select(static error => error.Path["Pnh:".Length..]).Order(StringComparer.Ordinal));

@@ -74,7 +74,13 @@ public sealed class ConsoleStreamTests : ConsoleTestBase
     public async Task Stream_SessionOver_Ends()
     {
         var cookie = await SignInAsync();
-        Time.Advance(TimeSpan.FromHours(12) - TimeSpan.FromSeconds(1));
+        for (var quarter = 1; quarter < 48; quarter++)
+        {
+            Time.Advance(TimeSpan.FromMinutes(15));
+            (await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}")).Dispose();
+        }
+
+        Time.Advance(TimeSpan.FromMinutes(15) - TimeSpan.FromSeconds(1));
         using var stream = await OpenStreamAsync(cookie);
         await ReadEventAsync(stream);
         Time.Advance(TimeSpan.FromSeconds(1));
@@ -91,20 +97,6 @@ public sealed class ConsoleStreamTests : ConsoleTestBase
         Host.Hub.IsKeyRevoked = true;
         Time.Advance(TimeSpan.FromSeconds(1));
         await AssertEndsAsync(stream);
-    }
-
-    [Fact]
-    public async Task Stream_TenWrongKeysOfSomebodyElse_GoesOn()
-    {
-        using var stream = await OpenStreamAsync(null, ConsoleHost.AdminKey);
-        await ReadEventAsync(stream);
-        for (var i = 0; i < 10; i++)
-        {
-            (await SignInAsync($"wrong-{i}")).Dispose();
-        }
-
-        Time.Advance(TimeSpan.FromSeconds(1));
-        Assert.StartsWith("event: snapshot", await ReadEventAsync(stream), StringComparison.Ordinal);
     }
 
     private static async Task AssertEndsAsync(Stream stream)

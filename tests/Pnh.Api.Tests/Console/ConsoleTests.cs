@@ -140,26 +140,30 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Fact]
-    public async Task SignIn_TenWrongKeys_RefusesTheRightOneForAMinute()
+    public async Task SignIn_ManyWrongKeys_LockNobodyOut()
     {
-        for (var i = 0; i < 10; i++)
+        for (var i = 0; i < 30; i++)
         {
             (await SignInAsync($"wrong-{i}")).Dispose();
         }
 
-        using var locked = await SignInAsync(ConsoleHost.AdminKey);
-        Assert.Equal(HttpStatusCode.Unauthorized, locked.StatusCode);
-        Assert.Contains("ten wrong keys", await locked.Content.ReadAsStringAsync(), StringComparison.Ordinal);
-        Time.Advance(TimeSpan.FromSeconds(61));
         using var open = await SignInAsync(ConsoleHost.AdminKey);
         Assert.Equal(HttpStatusCode.SeeOther, open.StatusCode);
+        using var byKey = await SendAsync(HttpMethod.Post, "/console/token", key: ConsoleHost.AdminKey, body: "{}");
+        Assert.Equal(HttpStatusCode.OK, byKey.StatusCode);
     }
 
     [Fact]
     public async Task Session_AfterTwelveHours_IsOver()
     {
         var cookie = await SignInAsync();
-        Time.Advance(TimeSpan.FromHours(12) - TimeSpan.FromSeconds(1));
+        for (var quarter = 1; quarter < 48; quarter++)
+        {
+            Time.Advance(TimeSpan.FromMinutes(15));
+            (await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}")).Dispose();
+        }
+
+        Time.Advance(TimeSpan.FromMinutes(15) - TimeSpan.FromSeconds(1));
         using var late = await SendAsync(HttpMethod.Post, "/console/token", cookie, Origin, "{}");
         Assert.Equal(HttpStatusCode.OK, late.StatusCode);
         Time.Advance(TimeSpan.FromSeconds(2));
@@ -204,7 +208,8 @@ public sealed class ConsoleTests : ConsoleTestBase
         Assert.Equal(HttpStatusCode.OK, first.StatusCode);
         Assert.Equal("text/javascript", first.Content.Headers.ContentType!.MediaType);
         var policy = first.Headers.GetValues("Content-Security-Policy").Single();
-        Assert.StartsWith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws:", policy, StringComparison.Ordinal);
+        Assert.StartsWith("default-src 'none'; script-src 'self'; style-src 'self'; img-src", policy, StringComparison.Ordinal);
+        Assert.EndsWith($"connect-src 'self' ws://{Host.Address.Host}:{new Uri(Host.Hub.SocketUrl).Port}", policy, StringComparison.Ordinal);
         Assert.DoesNotContain("unsafe", policy, StringComparison.Ordinal);
 
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Host.Address, "/console/console.js"));

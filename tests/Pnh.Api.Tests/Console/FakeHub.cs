@@ -34,6 +34,8 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 
     public string SocketUrl { get; set; } = "ws://localhost:1/v1/socket";
 
+    public Uri? Socket => HasTabUser ? new Uri(SocketUrl) : null;
+
     public bool HasTabUser { get; set; } = true;
 
     public bool Fails { get; set; }

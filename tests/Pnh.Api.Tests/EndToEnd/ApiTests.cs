@@ -91,6 +91,19 @@ public sealed class ApiTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Explain_Topic_AnswersAPageOfItsMembersAndWhereToGoOn()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 101).Select(i => _hub.SendAsync("PUT", $"/v1/topics/hall/members/u{i:000}")));
+        var first = await _hub.SendAsync("POST", "/v1/events:explain", """{"to":{"topic":"hall"}}""");
+        var next = first.Json.GetProperty("next").GetString();
+        var last = await _hub.SendAsync("POST", $"/v1/events:explain?after={next}", """{"to":{"topic":"hall"}}""");
+
+        Assert.Equal((100, 101, "u099"), (first.Json.GetProperty("users").GetArrayLength(), first.Json.GetProperty("members").GetInt32(), next));
+        Assert.Equal("u100", Assert.Single(last.Json.GetProperty("users").EnumerateArray()).GetProperty("user").GetString());
+        Assert.False(last.Json.TryGetProperty("next", out _));
+    }
+
+    [Fact]
     public async Task Presence_OfConnectedUser_ListsSessionsAndKickEndsThem()
     {
         using var tab = await _hub.ConnectAsync("ada", "tab-1", "background");

@@ -9,6 +9,7 @@ namespace Pnh.Api.Tests.EndToEnd;
 internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
 {
     private volatile TaskCompletionSource _gate = Open();
+    private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _isFull;
     private readonly ConcurrentDictionary<string, byte> _waiting = new();
 
@@ -35,6 +36,11 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
         }
     }
 
+    /// <summary>Events whose ids begin so wait until <see cref="LetGo"/>, while all others pass.</summary>
+    internal string? Held { get; set; }
+
+    internal void LetGo() => _held.TrySetResult();
+
     public async ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
     {
         if (_isFull)
@@ -43,12 +49,14 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
         }
 
         _waiting[accepted.Id] = 0;
-        await _gate.Task;
+        await (Held is { } held && accepted.Id.StartsWith(held, StringComparison.Ordinal) ? _held.Task : _gate.Task);
         _waiting.TryRemove(accepted.Id, out _);
         return await journal.AppendAsync(accepted, cancellationToken);
     }
 
     public void Note(in Milestone milestone) => journal.Note(milestone);
+
+    public ValueTask FlushAsync(CancellationToken cancellationToken) => journal.FlushAsync(cancellationToken);
 
     public void Finish(string app, string id) => journal.Finish(app, id);
 

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.Problems;
@@ -31,27 +30,5 @@ public sealed class PeerGoneTests
         var line = await TestHub.EventuallyAsync(() => log.Lines.FirstOrDefault(static l => l.Category == typeof(ExceptionProblems).FullName), static l => l.Category is not null);
         Assert.Equal((LogLevel.Debug, null), (line.Level, line.Exception));
         Assert.DoesNotContain(log.Lines, static l => l.Level >= LogLevel.Warning);
-    }
-
-    private sealed class RecordedLog : ILoggerProvider
-    {
-        public ConcurrentQueue<(string Category, LogLevel Level, Exception? Exception)> Lines { get; } = new();
-
-        public ILogger CreateLogger(string categoryName) => new Category(this, categoryName);
-
-        public void Dispose()
-        {
-        }
-
-        private sealed class Category(RecordedLog log, string name) : ILogger
-        {
-            public IDisposable? BeginScope<TState>(TState state)
-                where TState : notnull => null;
-
-            public bool IsEnabled(LogLevel logLevel) => true;
-
-            public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-                log.Lines.Enqueue((name, logLevel, exception));
-        }
     }
 }

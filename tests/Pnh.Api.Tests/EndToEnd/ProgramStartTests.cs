@@ -40,6 +40,45 @@ public sealed class ProgramStartTests
         folder.Delete(recursive: true);
     }
 
+    [Theory]
+    [InlineData(0, "is not a PNH database")]
+    [InlineData(100, "registry.db is damaged")]
+    [InlineData(4_096, "registry.db is damaged")]
+    public async Task Start_RegistryIsDamaged_IsOneLineAndExitCode1(int from, string words)
+    {
+        var folder = Directory.CreateTempSubdirectory("pnh-");
+        await using (var hub = await TestHub.StartAsync(folder.FullName))
+        {
+            Assert.Equal(201, (await hub.SendAsync("PUT", "/v1/users/u/devices/d", """{"platform":"web"}""")).Status);
+        }
+
+        var registry = Path.Combine(folder.FullName, "registry.db");
+        var bytes = await File.ReadAllBytesAsync(registry);
+        bytes.AsSpan(from).Fill(0xA5);
+        await File.WriteAllBytesAsync(registry, bytes);
+        var (code, lines) = await ProgramRun.RunAsync(TestHub.Tokens(folder.FullName), ("TZ", "UTC"));
+
+        Assert.Equal(1, code);
+        Assert.Contains(words, Assert.Single(lines), StringComparison.Ordinal);
+        folder.Delete(recursive: true);
+    }
+
+    [Fact]
+    public async Task Start_OthersMayWriteTheDataFolder_IsOneLineAndExitCode1()
+    {
+        var folder = Directory.CreateTempSubdirectory("pnh-");
+        if (!OperatingSystem.IsWindows())
+        {
+            File.SetUnixFileMode(folder.FullName, (UnixFileMode)0b111_111_111);
+        }
+
+        var (code, lines) = await ProgramRun.RunAsync(TestHub.Tokens(folder.FullName), ("TZ", "UTC"));
+
+        Assert.Equal(1, code);
+        Assert.Contains("chmod 700", Assert.Single(lines), StringComparison.Ordinal);
+        folder.Delete(recursive: true);
+    }
+
     /// <summary>What the hub says up to a text; then it is ended.</summary>
     private static async Task<string> StartAsync(string folder, string? zones, string until, params string[] configuration)
     {

@@ -6,13 +6,13 @@ namespace Pnh.Api.Tests.EndToEnd;
 public sealed class ProviderFaultTests
 {
     private const string Token = "ab12";
+    private const string Call = """{"to":{"user":"bob"},"class":"call","ttl":20,"notification":{"title":"Hi"}}""";
     private const string Event = """{"to":{"user":"bob"},"class":"call","ttl":60,"notification":{"title":"Hi"}}""";
 
     [Theory]
     [InlineData(ScriptKind.Unavailable, "unavailable")]
     [InlineData(ScriptKind.Broken, "unavailable")]
     [InlineData(ScriptKind.Throttled, "throttled")]
-    [InlineData(ScriptKind.Reset, "unavailable")]
     public async Task Provider_FailsThenHeals_DeliversOnceAfterARetry(ScriptKind kind, string status)
     {
         await using var hub = await StartAsync();
@@ -25,6 +25,35 @@ public sealed class ProviderFaultTests
         Assert.True(EventFlowTests.Metric(hub, $"pnh_deliveries_total{{channel=\"apns\",class=\"call\",status=\"{status}\"}}") > 0);
         await TestHub.EventuallyAsync(
             () => EventFlowTests.Metric(hub, "pnh_deliveries_total{channel=\"apns\",class=\"call\",status=\"accepted\"}"), static v => v == 1);
+    }
+
+    [Fact]
+    public async Task Provider_CutsTheStreamOfACall_RingsOnceAndTheFeedSaysSoAtOnce()
+    {
+        await using var hub = await StartAsync();
+        hub.Host.Start.Sandbox!.Scripts.Set(Token, new Script(ScriptKind.Reset) { Delivered = true });
+
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Call)).Status);
+
+        var lines = await FeedAsync(hub, "unconfirmed");
+        Assert.Contains("\"state\":\"unanswered\",\"reason\":\"connection-lost\",\"channel\":\"apns\"", lines, StringComparison.Ordinal);
+        Assert.Contains("\"state\":\"unconfirmed\",\"reason\":\"connection-lost\",\"channel\":\"apns\"", lines, StringComparison.Ordinal);
+        Assert.Single(hub.Host.Start.Sandbox!.Phones.Find(Token)!.LockScreen);
+        await TestHub.EventuallyAsync(
+            () => EventFlowTests.Metric(hub, "pnh_deliveries_total{channel=\"apns\",class=\"call\",status=\"unconfirmed\"}"), static v => v == 1);
+    }
+
+    [Fact]
+    public async Task Provider_RefusesTheAccount_TheFeedSaysAtOnceThatTheCallIsHeld()
+    {
+        await using var hub = await StartAsync();
+        hub.Host.Start.Sandbox!.Scripts.Set(Token, new Script(ScriptKind.Answer) { Reason = "InvalidProviderToken" });
+
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Call)).Status);
+
+        var lines = await FeedAsync(hub, "held");
+        Assert.Contains("\"state\":\"held\",\"reason\":\"InvalidProviderToken\",\"channel\":\"apns\"", lines, StringComparison.Ordinal);
+        Assert.DoesNotContain("nextAttemptAt", lines, StringComparison.Ordinal); // a look in 30 s is past its end
     }
 
     [Fact]
@@ -80,6 +109,20 @@ public sealed class ProviderFaultTests
         }
     }
 
+    private static async Task<string> FeedAsync(TestHub hub, string state)
+    {
+        while (true)
+        {
+            var lines = (await hub.SendAsync("GET", "/v1/feed?follow=false")).Body;
+            if (lines.Contains($"\"state\":\"{state}\"", StringComparison.Ordinal))
+            {
+                return lines;
+            }
+
+            await Task.Delay(20);
+        }
+    }
+
     private static Script? Fault(int phone) => (phone % 10) switch
     {
         0 => new Script(ScriptKind.Bad),
@@ -93,7 +136,7 @@ public sealed class ProviderFaultTests
     };
 
     private static double Settled(TestHub hub) =>
-        new[] { "acked", "accepted", "expired", "withdrawn", "suppressed", "failed" }.Sum(state => Ledger(hub, state));
+        new[] { "acked", "accepted", "expired", "withdrawn", "suppressed", "failed", "unconfirmed" }.Sum(state => Ledger(hub, state));
 
     private static double Ledger(TestHub hub, string state) =>
         EventFlowTests.Metric(hub, $"pnh_ledger_settled_total{{app=\"demo\",class=\"message\",state=\"{state}\"}}");

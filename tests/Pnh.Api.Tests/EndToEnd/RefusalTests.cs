@@ -3,6 +3,7 @@ using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Ingest;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Shards;
 using Pnh.TestKit;
@@ -88,6 +89,15 @@ public sealed class RefusalTests
         await using var hub = await StartAsync(transport, time);
         var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
 
+        // With few events inside nothing is refused.
+        for (var i = 0; i < 20; i++)
+        {
+            Overload(shedder, time);
+        }
+
+        Assert.Equal(0, await RefusedAsync(hub, Transient));
+        var crowd = Crowd(hub);
+
         // Each window of overload refuses more of the connections, in the end this one too.
         Answer refused;
         var windows = 0;
@@ -105,6 +115,8 @@ public sealed class RefusalTests
         {
             Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Call)).Status);
         }
+
+        await crowd.LeaveAsync();
     }
 
     [Theory]
@@ -115,6 +127,7 @@ public sealed class RefusalTests
         var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
         await using var hub = await StartAsync(transport, time);
         var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
+        var crowd = Crowd(hub);
 
         // Until all of this connection's is refused, bulk like transient (whose answers tell the shedder nothing), and so no message yet.
         var windows = 0;
@@ -128,6 +141,7 @@ public sealed class RefusalTests
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"bulk":1,"class":"bulk"}}"""));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"class":"message","data":"transient"}"""));
         Assert.NotEqual(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"call":"call"},"class":"bulk"}"""));
+        await crowd.LeaveAsync();
     }
 
     [Theory]
@@ -209,6 +223,31 @@ public sealed class RefusalTests
 
         Assert.Equal(Limits.DevicesPerUser, import.Lines[^1].GetProperty("imported").GetInt32());
         Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
+    }
+
+    // As many events as the hub takes whatever the clocks say; they stay inside until they are told to leave.
+    private static Inside Crowd(TestHub hub)
+    {
+        var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
+        var intake = hub.Host.Services.GetRequiredService<EventIntake>();
+        journal.Held = "crowd-";
+        var events = new Task<AcceptResult>[64];
+        for (var i = 0; i < events.Length; i++)
+        {
+            var body = $$"""{"id":"crowd-{{i}}","to":{"user":"ada"},"class":"call"}""";
+            events[i] = intake.AcceptAsync(intake.Read("demo", Encoding.UTF8.GetBytes(body), null, out _)!).AsTask();
+        }
+
+        return new Inside(journal, events);
+    }
+
+    private sealed record Inside(GatedJournal Journal, Task<AcceptResult>[] Events)
+    {
+        public async Task LeaveAsync()
+        {
+            Journal.LetGo();
+            Assert.All(await Task.WhenAll(Events), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        }
     }
 
     // How many of 20 are refused; the others are taken.

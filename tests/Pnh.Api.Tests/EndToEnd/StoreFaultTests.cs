@@ -1,10 +1,12 @@
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Configuration;
+using Pnh.Core.Devices;
 using Pnh.Core.Journal;
 using Pnh.Core.Journal.Segments;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
-/// <summary>A disk that fails to sync: the journal closes itself, and that can be seen and is repaired by a restart.</summary>
+/// <summary>A disk that fails, is full, or has lost pages: what that shows in answers, health and metrics.</summary>
 public sealed class StoreFaultTests
 {
     [Fact]
@@ -37,6 +39,72 @@ public sealed class StoreFaultTests
         }
     }
 
+    [Fact]
+    public async Task FullDisk_WhatIsKnownIsAnsweredAndReadinessComesBackByItself()
+    {
+        FailingFolder? folder = null;
+        await using var hub = await TestHub.StartAsync(
+            null, null, null, [], services => services.AddSingleton(provider => SegmentJournal.Open(
+                folder = new FailingFolder(DiskFolder.At(Path.Combine(provider.GetRequiredService<PnhOptions>().Data, "journal"))), TimeProvider.System, null)));
+        const string Known = """{"id":"e1","to":{"user":"eve"},"data":1}""";
+        await hub.SendAsync("PUT", "/v1/users/eve/devices/tab", """{"platform":"web"}""");
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Known)).Status);
+
+        folder!.IsFull = true;
+        Assert.Equal((503, 200, 503), await StateAsync(hub));
+        Assert.StartsWith("not ready: No space left for the journal", (await hub.SendAsync("GET", "/readyz")).Body, StringComparison.Ordinal);
+        var again = await hub.SendAsync("POST", "/v1/events", Known);
+        Assert.Equal(202, again.Status);
+        Assert.Contains("\"duplicate\":true", again.Body, StringComparison.Ordinal);
+        Assert.Equal(200, (await hub.SendAsync("GET", "/v1/events/e1")).Status);
+        Assert.Contains("e1", (await hub.SendAsync("GET", "/v1/inbox?device=tab", credential: hub.ClientToken("eve"))).Body, StringComparison.Ordinal);
+
+        folder.IsFull = false;
+        await TestHub.EventuallyAsync(() => EventFlowTests.Metric(hub, "pnh_ready"), static ready => ready == 1);
+        Assert.Equal((202, 200, 200), await StateAsync(hub));
+    }
+
+    [Fact]
+    public async Task RegistryFoundDamagedByARead_IsNeitherReadyNorHealthy()
+    {
+        // An app of its own: a demo would read its user's devices before it starts.
+        string[] app = [$"--Pnh:Apps:shop:Keys:0:Secret={TestHub.ConfiguredKey}", "--Pnh:Apps:shop:Keys:0:Scopes=send read"];
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        await using (var hub = await TestHub.StartAsync(data, configuration: app))
+        {
+            var devices = hub.Host.Services.GetRequiredService<IDeviceStore>();
+            await Task.WhenAll(Enumerable.Range(0, 500).Select(n => devices.PutDeviceAsync(
+                new UserKey("shop", $"damaged-{n}"), new Device { Id = "tab", Platform = Platform.Web, RegisteredAt = DateTimeOffset.UnixEpoch }, CancellationToken.None)));
+        }
+
+        DamagePagesWith(Path.Combine(data, "registry.db"), "damaged-35"u8);
+        await using (var hub = await TestHub.StartAsync(data, configuration: app))
+        {
+            Assert.Equal((0, 0, 1), Metrics(hub));
+
+            Assert.Equal(503, (await hub.SendAsync("GET", "/v1/users/damaged-355")).Status);
+            Assert.Equal((503, 503), ((await hub.SendAsync("GET", "/healthz")).Status, (await hub.SendAsync("GET", "/readyz")).Status));
+            Assert.Equal((0, 1, 0), Metrics(hub));
+        }
+
+        Directory.Delete(data, recursive: true);
+    }
+
+    private static void DamagePagesWith(string file, ReadOnlySpan<byte> words)
+    {
+        const int Page = 4_096;
+        var bytes = File.ReadAllBytes(file);
+        for (var page = Page; page < bytes.Length; page += Page)
+        {
+            if (bytes.AsSpan(page, Page).IndexOf(words) >= 0)
+            {
+                bytes.AsSpan(page, Page).Fill(0xA5);
+            }
+        }
+
+        File.WriteAllBytes(file, bytes);
+    }
+
     private static async Task<(int Accept, int Health, int Ready)> StateAsync(TestHub hub) => (
         (await hub.SendAsync("POST", "/v1/events", """{"to":{"user":"nobody"}}""")).Status,
         (await hub.SendAsync("GET", "/healthz", operations: true)).Status,
@@ -50,6 +118,14 @@ public sealed class StoreFaultTests
     private sealed class FailingFolder(IJournalFolder inner) : IJournalFolder
     {
         private volatile bool _isFailing;
+        private volatile bool _isFull;
+
+        /// <summary>Nothing more is written.</summary>
+        public bool IsFull
+        {
+            get => _isFull;
+            set => _isFull = value;
+        }
 
         public bool IsFailing
         {
@@ -78,7 +154,15 @@ public sealed class StoreFaultTests
 
         public int Read(Span<byte> into, long offset) => inner.Read(into, offset);
 
-        public void Write(ReadOnlySpan<byte> bytes, long offset) => inner.Write(bytes, offset);
+        public void Write(ReadOnlySpan<byte> bytes, long offset)
+        {
+            if (folder.IsFull)
+            {
+                throw new IOException("No space left on device", 28);
+            }
+
+            inner.Write(bytes, offset);
+        }
 
         public void Sync()
         {

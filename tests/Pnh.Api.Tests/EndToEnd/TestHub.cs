@@ -46,8 +46,16 @@ internal sealed class TestHub : IAsyncDisposable
         using var patience = new CancellationTokenSource(Patience);
         var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Configure, patience.Token, channels ?? []);
         Assert.True(host is not null, string.Join(' ', errors.All));
-        await host.StartAsync(patience.Token);
-        return new TestHub(host, data, folder is null);
+        try
+        {
+            await host.StartAsync(patience.Token);
+            return new TestHub(host, data, folder is null);
+        }
+        catch
+        {
+            await host.DisposeAsync(); // else it holds the folder
+            throw;
+        }
 
         void Configure(WebApplicationBuilder builder)
         {

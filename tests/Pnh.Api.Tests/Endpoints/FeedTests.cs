@@ -49,6 +49,8 @@ public sealed class FeedTests : IAsyncLifetime
         _journal.Feed("demo", Of("e-3", MilestoneKind.Withdrawn) with { Reason = "answered", User = "ada" });
         _journal.Feed("demo", address: new AddressNote("demo", "ada", "phone", "fcm", "dead", "UNREGISTERED", Noon));
         _journal.Feed("demo", address: new AddressNote("demo", "bob", "phone", "apns", "moved", null, Noon));
+        _journal.Feed("demo", Of("e-4", MilestoneKind.Held) with { User = "ada", Device = "phone", Reason = "breaker-open", Channel = "apns", NextAttemptAt = Noon });
+        _journal.Feed("demo", Of("e-5", MilestoneKind.Unanswered) with { User = "ada", Device = "phone", Reason = "timeout", Channel = "apns" });
 
         using var answer = await _reader.GetAsync("/v1/feed?follow=false");
 
@@ -60,6 +62,8 @@ public sealed class FeedTests : IAsyncLifetime
             {"cursor":"4","type":"withdrawn","id":"e-3","user":"ada","class":"call","reason":"answered","at":"2026-01-01T12:00:00+00:00"}
             {"cursor":"5","type":"address","user":"ada","device":"phone","channel":"fcm","health":"dead","reason":"UNREGISTERED","at":"2026-01-01T12:00:00+00:00"}
             {"cursor":"6","type":"address","user":"bob","device":"phone","channel":"apns","health":"moved","at":"2026-01-01T12:00:00+00:00"}
+            {"cursor":"7","type":"delivery","id":"e-4","user":"ada","device":"phone","class":"call","state":"held","reason":"breaker-open","channel":"apns","nextAttemptAt":"2026-01-01T12:00:00+00:00","at":"2026-01-01T12:00:00+00:00"}
+            {"cursor":"8","type":"delivery","id":"e-5","user":"ada","device":"phone","class":"call","state":"unanswered","reason":"timeout","channel":"apns","at":"2026-01-01T12:00:00+00:00"}
 
             """,
             await answer.Content.ReadAsStringAsync(),

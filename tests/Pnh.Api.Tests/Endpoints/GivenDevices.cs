@@ -15,6 +15,14 @@ internal sealed class GivenDevices : IDeviceStore
 
     public IAsyncEnumerable<string> GetMembersAsync(string app, string topic, CancellationToken cancellationToken) => Members(cancellationToken);
 
+    public ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
+    public ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
+    public ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) => throw new NotSupportedException();
+
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => Export(cancellationToken);
 
     public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken) => throw new NotSupportedException();

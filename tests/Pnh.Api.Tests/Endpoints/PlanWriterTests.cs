@@ -15,19 +15,11 @@ public sealed class PlanWriterTests
         var accepted = reader.Read("""{"to":{"topic":"t"}}"""u8.ToArray(), new EventOrigin("demo", DateTimeOffset.UnixEpoch, 0), [])!;
         var output = new CountingPipe();
 
-        await PlanWriter.WriteAsync(output, accepted, Users(5_000));
+        var users = Enumerable.Range(0, 5_000).Select(static i => new UserPlan($"user-{i}", [])).ToArray();
+        await PlanWriter.WriteAsync(output, accepted, new EventPlan(users, null, null), CancellationToken.None);
 
         Assert.InRange(output.Written, 200_000, 1_000_000);
         Assert.InRange(output.LargestPiece, 1, 32 * 1024);
-    }
-
-    private static async IAsyncEnumerable<UserPlan> Users(int count)
-    {
-        for (var i = 0; i < count; i++)
-        {
-            await Task.CompletedTask;
-            yield return new UserPlan($"user-{i}", []);
-        }
     }
 
     private sealed class CountingPipe : PipeWriter

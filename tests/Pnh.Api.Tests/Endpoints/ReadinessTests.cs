@@ -13,7 +13,7 @@ public sealed class ReadinessTests
     {
         var damaged = false;
         var readiness = new Readiness(("registry", "registry.db", static () => false), ("journal", "journal", () => damaged)) { IsReady = true };
-        await using var host = await ApiHost.StartAsync(app => app.MapOperations(readiness, new MetricRegistry()));
+        await using var host = await ApiHost.StartAsync(app => app.MapOperations(readiness, new MetricRegistry(), static _ => true));
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(20));
         using var client = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
         Assert.Equal(((200, "ok\n"), (200, "ok\n")), (await GetAsync("healthz"), await GetAsync("readyz")));

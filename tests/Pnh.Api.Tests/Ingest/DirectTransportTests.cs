@@ -153,13 +153,14 @@ public sealed class DirectTransportTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData(Transient, 202)]
-    [InlineData($"[{Transient}]", 207)]
-    [InlineData("", 400)]
-    public async Task Body_BehindMegabytesOfBlanks_IsTaken(string body, int status)
+    [InlineData(Transient, 60_000, 202)]
+    [InlineData($"[{Transient}]", 60_000, 207)]
+    [InlineData("", 60_000, 400)]
+    [InlineData(Transient, 3 * 1024 * 1024, 413)]
+    public async Task Body_BehindBlanks_IsTakenUpToABound(string body, int count, int status)
     {
         using var client = await RawClient.ConnectAsync(Port);
-        var blanks = new string('\n', 3 * 1024 * 1024);
+        var blanks = new string('\n', count);
         var last = body.Length == 0 ? "" : $"{body.Length:x}\r\n{body}\r\n";
         await client.SendAsync(
             $"POST /v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {_hub.Key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"

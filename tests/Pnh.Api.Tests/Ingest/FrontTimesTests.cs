@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Sockets;
@@ -21,6 +22,8 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     private readonly TaskCompletionSource<LoopSocket> _upgraded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _secret = "";
 
+    private static PnhOptions Options { get; } = new() { Data = "/" };
+
     private int Port => ((IPEndPoint)_listener.EndPoint).Port;
 
     public async Task InitializeAsync()
@@ -28,9 +31,11 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
         var (secret, key) = PublisherKey.Create("demo", Scope.Send);
         _secret = secret;
         var parts = new FrontParts(null!, new PublisherKeys([key]), null!, Accept, _time, NullLogger<HttpFront>.Instance);
-        var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
+        var transport = new DirectTransport(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
+
+    private ConnectionBudgets Budgets() => new(Options, _time, NullLogger<ConnectionBudget>.Instance);
 
     public async Task DisposeAsync() => await _listener.DisposeAsync();
 
@@ -48,6 +53,25 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
 
         Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);
         Assert.Contains("\"code\":\"request-timeout\"", answer, StringComparison.Ordinal);
+    }
+
+    /// <summary>A mean over the whole body would wait for three minutes.</summary>
+    [Fact]
+    public async Task Body_FastForLongThenNothing_Is408AfterAWindow()
+    {
+        using var client = await RawClient.ConnectAsync(Port);
+        await client.SendAsync(
+            $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_secret}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{new string(' ', 50_000)}");
+        var answer = client.ReceiveAllAsync();
+        var seconds = 0;
+        while (await Task.WhenAny(answer, Task.Delay(20)) != answer)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            Assert.InRange(++seconds, 1, 60);
+            await TurnAsync();
+        }
+
+        Assert.StartsWith("HTTP/1.1 408 ", await answer, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -90,7 +114,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     public async Task Bind_PortTaken_SaysSo()
     {
         var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, _time, NullLogger<HttpFront>.Instance);
-        var transport = new DirectTransport(_loops, parts, new PnhOptions { Data = "/" }, NullLoggerFactory.Instance);
+        var transport = new DirectTransport(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
 
         await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));
     }

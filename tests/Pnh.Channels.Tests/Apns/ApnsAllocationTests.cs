@@ -36,7 +36,7 @@ public sealed class ApnsAllocationTests
         var (client, server) = await Http2Peer.StreamsAsync();
         var answering = Task.Run(() => FrugalServer.AnswerAllAsync(
             server, static (output, stream) => output.AppendFrame(FrameType.Headers, FrameFlags.EndHeaders | FrameFlags.EndStreamOrAck, stream, Ok)));
-        var services = TestServices.For(dialled.Address, TimeProvider.System, new ConnectionTransports(new Beside(client), static _ => true));
+        var services = TestServices.For(dialled.Address, TimeProvider.System, new ConnectionTransports(new Beside(client), static _ => true, TimeProvider.System));
         using var identity = new ApnsCredential("TEAM123456", "KEY1234567", ECDsa.Create(ECCurve.NamedCurves.nistP256), TimeProvider.System);
         var account = new ApnsAccount(
             "demo/0", "demo", "com.example", ApnsAccounts.Production, dialled.Address, identity, 1, new DevicePace(0, TimeProvider.System), new ConfigurationStop(TimeProvider.System));

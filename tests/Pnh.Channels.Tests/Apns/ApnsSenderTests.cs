@@ -99,7 +99,7 @@ public class ApnsSenderTests
     [Theory]
     [InlineData("token", 4096)]
     [InlineData("voipToken", 5120)]
-    public async Task SendAsync_PayloadAtAndOverTheLimit_OnlyTheFirstIsSent(string kind, int limit)
+    public async Task SendAsync_PayloadAtAndOverTheLimit_TheSecondIsAWakeUp(string kind, int limit)
     {
         await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200));
         Event WithBody(int characters) => Sample.Event(apns.Time, EventClass.Call, new Notification { Body = new string('x', characters) });
@@ -107,10 +107,34 @@ public class ApnsSenderTests
         var empty = apns.Server.Requests[0].Body.Length;
 
         Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(WithBody(limit - empty), kind)).Status);
-        var refused = await apns.SendAsync(WithBody(limit - empty + 1), kind);
+        var cut = await apns.SendAsync(WithBody(limit - empty + 1), kind);
 
-        Assert.Equal((DeliveryStatus.Rejected, "payload-too-large"), (refused.Status, refused.Reason));
+        Assert.Equal((DeliveryStatus.Accepted, FetchPush.Reason), (cut.Status, cut.Reason));
         Assert.Equal(limit, apns.Server.Requests[1].Body.Length);
+        Assert.DoesNotContain("pnh-fetch", apns.Server.Requests[1].Text, StringComparison.Ordinal);
+        Assert.InRange(apns.Server.Requests[2].Body.Length, limit - 10, limit);
+        Assert.Contains("""x…"}""", apns.Server.Requests[2].Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task SendAsync_TooManyTokenUpdates_OnceMoreOnTheNextConnection()
+    {
+        await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(429, """{"reason":"TooManyProviderTokenUpdates"}""") : new Reply(200));
+
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(apns.Time))).Status);
+
+        Assert.Equal(2, apns.Server.Requests.Select(request => request.Connection).Distinct().Count());
+        Assert.Single(apns.Server.Requests.Select(request => request.Headers["authorization"]).Distinct());
+    }
+
+    [Fact]
+    public async Task SendAsync_TooManyTokenUpdatesOnTheNextConnectionToo_TwentyMinutes()
+    {
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(429, """{"reason":"TooManyProviderTokenUpdates"}"""));
+
+        var result = await apns.SendAsync(Sample.Event(apns.Time));
+
+        Assert.Equal((DeliveryStatus.Unavailable, "TooManyProviderTokenUpdates", TimeSpan.FromMinutes(20)), (result.Status, result.Reason, result.RetryAfter!.Value));
         Assert.Equal(2, apns.Server.Requests.Count);
     }
 
@@ -226,12 +250,21 @@ public class ApnsSenderTests
     }
 
     [Fact]
-    public async Task SendAsync_CallersCancellation_Thrown()
+    public async Task SendAsync_CallerStopsWithTheRequestOnItsWay_UnknownAndNotThrown()
     {
         var never = new TaskCompletionSource();
         await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200, Gate: never.Task));
-        using var stop = new CancellationTokenSource(TimeSpan.FromMilliseconds(300));
+        using var stop = new CancellationTokenSource();
         var delivery = Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address());
+        var send = apns.Sender.SendAsync(delivery, stop.Token).AsTask();
+        while (apns.Server.Requests.Count == 0)
+        {
+            await Task.Delay(5);
+        }
+
+        await stop.CancelAsync();
+        var result = await send.WaitAsync(Sample.Limit);
+        Assert.Equal((DeliveryStatus.Unavailable, "stopped", true, null), (result.Status, result.Reason, result.IsUnknown, result.Late));
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => apns.Sender.SendAsync(delivery, stop.Token).AsTask().WaitAsync(Sample.Limit));
     }

@@ -37,6 +37,8 @@ internal sealed class FcmFixture : IAsyncDisposable
 
     public IPushSender Sender { get; }
 
+    public IPushChannel Channel => _host.Channel("fcm");
+
     /// <summary>A token per request, numbered: <c>access-0</c>, <c>access-1</c>, …</summary>
     public static Reply Grant(int n, int seconds = 3600) =>
         new(200, $$"""{"access_token":"access-{{n}}","expires_in":{{seconds}},"token_type":"Bearer"}""");

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Channels.Http;
 using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Deliveries;
@@ -90,7 +91,7 @@ public class FcmSenderTests
         await fcm.SendAsync(accepted);
 
         var message = Message(Assert.Single(fcm.Server.Requests));
-        Assert.Equal("""{"priority":"HIGH","ttl":"5s","notification":{"channel_id":"news"}}""", Normal(message.GetProperty("android")));
+        Assert.Equal("""{"priority":"HIGH","notification":{"tag":"event-1","channel_id":"news"},"ttl":"5s"}""", Normal(message.GetProperty("android")));
         Assert.Equal("""{"title":"Grace"}""", message.GetProperty("notification").GetRawText());
         Assert.Equal("1", message.GetProperty("data").GetProperty("own").GetString());
         Assert.Equal("event-1", message.GetProperty("data").GetProperty("pnh-id").GetString());
@@ -114,7 +115,7 @@ public class FcmSenderTests
     }
 
     [Fact]
-    public async Task SendAsync_PayloadAtAndOverTheLimit_OnlyTheFirstIsSent()
+    public async Task SendAsync_PayloadAtAndOverTheLimit_TheSecondIsAWakeUp()
     {
         await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
 
@@ -124,8 +125,45 @@ public class FcmSenderTests
         var over = await fcm.SendAsync(Sample.Event(fcm.Time, notification: new Notification { Body = new string('x', rest - 1) + "ü" }));
 
         Assert.Equal(DeliveryStatus.Accepted, fits.Status);
-        Assert.Equal((DeliveryStatus.Rejected, "payload-too-large"), (over.Status, over.Reason));
-        Assert.Single(fcm.Server.Requests);
+        Assert.Equal((DeliveryStatus.Accepted, FetchPush.Reason), (over.Status, over.Reason));
+        Assert.Null(fits.Reason);
+        Assert.EndsWith("x…", Message(fcm.Server.Requests[1]).GetProperty("notification").GetProperty("body").GetString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task SendAsync_DataTooLarge_TextsIdAndFetch()
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello, data: $"\"{new string('d', 4100)}\""));
+        await fcm.SendAsync(Sample.Event(fcm.Time, data: $"\"{new string('d', 4100)}\"", id: "event-2"));
+
+        Assert.Equal((DeliveryStatus.Accepted, "wake-up:payload-too-large"), (result.Status, result.Reason));
+        var message = Message(fcm.Server.Requests[0]);
+        Assert.Equal("""{"pnh-id":"event-1","pnh-class":"message","pnh-fetch":"true"}""", message.GetProperty("data").GetRawText());
+        Assert.Equal("Grace", message.GetProperty("notification").GetProperty("title").GetString());
+        Assert.Equal("""{"pnh-id":"event-2","pnh-class":"message","pnh-fetch":"true"}""", Message(fcm.Server.Requests[1]).GetProperty("data").GetRawText());
+    }
+
+    [Theory]
+    [InlineData("""{"badge":3}""", "NORMAL")]
+    [InlineData("""{"badge":3,"title":"Grace"}""", "HIGH")]
+    [InlineData("""{"sound":"default"}""", "HIGH")]
+    public async Task SendAsync_NotificationOfABadgeOnly_WakesNobody(string notification, string priority)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+        using var json = System.Text.Json.JsonDocument.Parse(notification);
+        var members = json.RootElement;
+        var shown = new Notification
+        {
+            Badge = members.TryGetProperty("badge", out var badge) ? badge.GetInt32() : null,
+            Title = members.TryGetProperty("title", out var title) ? title.GetString() : null,
+            Sound = members.TryGetProperty("sound", out var sound) ? sound.GetString() : null,
+        };
+
+        await fcm.SendAsync(Sample.Event(fcm.Time, notification: shown));
+
+        Assert.Equal(priority, Message(Assert.Single(fcm.Server.Requests)).GetProperty("android").GetProperty("priority").GetString());
     }
 
     [Theory]
@@ -189,16 +227,41 @@ public class FcmSenderTests
     }
 
     [Fact]
-    public async Task SendAsync_AlwaysUnauthorized_MisconfiguredWithoutAStormOfTokens()
+    public async Task SendAsync_AlwaysUnauthorized_TenSecondsThenMisconfiguredWithoutAStormOfTokens()
     {
-        await using var fcm = await FcmFixture.StartAsync((_, _) => new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}"""));
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync((_, _) => new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}"""), time: time);
 
-        for (var i = 0; i < 5; i++)
+        for (var i = 0; i < 3; i++)
         {
-            var result = await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello, id: $"event-{i}"));
-            Assert.Equal((DeliveryStatus.Misconfigured, "UNAUTHENTICATED"), (result.Status, result.Reason));
+            // The token that took the refused one's place is new: it may be some seconds until all of Google knows it.
+            var early = await fcm.SendAsync(Sample.Event(time, notification: Hello, id: $"event-{i}"));
+            Assert.Equal((DeliveryStatus.Unavailable, "UNAUTHENTICATED"), (early.Status, early.Reason));
+            Assert.InRange(early.RetryAfter!.Value, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20));
+            Assert.False(early.IsUnasked);
+            time.Advance(TimeSpan.FromSeconds(1));
         }
 
+        time.Advance(TimeSpan.FromSeconds(10));
+        for (var i = 0; i < 5; i++)
+        {
+            var result = await fcm.SendAsync(Sample.Event(time, notification: Hello, id: $"late-{i}"));
+            Assert.Equal((DeliveryStatus.Misconfigured, "UNAUTHENTICATED"), (result.Status, result.Reason));
+            time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(2, fcm.OAuth.Requests.Count);
+    }
+
+    [Fact]
+    public async Task SendAsync_NewTokenRefusedOnce_AcceptedTenSecondsLater()
+    {
+        var time = new FakeTimeProvider();
+        await using var fcm = await FcmFixture.StartAsync((_, n) => n < 2 ? new Reply(401, """{"error":{"status":"UNAUTHENTICATED"}}""") : FcmFixture.Ok(), time: time);
+
+        Assert.Equal(DeliveryStatus.Unavailable, (await fcm.SendAsync(Sample.Event(time, notification: Hello))).Status);
+        time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal(DeliveryStatus.Accepted, (await fcm.SendAsync(Sample.Event(time, notification: Hello))).Status);
         Assert.Equal(2, fcm.OAuth.Requests.Count);
     }
 

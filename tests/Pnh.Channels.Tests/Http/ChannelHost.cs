@@ -43,7 +43,7 @@ internal sealed class ChannelHost : IAsyncDisposable
             .AddSingleton(time)
 
             // Keep-alive by the real clock, as the framework's is: a test's clock jumps an hour before a peer can answer a ping.
-            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect))
+            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect, TimeProvider.System))
             .AddPushChannels(Pnh, typeof(ChannelHost).Assembly)
             .BuildServiceProvider();
     }

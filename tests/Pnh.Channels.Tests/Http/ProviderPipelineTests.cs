@@ -131,6 +131,27 @@ public sealed class ProviderPipelineTests
     }
 
     [Fact]
+    public async Task Execute_NeverConnectedUntilTheTotalTimeout_TheFaultBeforeIsTheReason()
+    {
+        // As a sender does: who waits for a place takes the end of its time as "no place".
+        var outcome = await RunAsync(async cancellation =>
+        {
+            try
+            {
+                await Task.Delay(TimeSpan.FromSeconds(3.9), _time, cancellation);
+            }
+            catch (OperationCanceledException)
+            {
+                return Attempt.Failed(SendFault.NotSent, ConnectionPlace.Busy);
+            }
+
+            return Attempt.Failed(SendFault.NotSent, "connect-timeout");
+        });
+
+        Assert.Equal((3, "connect-timeout", true), (_attempts, outcome.Result.Result.Reason, outcome.Result.Result.IsUnasked));
+    }
+
+    [Fact]
     public async Task Execute_ManyOutages_BreakerOpensAndClosesAfterItsPause()
     {
         for (var i = 0; i < ProviderPipeline.BreakerMinimumThroughput; i++)

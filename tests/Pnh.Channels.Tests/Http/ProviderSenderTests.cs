@@ -59,4 +59,23 @@ public sealed class ProviderSenderTests
         Assert.Equal(DeliveryStatus.Expired, (await send).Status);
         Assert.Single(apns.Server.Requests);
     }
+
+    [Fact]
+    public async Task SendAsync_PeerThatNeverSpeaks_NothingWasSentAndTheReasonSaysWhy()
+    {
+        var time = new FakeTimeProvider();
+        await using var server = new RawHttp2Server();
+        await using var apns = ApnsFixture.At(server.Address, time);
+        var send = apns.SendAsync(Sample.Event(time, notification: Hello));
+        await server.AcceptSilentAsync();
+        while (await Task.WhenAny(send, Task.Delay(5)) != send)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(50));
+        }
+
+        // On a slow machine the handshake of a second dial may take longer than this clock allows.
+        var result = await send;
+        Assert.Contains(result.Reason, (string[])["no-settings", "connect-timeout"]);
+        Assert.Equal((DeliveryStatus.Unavailable, true, false), (result.Status, result.IsUnasked, result.IsUnknown));
+    }
 }

@@ -11,6 +11,6 @@ internal static class TestServices
     {
         var trust = new ProviderTrust();
         trust.Trust(origin, TestAuthority.Certificate);
-        return new ProviderServices(trust, new ProviderGauges("test", time, NullLogger.Instance), time, NullLoggerFactory.Instance, transports ?? new ConnectionTransports());
+        return new ProviderServices(trust, new ProviderGauges("test", time, NullLogger.Instance), time, NullLoggerFactory.Instance, transports ?? new ConnectionTransports(TimeProvider.System));
     }
 }

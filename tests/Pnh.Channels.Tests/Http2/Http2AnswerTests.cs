@@ -203,4 +203,75 @@ public sealed class Http2AnswerTests
         Assert.Equal("Ambiguous connection-lost", await push);
         await connection.DisposeAsync();
     }
+
+    [Fact]
+    public async Task Peer_GoAwayAgainAndAgain_ConnectionEnds()
+    {
+        var observed = new Observed();
+        var (connection, peer) = await Http2Peer.ConnectAsync(observer: observed);
+        await using var _ = peer;
+        var push = connection.SendAsync("1");
+        await peer.ReadRequestAsync();
+        for (var i = 0; i < 9; i++)
+        {
+            await peer.GoAwayAsync(1, Http2ErrorCode.NoError);
+        }
+
+        Assert.Equal((uint)Http2ErrorCode.EnhanceYourCalm, (await peer.ReadAsync(FrameType.GoAway)).Number(4));
+        Assert.Equal("Ambiguous connection-lost", await push);
+        await connection.DisposeAsync();
+        Assert.Equal("streams unlimited", await observed.NextAsync());
+        for (var i = 0; i < 8; i++)
+        {
+            Assert.Equal("going-away 0 ", await observed.NextAsync());
+        }
+
+        Assert.Equal("ended 11", await observed.NextAsync());
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Peer_InterimAnswersWithoutEnd_ConnectionEnds(bool ofAnEndedStream)
+    {
+        var (connection, peer) = await Http2Peer.ConnectAsync();
+        await using var _ = peer;
+        using var given = new CancellationTokenSource();
+        var push = connection.SendAsync("1", cancellationToken: given.Token);
+        await peer.ReadRequestAsync();
+        if (ofAnEndedStream)
+        {
+            await given.CancelAsync();
+            Assert.Equal("canceled", await push);
+        }
+
+        for (var i = 0; i < 1001; i++)
+        {
+            await peer.HeadersAsync(1, false, ":status: 103");
+        }
+
+        Assert.Equal((uint)Http2ErrorCode.EnhanceYourCalm, (await peer.ReadAsync(FrameType.GoAway)).Number(4));
+        Assert.Equal(ofAnEndedStream ? "canceled" : "Ambiguous connection-lost", await push);
+        await connection.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Peer_InterimAnswersBelowTheBound_CountAnewAfterEachAnswer()
+    {
+        var (connection, peer) = await Http2Peer.ConnectAsync();
+        await using var _ = connection;
+        await using var __ = peer;
+        for (var stream = 1; stream <= 3; stream += 2)
+        {
+            var push = connection.SendAsync("1");
+            await peer.ReadRequestAsync();
+            for (var i = 0; i < 600; i++)
+            {
+                await peer.HeadersAsync(stream, false, ":status: 100");
+            }
+
+            await peer.AnswerAsync(stream);
+            Assert.Equal("200", await push);
+        }
+    }
 }

@@ -1,4 +1,5 @@
 using Pnh.Channels.Http2;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http2;
 
@@ -72,23 +73,37 @@ public sealed class Http2FlowTests
     }
 
     [Fact]
-    public async Task SendAsync_BeforeTheFirstSettings_OneStreamAtATime()
+    public async Task SendAsync_BeforeTheFirstSettings_NothingIsSent()
     {
         var observed = new Observed();
         var (connection, peer) = await Http2Peer.ConnectAsync(silent: true, observer: observed);
         await using var _ = connection;
         await using var __ = peer;
-        var first = connection.SendAsync("1");
-        var second = connection.SendAsync("2");
-        var (stream, _, _) = await peer.ReadRequestAsync();
+        var pushes = new[] { connection.SendAsync("1"), connection.SendAsync("2") };
         await peer.SettingsAsync();
         Assert.Equal("streams unlimited", await observed.NextAsync());
 
-        // The acknowledgement comes first in the write that the second request is in.
+        // The acknowledgement comes first in the write that the requests are in.
         Assert.True((await peer.ReadAsync()).IsAck);
         await peer.AnswerAsync((await peer.ReadRequestAsync()).Stream);
-        await peer.AnswerAsync(stream);
-        Assert.Equal(["200", "200"], await Task.WhenAll(first, second));
+        await peer.AnswerAsync((await peer.ReadRequestAsync()).Stream);
+        Assert.Equal(["200", "200"], await Task.WhenAll(pushes));
+    }
+
+    [Fact]
+    public async Task Settings_NotInTime_ConnectionEndsAndNothingWasSent()
+    {
+        var time = new FakeTimeProvider();
+        var (connection, peer) = await Http2Peer.ConnectAsync(silent: true, time: time);
+        await using var _ = peer;
+        var push = connection.SendAsync("1");
+        time.Advance(TimeSpan.FromSeconds(3.4));
+        Assert.False(push.IsCompleted);
+        time.Advance(TimeSpan.FromSeconds(0.1));
+        Assert.Equal("NotSent no-settings", await push);
+        await connection.DisposeAsync();
+        Assert.Equal("no-settings", connection.Closure!.Reason);
+        Assert.Equal(FrameType.GoAway, (await peer.ReadAsync()).Type);
     }
 
     [Fact]
@@ -140,6 +155,36 @@ public sealed class Http2FlowTests
 
         // 640 kB came, of a window of 1 MB that is renewed by halves.
         Assert.InRange(peer.GivenBack, 524_288, 640_000);
+    }
+
+    [Fact]
+    public async Task Answers_OnlyPadding_ItsWindowIsGivenBackToo()
+    {
+        var (connection, peer) = await Http2Peer.ConnectAsync();
+        await using var _ = connection;
+        await using var __ = peer;
+        byte[] padding = [255, .. new byte[255]];
+        for (var i = 0; i < 9; i++)
+        {
+            var push = connection.SendAsync("1");
+            var (stream, _, _) = await peer.ReadRequestAsync();
+            await peer.HeadersAsync(stream, false, ":status: 200");
+            for (var j = 0; j < 255; j++)
+            {
+                await peer.WriteAsync(FrameType.Data, FrameFlags.Padded, stream, padding);
+            }
+
+            await peer.WriteAsync(FrameType.Data, FrameFlags.Padded | FrameFlags.EndStreamOrAck, stream, padding);
+            Assert.Equal("200", await push);
+        }
+
+        // 576 kB came without a byte of content; half of the window and more is given back once.
+        while (peer.GivenBack == 0)
+        {
+            await peer.ReadAsync();
+        }
+
+        Assert.InRange(peer.GivenBack, 524_288, 589_824);
     }
 
     [Fact]

@@ -18,5 +18,5 @@ internal sealed class Observed : IConnectionObserver
 
     public void GoingAway(long errorCode, string? reason) => _told.Writer.TryWrite($"going-away {errorCode} {reason}");
 
-    public void Ended() => _told.Writer.TryWrite("ended");
+    public void Ended(long violation) => _told.Writer.TryWrite(violation == 0 ? "ended" : $"ended {violation}");
 }

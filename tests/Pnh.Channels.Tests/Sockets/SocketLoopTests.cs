@@ -144,7 +144,8 @@ public sealed class SocketLoopTests : IDisposable
         socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         socket.Listen();
         var loop = _loops.Next();
-        var listener = new LoopListener(socket, _loops, loop, Create, 10_000, TimeProvider.System, NullLogger.Instance);
+        var listener = new LoopListener(
+            socket, _loops, loop, Create, ConnectionBudget.Unlimited(TimeProvider.System, NullLogger.Instance), 10_000, TimeProvider.System, NullLogger.Instance);
         Assert.Equal(0, Syscalls.Control(loop.Epoll, Syscalls.EpollAdd, listener.Descriptor, 0));
         loop.Listen(listener);
         var refused = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -14,8 +14,8 @@ namespace Pnh.Channels.Tests.WebPush;
 /// <summary>A message as the push service and, decrypted, the browser saw it.</summary>
 internal sealed record Pushed(string Path, string Protocol, string Ttl, string Urgency, string? Topic, string Authorization, string Text, int BodyBytes);
 
-/// <summary>What to answer; a redirect for <see cref="Location"/> with a 3xx.</summary>
-internal sealed record Answer(int Status, string Body = "", string? RetryAfter = null, string? Location = null);
+/// <summary>What to answer; a redirect for <see cref="Location"/> with a 3xx. <see cref="Gate"/> is waited for first.</summary>
+internal sealed record Answer(int Status, string Body = "", string? RetryAfter = null, string? Location = null, Task? Gate = null);
 
 /// <summary>
 /// The sandbox's checks and browser on a free loopback port, for what the sandbox is not: under other names, in one protocol only, with answers of the test's own.
@@ -83,6 +83,11 @@ internal sealed class PushServiceStandIn : IAsyncDisposable
         }
 
         var answer = _script(Interlocked.Increment(ref _count) - 1);
+        if (answer.Gate is not null)
+        {
+            await answer.Gate.WaitAsync(context.RequestAborted);
+        }
+
         context.Response.StatusCode = answer.Status;
         if (answer.RetryAfter is not null)
         {

@@ -16,7 +16,7 @@ internal sealed class WebPushFixture : IAsyncDisposable
 {
     private readonly ChannelHost _host;
 
-    private WebPushFixture(PushServiceStandIn server, FakeTimeProvider time, string host, bool allowLoopback, ResolveHost? resolve, string? pattern)
+    private WebPushFixture(PushServiceStandIn server, FakeTimeProvider time, string host, bool allowLoopback, EndpointNetwork? network, string? pattern)
     {
         Server = server;
         Time = time;
@@ -25,7 +25,7 @@ internal sealed class WebPushFixture : IAsyncDisposable
         _host = new ChannelHost(time, Settings($"{pattern ?? host}:{server.Port}", allowLoopback), new() { ["vapid.pem"] = key.ExportPkcs8PrivateKeyPem() });
         _host.Trust(new Uri($"https://{(pattern ?? host).TrimStart('*', '.')}:{server.Port}"));
         Assert.Empty(_host.Check());
-        Channel = resolve is null ? _host.Channel("webpush") : WithResolver(resolve);
+        Channel = network is null ? _host.Channel("webpush") : Over(network);
         Sender = Channel.Open(Channel.FindAccount("demo", Address())!, EventClass.Message);
     }
 
@@ -55,12 +55,13 @@ internal sealed class WebPushFixture : IAsyncDisposable
         string host = "localhost",
         bool allowLoopback = true,
         ResolveHost? resolve = null,
-        string? pattern = null)
+        string? pattern = null,
+        DialAddresses? dial = null)
     {
         var time = new FakeTimeProvider();
         var certificate = host == "localhost" ? null : TestAuthority.Issue(TestAuthority.Certificate, host);
         var server = await PushServiceStandIn.StartAsync(time, script ?? (_ => new Answer(201)), protocols, certificate);
-        return new WebPushFixture(server, time, host, allowLoopback, resolve, pattern);
+        return new WebPushFixture(server, time, host, allowLoopback, NetworkOf(resolve, dial), pattern);
     }
 
     public PushAddress Address(string? endpoint = null) => Server.Browser.Subscribe(endpoint ?? Endpoint);
@@ -77,8 +78,12 @@ internal sealed class WebPushFixture : IAsyncDisposable
         await Server.DisposeAsync();
     }
 
-    private WebPushChannel WithResolver(ResolveHost resolve) => new(
+    private static EndpointNetwork? NetworkOf(ResolveHost? resolve, DialAddresses? dial) => resolve is null && dial is null
+        ? null
+        : new EndpointNetwork(resolve ?? EndpointNetwork.System.Resolve, dial ?? EndpointNetwork.System.Dial);
+
+    private WebPushChannel Over(EndpointNetwork network) => new(
         _host.Services.GetRequiredService<WebPushAccounts>(),
-        resolve,
+        network,
         ProviderServices.From(_host.Services, Gauges));
 }

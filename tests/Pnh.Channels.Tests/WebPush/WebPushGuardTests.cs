@@ -1,5 +1,7 @@
+using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
+using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Deliveries;
@@ -53,17 +55,24 @@ public sealed class WebPushGuardTests
     [Fact]
     public async Task SendAsync_MixedAnswer_OnlyTheAllowedAddressIsDialled()
     {
+        var dialled = new ConcurrentQueue<IPAddress>();
         await using var push = await WebPushFixture.StartAsync(
             host: "push.example.test",
-            resolve: (_, _) => Task.FromResult<IPAddress[]>([IPAddress.Parse("10.0.0.1"), IPAddress.Loopback, IPAddress.Parse("192.168.0.1")]));
+            resolve: (_, _) => Task.FromResult<IPAddress[]>([IPAddress.Parse("10.0.0.1"), IPAddress.Loopback, IPAddress.Parse("192.168.0.1")]),
+            dial: (addresses, port, cancellationToken) =>
+            {
+                Array.ForEach(addresses, dialled.Enqueue);
+                return AddressDial.ConnectAsync([IPAddress.Loopback], port, cancellationToken);
+            });
 
         Assert.Equal(DeliveryStatus.Accepted, (await push.SendAsync(Sample.Event(push.Time, notification: Hello))).Status);
+        Assert.Equal([IPAddress.Loopback], dialled);
     }
 
     [Fact]
     public async Task ConnectAsync_NameWithoutAddresses_HostNotFound()
     {
-        var dial = new GuardedDial((_, _) => Task.FromResult<IPAddress[]>([]), allowLoopback: false);
+        var dial = new GuardedDial(EndpointNetwork.System with { Resolve = (_, _) => Task.FromResult<IPAddress[]>([]) }, allowLoopback: false);
 
         var fault = await Assert.ThrowsAsync<SocketException>(() => dial.ConnectAsync(new DnsEndPoint("push.example.test", 443), CancellationToken.None));
 
@@ -101,7 +110,7 @@ public sealed class WebPushGuardTests
     [Fact]
     public async Task ConnectAsync_AddressInNumbers_JudgedLikeAName()
     {
-        var dial = new GuardedDial(Dns.GetHostAddressesAsync, allowLoopback: false);
+        var dial = new GuardedDial(EndpointNetwork.System, allowLoopback: false);
 
         foreach (var host in new[] { "127.0.0.1", "::1", "0.0.0.0", "169.254.169.254" })
         {

@@ -25,7 +25,7 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
     {
         using var timeout = new CancellationTokenSource(Sample.Limit);
         _sandbox = await SandboxServer.StartAsync(new SandboxOptions { Folder = _folder, ApnsPort = 0, FcmPort = 0, TimeProvider = _time }, timeout.Token);
-        _host = Host(_sandbox.Credentials.VapidKeyFile);
+        _host = Host(_sandbox, _time, _sandbox.Credentials.VapidKeyFile);
     }
 
     public async Task DisposeAsync()
@@ -93,7 +93,7 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
     public async Task SendAsync_AccountWithAnotherKey_RejectedAsKeyMismatch()
     {
         using var other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        await using var host = Host("vapid.pem", new() { ["vapid.pem"] = other.ExportPkcs8PrivateKeyPem() });
+        await using var host = Host(_sandbox, _time, "vapid.pem", new() { ["vapid.pem"] = other.ExportPkcs8PrivateKeyPem() });
 
         var result = await SendAsync(Sample.Delivery(Sample.Event(_time, notification: Hello), Address()), host);
 
@@ -120,13 +120,14 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
         return new PushAddress("webpush", "subscription", $"{subscription.Endpoint.AbsoluteUri} {subscription.P256dh} {subscription.Auth}", "", default);
     }
 
-    private ChannelHost Host(string keyFile, Dictionary<string, string>? texts = null)
+    /// <summary>A hub's channel for the sandbox's push services.</summary>
+    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null)
     {
-        var settings = WebPushFixture.Settings(_sandbox.FcmAddress.Authority, allowLoopback: true);
+        var settings = WebPushFixture.Settings(sandbox.FcmAddress.Authority, allowLoopback: true);
         settings["Apps:demo:WebPush:0:KeyFile"] = keyFile;
-        var host = new ChannelHost(_time, settings, texts);
+        var host = new ChannelHost(time, settings, texts);
         Assert.Empty(host.Check());
-        host.Trust(_sandbox.FcmAddress, _sandbox.CaCertificate);
+        host.Trust(sandbox.FcmAddress, sandbox.CaCertificate);
         return host;
     }
 

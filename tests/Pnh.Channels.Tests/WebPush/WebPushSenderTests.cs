@@ -53,7 +53,7 @@ public sealed class WebPushSenderTests
         await push.SendAsync(accepted, locale: "fr");
 
         Assert.Equal(
-            ["""{"id":"event-1","class":"message","title":"Grace","body":"Hallo","locale":"de"}""", """{"id":"event-1","class":"message","title":"Grace","body":"Hello"}"""],
+            ["""{"id":"event-1","class":"message","title":"Grace","body":"Hallo","locale":"de","tag":"event-1"}""", """{"id":"event-1","class":"message","title":"Grace","body":"Hello","tag":"event-1"}"""],
             push.Server.Messages.Select(message => message.Text));
     }
 
@@ -70,7 +70,7 @@ public sealed class WebPushSenderTests
         await push.SendAsync(Sample.Event(push.Time, @class, visible ? Hello : null, ttl: TimeSpan.Zero));
 
         var message = Assert.Single(push.Server.Messages);
-        Assert.Equal((urgency, "0", null), (message.Urgency, message.Ttl, message.Topic));
+        Assert.Equal((urgency, "0", "event-1"), (message.Urgency, message.Ttl, message.Topic));
     }
 
     [Fact]
@@ -118,22 +118,35 @@ public sealed class WebPushSenderTests
         var refused = await push.SendAsync(Sample.Event(push.Time, notification: Hello, overrides: new() { ["webpush"] = "[]" }));
 
         Assert.Equal(
-            """{"id":"event-1","class":"message","title":"Grace","data":{"a":1,"b":3},"actions":["reply"]}""", Assert.Single(push.Server.Messages).Text);
+            """{"id":"event-1","class":"message","title":"Grace","tag":"event-1","data":{"a":1,"b":3},"actions":["reply"]}""", Assert.Single(push.Server.Messages).Text);
         Assert.Equal((DeliveryStatus.Rejected, "invalid-override"), (refused.Status, refused.Reason));
     }
 
     [Fact]
-    public async Task SendAsync_PayloadAtAndOverTheLimit_OnlyTheFirstIsSent()
+    public async Task SendAsync_PayloadAtAndOverTheLimit_TheSecondIsAWakeUp()
     {
         await using var push = await WebPushFixture.StartAsync();
-        var rest = 3993 - """{"id":"event-1","class":"message","body":""}""".Length;
+        var rest = 3993 - """{"id":"event-1","class":"message","body":"","tag":"event-1"}""".Length;
 
         var fits = await push.SendAsync(Sample.Event(push.Time, notification: new Notification { Body = new string('x', rest) }));
         var over = await push.SendAsync(Sample.Event(push.Time, notification: new Notification { Body = new string('x', rest - 1) + "ü" }));
 
         Assert.Equal(DeliveryStatus.Accepted, fits.Status);
-        Assert.Equal((DeliveryStatus.Rejected, "payload-too-large"), (over.Status, over.Reason));
-        Assert.Equal(4096, Assert.Single(push.Server.Messages).BodyBytes);
+        Assert.Equal((DeliveryStatus.Accepted, FetchPush.Reason), (over.Status, over.Reason));
+        Assert.Null(fits.Reason);
+        Assert.Equal(4096, push.Server.Messages[0].BodyBytes);
+        Assert.EndsWith("""x…","tag":"event-1","pnh-fetch":true}""", push.Server.Messages[1].Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task SendAsync_DataTooLarge_TextsIdAndFetch()
+    {
+        await using var push = await WebPushFixture.StartAsync();
+
+        var result = await push.SendAsync(Sample.Event(push.Time, notification: Hello, data: $"\"{new string('d', 4000)}\""));
+
+        Assert.Equal((DeliveryStatus.Accepted, "wake-up:payload-too-large"), (result.Status, result.Reason));
+        Assert.Equal("""{"id":"event-1","class":"message","title":"Grace","body":"Hello","tag":"event-1","pnh-fetch":true}""", Assert.Single(push.Server.Messages).Text);
     }
 
     [Theory]

@@ -136,6 +136,41 @@ public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(tr
         Assert.Equal((4005, "rate-limited"), await client.ReadCloseAsync());
     }
 
+    [Theory]
+    [InlineData(9, true, false)]
+    [InlineData(9, true, true)]
+    [InlineData(10, true, false)]
+    [InlineData(0, false, false)]
+    [InlineData(0, false, true)]
+    public async Task Receive_TooManyFramesThatAreNoMessages_IsOverloaded(byte opcode, bool isLast, bool hasHello)
+    {
+        await using var host = await StartAsync(o => (o.MessagesPerSecond, o.MessageBurst) = (1, 20));
+        using var raw = await RawClient.UpgradeAsync(host.Port);
+        if (hasHello)
+        {
+            await raw.SendTextAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
+            await host.Hub.NextOpenedAsync();
+        }
+
+        if (opcode == 0)
+        {
+            await raw.SendFrameAsync(1, [], isLast: false);
+        }
+
+        for (var i = 0; i < 30; i++)
+        {
+            await raw.SendFrameAsync(opcode, [], isLast);
+        }
+
+        (int Opcode, byte[] Payload)? frame;
+        do
+        {
+            frame = await raw.ReadFrameAsync();
+        }
+        while (frame is { Opcode: not 8 });
+        Assert.Equal(4005, (frame!.Value.Payload[0] << 8) | frame.Value.Payload[1]);
+    }
+
     [Fact]
     public async Task Receive_OneAckPerEvent_IsNeverTooMany()
     {

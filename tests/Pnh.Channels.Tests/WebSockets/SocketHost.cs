@@ -137,12 +137,13 @@ internal sealed class SocketHost : IAsyncDisposable
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
         _kestrel = builder.Build();
+        _kestrel.Use(CountedUpgrade.Watch());
         _kestrel.UseWebSockets();
         _kestrel.Run(async context =>
         {
             using var socket = await context.WebSockets.AcceptWebSocketAsync(Server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
             var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
-            await Server.RunAsync(socket, HeaderIdentity, peer, _stopping.Token);
+            await Server.ServeAsync(socket, HeaderIdentity, peer, connection => context.Features.Get<CountedUpgrade>()!.Serves(connection), _stopping.Token);
         });
         await _kestrel.StartAsync();
         var address = _kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();

@@ -44,7 +44,7 @@ public abstract class WriteOrderTests(SocketTransport transport) : SocketTests(t
     public async Task TrySend_WhilePingsAreAnswered_EveryFrameIsWhole()
     {
         const int Each = 400;
-        await using var host = await StartAsync(o => (o.QueueItems, o.QueueBytes) = (8 * Each, 1 << 30));
+        await using var host = await StartAsync(o => (o.QueueItems, o.QueueBytes, o.MessageBurst) = (8 * Each, 1 << 30, 2 * Each));
         using var raw = await RawClient.UpgradeAsync(host.Port);
         await raw.SendTextAsync(Hello);
         var opened = await host.Hub.NextOpenedAsync();

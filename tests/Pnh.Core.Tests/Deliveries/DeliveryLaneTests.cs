@@ -16,6 +16,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     private readonly DeliveryLane _lane;
     private volatile DeliveryStatus _last;
     private int _completed;
+    private int _late;
     private int _inFlight;
     private int _mostInFlight;
 
@@ -39,6 +40,25 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
         Assert.Equal(1_000, Volatile.Read(ref _completed));
         Assert.InRange(_mostInFlight, 1, _channel.MaxInFlight);
+    }
+
+    [Fact]
+    public async Task TryEnqueue_AnswersThatAreLate_HoldNoWorkerAndKeepTheLaneOpen()
+    {
+        var late = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _channel.Answer = (_, _) => new(new DeliveryResult { Status = DeliveryStatus.Unavailable, IsUnknown = true, Late = late.Task });
+        for (var i = 0; i < 3 * _channel.MaxInFlight; i++)
+        {
+            Assert.True(_lane.TryEnqueue(NewDelivery()));
+        }
+
+        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _late) == 3 * _channel.MaxInFlight, "all to be sent");
+        var drained = _lane.DrainAsync(CancellationToken.None);
+        Assert.False(_lane.IsIdle);
+        Assert.False(drained.IsCompleted);
+        late.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
+        await drained;
+        Assert.Equal((3 * _channel.MaxInFlight, DeliveryStatus.Accepted), (Volatile.Read(ref _completed), _last));
     }
 
     [Fact]
@@ -148,6 +168,8 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     }
 
     ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery) => ValueTask.FromResult(true);
+
+    void ILaneOwner.AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar) => Interlocked.Increment(ref _late);
 
     void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
     {

@@ -16,7 +16,7 @@ public sealed class StoredNumbersTests
     public void DeliveryStatus_NumbersAndLabels_ArePinned() => Assert.Equal(
         [
             "0 sent", "1 accepted", "2 address_dead", "3 rejected", "4 throttled", "5 unavailable", "6 misconfigured", "7 not_connected",
-            "8 expired", "9 acked", "10 suppressed",
+            "8 expired", "9 acked", "10 suppressed", "11 unconfirmed",
         ],
         Enum.GetValues<DeliveryStatus>().Select(s => $"{(int)s} {s.Label()}"));
 
@@ -25,7 +25,7 @@ public sealed class StoredNumbersTests
 
     [Fact]
     public void DeliveryState_NumbersAndLabels_ArePinned() => Assert.Equal(
-        ["0 pending", "1 acked", "2 accepted", "3 expired", "4 withdrawn", "5 suppressed", "6 failed"],
+        ["0 pending", "1 acked", "2 accepted", "3 expired", "4 withdrawn", "5 suppressed", "6 failed", "7 unconfirmed"],
         Enum.GetValues<DeliveryState>().Select(s => $"{(int)s} {s.Label()}"));
 
     [Fact]

@@ -195,6 +195,38 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
 
         Assert.Equal(users.Where(user => user != "u0001"), await ListAsync(Store.GetMembersAsync(_app, "room", CancellationToken.None)));
         Assert.Empty(await ListAsync(Store.GetMembersAsync(_app, "nowhere", CancellationToken.None)));
+        Assert.Equal(599, await Store.CountMembersAsync(new TopicKey(_app, "room"), CancellationToken.None));
+        Assert.Equal(0, await Store.CountMembersAsync(new TopicKey(_app, "nowhere"), CancellationToken.None));
+
+        var room = new TopicKey(_app, "room");
+        var page = await Store.GetMemberPageAsync(room, "u0000", 100, CancellationToken.None);
+        Assert.Equal(users[2..102], page.Users);
+        Assert.False(page.IsLast);
+        page = await Store.GetMemberPageAsync(room, "u0590", 100, CancellationToken.None);
+        Assert.Equal(users[591..], page.Users);
+        Assert.True(page.IsLast);
+        page = await Store.GetMemberPageAsync(room, "u9", 100, CancellationToken.None);
+        Assert.Empty(page.Users);
+        Assert.True(page.IsLast);
+        var among = await Store.FindMembersAsync(room, [.. users, "zed"], CancellationToken.None);
+        Assert.Equal(users.Where(user => user != "u0001"), among.Users);
+        Assert.Empty((await Store.FindMembersAsync(room, ["zed"], CancellationToken.None)).Users);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task GetUsersAsync_KnownUnknownAndChanged_AreAsOneByOne()
+    {
+        await PutAsync(new UserKey(_app, "ada"), Phone("p1", Noon, Apns("a1")));
+        await PutAsync(new UserKey(_app, "eve"), Phone("p2", Noon, Apns("a2")));
+        for (var round = 0; round < 2; round++)
+        {
+            var users = await Store.GetUsersAsync(_app, ["eve", "nobody", "ada"], CancellationToken.None);
+            Assert.Equal(["p2", null, "p1"], users.Select(static user => user.Devices.Count == 0 ? null : user.Devices[0].Id));
+        }
+
+        await PutAsync(new UserKey(_app, "eve"), Phone("p3", Noon, Apns("a3")));
+        Assert.Equal(2, (await Store.GetUsersAsync(_app, ["eve"], CancellationToken.None))[0].Devices.Count);
+        Assert.Empty(await Store.GetUsersAsync(_app, [], CancellationToken.None));
     }
 
     [Fact(Timeout = 60_000)]
@@ -362,7 +394,7 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     private Task<bool> RemoveAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince) =>
         Store.RemoveAddressAsync(user, device, address, deadSince, CancellationToken.None);
 
-    private async Task ReopenAsync()
+    protected async Task ReopenAsync()
     {
         await CloseAsync();
         Store = await OpenAsync();

@@ -33,6 +33,42 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task GetUserAsync_LastDeviceDeleted_IsKnownToHaveNone()
+    {
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        await Sqlite.PutDeviceAsync(Ada, Phone("b", "2"), CancellationToken.None);
+        await Sqlite.DeleteDeviceAsync(Ada, "a", CancellationToken.None);
+        await Sqlite.DeleteDeviceAsync(Ada, "b", CancellationToken.None);
+        await ReopenAsync();
+
+        Assert.Same(UserSnapshot.Gone, await Sqlite.GetUserAsync(Ada, CancellationToken.None));
+        Assert.True(UserSnapshot.Gone.IsKnown);
+        Assert.False((await Sqlite.GetUserAsync(User(1), CancellationToken.None)).IsKnown);
+
+        // Who comes back and whose rows are lost then is not gone.
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        await Sqlite.Engine.Writer.WriteAsync(static database =>
+        {
+            database.Execute("DELETE FROM devices");
+            return true;
+        });
+        await ReopenAsync();
+        Assert.Same(UserSnapshot.Empty, await Sqlite.GetUserAsync(Ada, CancellationToken.None));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadFolderAsync_IsWhatWasPut()
+    {
+        Assert.Equal(new FolderMark(0, true), await Sqlite.ReadFolderAsync(CancellationToken.None));
+        await Sqlite.PutFolderAsync(1);
+        await Sqlite.PutFolderAsync(7);
+        await Sqlite.PutDeviceAsync(Ada, Phone("a", "1"), CancellationToken.None);
+        await ReopenAsync();
+
+        Assert.Equal(new FolderMark(7, false), await Sqlite.ReadFolderAsync(CancellationToken.None));
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task GetUserAsync_LargeSettings_WeighWhatTheyTake()
     {
         using var folder = new TemporaryFolder();

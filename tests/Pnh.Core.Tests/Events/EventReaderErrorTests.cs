@@ -194,6 +194,33 @@ public sealed class EventReaderErrorTests
     }
 
     [Fact]
+    public void Read_OverrideThatItsChannelRefuses_ErrorsPointIntoIt()
+    {
+        List<(string Json, EventClass Class)> asked = [];
+        var reader = new EventReader(ClassPolicies.Default, [("apns", (json, @class, found) =>
+        {
+            asked.Add((Encoding.UTF8.GetString(json.Span), @class));
+            found.Add(new FieldError("/aps", "wrong-type", "x"));
+            found.Add(new FieldError("", "too-long", "x"));
+        })]);
+        var body = """{"apns":{"aps":null},"to":{"user":"a"},"class":"call","what":1}"""u8.ToArray();
+        List<FieldError> errors = [];
+
+        Assert.Null(reader.Read(body, new EventOrigin("demo", DateTimeOffset.UnixEpoch, 0), errors));
+
+        Assert.Equal([("""{"aps":null}""", EventClass.Call)], asked);
+        Assert.Equal(["/what unknown-member", "/apns/aps wrong-type", "/apns too-long"], errors.Select(static error => $"{error.Pointer} {error.Code}"));
+    }
+
+    [Fact]
+    public void Read_EventThatWasAcceptedOnce_IsReadWhateverItsOverride()
+    {
+        var reader = new EventReader(ClassPolicies.Default, [("apns", static (_, _, found) => found.Add(new FieldError("", "too-long", "x")))]);
+        var origin = new EventOrigin("demo", DateTimeOffset.UnixEpoch, 0, Id: "e-1", ExpiresAt: DateTimeOffset.UnixEpoch.AddDays(1));
+        Assert.NotNull(reader.Read("""{"to":{"user":"a"},"apns":{}}"""u8.ToArray(), origin, []));
+    }
+
+    [Fact]
     public void Read_ErrorsOfEarlierBodies_DoNotCount()
     {
         var reader = new EventReader(ClassPolicies.Default, ["websocket"]);

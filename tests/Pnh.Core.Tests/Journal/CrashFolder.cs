@@ -35,6 +35,9 @@ internal sealed class CrashFolder : IJournalFolder
     /// <summary>When set, thrown by the next writes or creations (not syncs) instead of doing them.</summary>
     public IOException? WriteFault { get; set; }
 
+    /// <summary>When set, thrown by creations only: a full disk, on which what has its blocks is still overwritten.</summary>
+    public IOException? CreationFault { get; set; }
+
     /// <summary>When set, thrown by syncs of files.</summary>
     public IOException? SyncFault { get; set; }
 
@@ -58,7 +61,8 @@ internal sealed class CrashFolder : IJournalFolder
 
     public Dictionary<string, byte[]> Aside { get; } = [];
 
-    public IEnumerable<string> Names => List().Order();
+    /// <summary>Of the segments, in their order.</summary>
+    public IEnumerable<string> Names => List().Where(static name => name.EndsWith(".log", StringComparison.Ordinal)).Order();
 
     public IReadOnlyList<string> List()
     {
@@ -72,7 +76,7 @@ internal sealed class CrashFolder : IJournalFolder
     {
         lock (_gate)
         {
-            Operate(WriteFault);
+            Operate(CreationFault ?? WriteFault);
             var file = new CrashFile(this, bytes);
             _files[name] = file;
             _unsynced.Add((name, file));
@@ -111,7 +115,10 @@ internal sealed class CrashFolder : IJournalFolder
     public byte[] Bytes(string name) => _files[name].Current;
 
     /// <summary>Cuts a file, as a clumsy hand would.</summary>
-    public void Truncate(string name, int bytes) => _files[name] = new CrashFile(this, _files[name].Current[..bytes]);
+    public void Truncate(string name, int bytes) => Replace(name, _files[name].Current[..bytes]);
+
+    /// <summary>Another content, synced.</summary>
+    public void Replace(string name, byte[] bytes) => _files[name] = new CrashFile(this, bytes);
 
     /// <summary>A copy in which everything is synced.</summary>
     public CrashFolder Copy()

@@ -71,12 +71,12 @@ internal sealed class CrashLedger
         journal.Finish(App, id);
     }
 
-    /// <summary>What was noted before is on stable storage once a read behind it answered.</summary>
-    public async Task ConfirmAsync(IEventJournal journal, string id)
+    /// <summary>What was noted before is on stable storage once a read behind it answered and nothing is refused.</summary>
+    public async Task ConfirmAsync(SegmentJournal journal, string id)
     {
         var asked = _finishAsked.ToList();
         var counts = _noted.ToDictionary(noted => noted.Key, noted => noted.Value.Count);
-        if (await TryAsync(async () => await journal.ReadAsync(App, id, default)))
+        if (await TryAsync(async () => await journal.ReadAsync(App, id, default)) && journal.Refusal is null)
         {
             _finished.UnionWith(asked);
             foreach (var (noted, count) in counts)

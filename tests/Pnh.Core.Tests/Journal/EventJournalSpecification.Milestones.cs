@@ -33,13 +33,25 @@ public abstract partial class EventJournalSpecification
         Assert.Equal(["bob"], found.Withdrawn);
         Assert.Equal(
             [
-                new UnfinishedDelivery("ada", "phöne", true, true, 0, null),
-                new UnfinishedDelivery("ada", "tab", true, false, 0, null),
-                new UnfinishedDelivery("bob", "phone", false, true, 3, due),
+                new UnfinishedDelivery("ada", "phöne", true, true, 0, null) { IsRegistered = true },
+                new UnfinishedDelivery("ada", "tab", true, false, 0, null) { IsRegistered = true },
+                new UnfinishedDelivery("bob", "phone", false, true, 3, due) { IsRegistered = true },
                 new UnfinishedDelivery("bob", "tab", false, false, 0, null) { IsJoined = true },
                 new UnfinishedDelivery("ada", "watch", true, false, 0, null),
             ],
             found.Deliveries);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task RecoverAsync_Reached_IsTheLastMemberThatWasNoted()
+    {
+        await AppendAsync(Make("e1", "{}"));
+        await AppendAsync(Make("e2", "{}"));
+        Journal.Note(At("e1", MilestoneKind.Reached, null, null) with { Reason = "bob" });
+        Journal.Note(At("e1", MilestoneKind.Reached, null, null) with { Reason = "zoë" });
+        await Journal.FlushAsync(default);
+        await ReopenAsync();
+        Assert.Equal(["zoë", ""], (await RecoverAsync()).Select(static unfinished => unfinished.Reached));
     }
 
     [Fact(Timeout = 30_000)]

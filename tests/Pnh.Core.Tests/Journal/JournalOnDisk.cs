@@ -26,9 +26,13 @@ internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
     /// <summary>Each look at the clock finds 10 ms gone: whoever has a budget of time does the least that it does at once.</summary>
     public bool IsSlow { get; set; }
 
+    /// <summary>How far its stopwatch is ahead of the real one.</summary>
+    public TimeSpan Ahead { get; set; }
+
     public override DateTimeOffset GetUtcNow() => Now;
 
-    public override long GetTimestamp() => IsSlow ? _timestamp += TimestampFrequency / 100 : base.GetTimestamp();
+    public override long GetTimestamp() =>
+        IsSlow ? _timestamp += TimestampFrequency / 100 : base.GetTimestamp() + (long)(Ahead.TotalSeconds * TimestampFrequency);
 
     public Task<AppendResult> AppendAsync(string id, int bytes = 2, int hours = 1) => Journal.AppendAsync(
         new Event

@@ -44,7 +44,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
             if (Any(milestone.App, milestone.Event) is { } entry)
             {
                 entry.Milestones.Add(milestone);
-                if (milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn)
+                if (milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered)
                 {
                     _feed.Add((milestone.App, milestone, null));
                 }
@@ -176,7 +176,8 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                 foreach (var milestone in Milestones.Where(m => m.Device is not null))
                 {
                     var at = deliveries.FindIndex(d => d.User == milestone.User && d.Device == milestone.Device);
-                    if (at < 0 && milestone.Kind is MilestoneKind.Planned or MilestoneKind.Framed or MilestoneKind.Retry or MilestoneKind.Settled)
+                    if (at < 0 && milestone.Kind is MilestoneKind.Planned or MilestoneKind.Framed or MilestoneKind.Retry or MilestoneKind.Settled
+                        or MilestoneKind.Held or MilestoneKind.Unanswered)
                     {
                         deliveries.Add(new UnfinishedDelivery(milestone.User!, milestone.Device!, false, false, 0, null));
                         at = deliveries.Count - 1;
@@ -191,10 +192,23 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                             {
                                 IsKept = milestone.IsKept,
                                 IsSettled = deliveries[at].IsSettled || isSettled,
+                                IsRegistered = isSettled ? deliveries[at].IsRegistered : milestone.IsKept || milestone.Channel is not null,
                                 IsJoined = isSettled ? deliveries[at].IsJoined : milestone.Reason == PlanReasons.JoinedTopic,
                             },
                             MilestoneKind.AckedLate or MilestoneKind.Dropped => deliveries[at] with { IsKept = false },
-                            MilestoneKind.Retry => deliveries[at] with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
+                            MilestoneKind.Unanswered => deliveries[at] with
+                            {
+                                Attempts = milestone.Attempts,
+                                NextAttemptAt = milestone.NextAttemptAt ?? milestone.At.AddSeconds(30),
+                                Unanswered = deliveries[at].Unanswered + 1,
+                            },
+                            MilestoneKind.Retry or MilestoneKind.Held => deliveries[at] with
+                            {
+                                Attempts = milestone.Attempts,
+                                NextAttemptAt = milestone.NextAttemptAt,
+                                Unanswered = deliveries[at].Unanswered
+                                    - (milestone.Kind == MilestoneKind.Retry && deliveries[at] is { Unanswered: > 0 } and var d && d.Attempts == milestone.Attempts ? 1 : 0),
+                            },
                             _ => deliveries[at],
                         };
                     }
@@ -204,7 +218,10 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                     stored,
                     Milestones.Exists(milestone => milestone.Kind == MilestoneKind.Dispatched),
                     [.. Milestones.Where(milestone => milestone.Kind == MilestoneKind.Withdrawn).Select(milestone => milestone.User)],
-                    deliveries);
+                    deliveries)
+                {
+                    Reached = Milestones.LastOrDefault(static milestone => milestone.Kind == MilestoneKind.Reached).Reason ?? "",
+                };
             }
         }
     }

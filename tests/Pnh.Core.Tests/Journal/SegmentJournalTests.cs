@@ -38,10 +38,10 @@ public sealed class SegmentJournalTests : EventJournalSpecification, IDisposable
 
             var known = completed.ToArray();
 
-            // What a killed process leaves at this moment: the file may end in the middle of a group.
+            // What a killed process leaves at this moment: the file may end in the middle of a group. Its manifest goes first: it speaks of what is there by then.
             using var copy = new TemporaryFolder();
             Directory.CreateDirectory(copy["journal"]);
-            foreach (var file in Directory.GetFiles(_folder["journal"]))
+            foreach (var file in Directory.GetFiles(_folder["journal"]).Order())
             {
                 File.Copy(file, Path.Combine(copy["journal"], Path.GetFileName(file)));
             }

@@ -1,7 +1,7 @@
 using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Plans;
+using Pnh.Core.Journal.Segments;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -102,6 +102,11 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
+    /// <summary>Flushes wait for it; a fault of it is theirs.</summary>
+    public Func<Task> Flushing { get; set; } = static () => Task.CompletedTask;
+
+    public async ValueTask FlushAsync(CancellationToken cancellationToken) => await Flushing().WaitAsync(cancellationToken);
+
     public void NoteAddress(in AddressNote note)
     {
         lock (_gate)
@@ -198,33 +203,12 @@ internal sealed class FakeJournal : IEventJournal
                 next._events.Add(id, accepted);
                 if (!_finished.Contains(id))
                 {
-                    next.Unfinished.Add(UnfinishedOf(accepted));
+                    next.Unfinished.Add(UnfinishedFold.Fold(HistoryOf(accepted)));
                 }
             }
         }
 
         return next;
-    }
-
-    private UnfinishedEvent UnfinishedOf(Event accepted)
-    {
-        var own = _milestones.Where(m => m.Event == accepted.Id).ToList();
-        var deliveries = own.Where(static m => m.Device is not null).GroupBy(static m => (m.User, m.Device)).Select(static each => new UnfinishedDelivery(
-            each.Key.User!,
-            each.Key.Device!,
-            each.Any(static m => m.Kind == MilestoneKind.Settled),
-            each.Last(static m => m.Kind is MilestoneKind.Planned or MilestoneKind.Settled).IsKept
-                && !each.Any(static m => m.Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped),
-            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).Attempts,
-            each.LastOrDefault(static m => m.Kind == MilestoneKind.Retry).NextAttemptAt)
-        {
-            IsJoined = each.Any(static m => m.Kind == MilestoneKind.Planned && m.Reason == PlanReasons.JoinedTopic),
-        });
-        return new UnfinishedEvent(
-            Stored(accepted),
-            own.Any(static m => m.Kind == MilestoneKind.Dispatched),
-            [.. own.Where(static m => m.Kind == MilestoneKind.Withdrawn).Select(static m => m.User)],
-            [.. deliveries]);
     }
 
     private EventHistory HistoryOf(Event accepted) => new(Stored(accepted), [.. _milestones.Where(m => m.Event == accepted.Id)]);

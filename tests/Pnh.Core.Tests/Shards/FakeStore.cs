@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Pnh.Core.Devices;
 
 namespace Pnh.Core.Tests.Shards;
@@ -13,6 +12,7 @@ internal sealed class FakeStore : IDeviceStore
     private int _failedReads;
     private int _warmReads;
     private int _cuts;
+    private int _pages;
 
     /// <summary>Users whose read fails.</summary>
     public HashSet<string> Unreadable { get; } = [];
@@ -44,9 +44,12 @@ internal sealed class FakeStore : IDeviceStore
 
     public void Put(string user, UserSettings settings, params Device[] devices) => _users[user] = new UserSnapshot(devices, settings);
 
+    /// <summary>As when its rows were lost, or the file is another's.</summary>
+    public void Lose(string user) => _users.Remove(user, out _);
+
     public void PutTopic(string topic, params string[] members)
     {
-        _topics[topic] = members;
+        _topics[topic] = [.. members.OrderBy(static member => Convert.ToHexString(System.Text.Encoding.UTF8.GetBytes(member)), StringComparer.Ordinal)];
         MembersVersion++;
     }
 
@@ -64,23 +67,41 @@ internal sealed class FakeStore : IDeviceStore
 
     public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members)
     {
-        members = IsCold || CutAfter.Count > 0 ? null : new TopicMembers(_topics.GetValueOrDefault(topic.Topic, []));
+        var all = _topics.GetValueOrDefault(topic.Topic, []);
+        members = IsCold || CutAfter.Count > 0 || all.Length >= 256 ? null : new TopicMembers(all);
         Interlocked.Add(ref _warmReads, members is null ? 0 : 1);
         return members is not null;
     }
 
-    public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
+    public IAsyncEnumerable<string> GetMembersAsync(string app, string topic, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    /// <summary>Pages that were read.</summary>
+    public int Pages => Volatile.Read(ref _pages);
+
+    /// <summary>Called by each read of a page.</summary>
+    public Action? Paging { get; set; }
+
+    public async ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken)
     {
-        foreach (var member in _topics.GetValueOrDefault(topic, []))
+        Interlocked.Increment(ref _pages);
+        await Task.Yield();
+        Paging?.Invoke();
+        if (CutAfter.Contains(after))
         {
-            await Task.Yield();
-            yield return member;
-            if (CutAfter.Contains(member))
-            {
-                throw Unavailable(ref _cuts);
-            }
+            throw Unavailable(ref _cuts);
         }
+
+        var left = Array.FindAll(_topics.GetValueOrDefault(topic.Topic, []), member => after.Length == 0 || TopicMembers.IsAfter(member, after));
+        var cut = Array.FindIndex(left, CutAfter.Contains) + 1;
+        var count = Math.Min(Math.Min(left.Length, most), cut > 0 ? cut : int.MaxValue);
+        return new MemberPage(left[..count], cut == 0 && left.Length < most);
     }
+
+    public ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(new TopicMembers([.. users.Where(_topics.GetValueOrDefault(topic.Topic, []).Contains)]));
+
+    public ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
+        ValueTask.FromResult((long)_topics.GetValueOrDefault(topic.Topic, []).Length);
 
     public Task<bool> RemoveAddressAsync(
         UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken)

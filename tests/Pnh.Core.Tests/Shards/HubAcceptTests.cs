@@ -104,6 +104,8 @@ public sealed class HubAcceptTests
 
         var (link, key) = await hub.OpenAsync("phone", user: "u7");
         var id = await hub.SendAsync(to: """{"topic":"room"}""");
+        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the last page");
+        await hub.RestAsync();
         Assert.Equal([id], link.Ids);
         hub.Hub.Acked(key, id);
         Assert.Equal(members.Where(m => m != "u7").Order(), hub.Fcm.Sent.Select(s => s.User).Order());
@@ -203,12 +205,9 @@ public sealed class HubAcceptTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var (link, _) = await hub.OpenAsync("tab");
-        var plans = new List<UserPlan>();
-        await foreach (var plan in hub.Hub.ExplainAsync(hub.NewEvent(to: """{"users":["ada","nobody"]}"""), CancellationToken.None))
-        {
-            plans.Add(plan);
-        }
-
+        var (plans, members, next) = await hub.Hub.ExplainAsync(hub.NewEvent(to: """{"users":["ada","nobody"]}"""), "", CancellationToken.None);
+        Assert.Null(members);
+        Assert.Null(next);
         Assert.Equal(["ada", "nobody"], plans.Select(p => p.User));
         Assert.Equal(["phone:active-elsewhere", "tab:active-session"], plans[0].Devices.Select(d => $"{d.Device.Id}:{d.Reason}"));
         Assert.Empty(plans[1].Devices);
@@ -216,6 +215,29 @@ public sealed class HubAcceptTests
         Assert.Empty(link.Ids);
         Assert.Empty(hub.Pushed);
         hub.AssertAllEnded();
+    }
+
+    [Fact]
+    public async Task Explain_Topic_SaysAPageTheCountAndWhereToGoOn()
+    {
+        await using var hub = new HubUnderTest();
+        var members = Enumerable.Range(0, 250).Select(static i => $"u{i:000}").ToArray();
+        hub.Store.PutTopic("hall", members);
+        hub.Store.Put("u000", hub.Phone("phone"));
+        var accepted = hub.NewEvent(to: """{"topic":"hall"}""");
+        var found = new List<string>();
+        string? after = "";
+        for (var page = 0; after is not null; page++)
+        {
+            var plan = await hub.Hub.ExplainAsync(accepted, after, CancellationToken.None);
+            Assert.Equal(250, plan.Members);
+            Assert.Equal(page < 2 ? 100 : 50, plan.Users.Count);
+            found.AddRange(plan.Users.Select(user => user.User));
+            Assert.Equal(page == 0 ? 1 : 0, plan.Users[0].Devices.Count);
+            after = plan.Next;
+        }
+
+        Assert.Equal(members, found);
     }
 
     [Fact]

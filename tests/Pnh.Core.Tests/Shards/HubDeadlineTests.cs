@@ -28,6 +28,23 @@ public sealed class HubDeadlineTests
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
     }
 
+    [Fact]
+    public async Task Accept_HeldUpByTheJournalUntilTheVeryEnd_ExpiresUnsent()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        var accepted = hub.NewEvent("\"class\":\"call\",\"ttl\":30");
+        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        hub.Clock.Advance(accepted.ExpiresAt - hub.Clock.GetUtcNow());
+        sync.SetResult();
+        await accepting;
+        await hub.RestAsync();
+        Assert.Equal("expired", hub.Journal.EndOf(accepted.Id, "phone"));
+        Assert.Empty(hub.Pushed);
+    }
+
     [Theory]
     [InlineData("call", 0.4, 0)]
     [InlineData("call", 0.6, 1)]

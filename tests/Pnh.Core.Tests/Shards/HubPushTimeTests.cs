@@ -71,6 +71,23 @@ public sealed class HubPushTimeTests
         Assert.InRange(hub.Fcm.Sent.Skip(20).Select(s => s.At).Distinct().Count(), 5, 20);
     }
 
+    // At its very end nothing is sent any more, so a wait until then is the end: no further attempt is promised, and why it ends so is said.
+    [Theory]
+    [InlineData(60, "expired:told-so", 0)]
+    [InlineData(40, "accepted", 1)]
+    public async Task Throttled_UntilTheEndOfTheTtl_IsNotTriedAgain(int retryAfter, string end, int retries)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Always(DeliveryStatus.Throttled, TimeSpan.FromSeconds(retryAfter));
+        var id = await hub.SendAsync("\"ttl\":60,\"channels\":[\"fcm\"]");
+        Assert.Equal(retries, hub.Journal.Milestones.Count(m => m is { Kind: MilestoneKind.Retry, NextAttemptAt: not null }));
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        await hub.PassAsync(61);
+        Assert.Equal(end, hub.Journal.EndOf(id, "phone"));
+        Assert.Equal(1 + retries, hub.Pushed.Count);
+    }
+
     [Fact]
     public async Task Held_LongOutage_WaitsGrowToHalfAMinuteAndOnlyTheFirstIsNoted()
     {
@@ -88,7 +105,7 @@ public sealed class HubPushTimeTests
         var waits = hub.Fcm.Sent.Zip(hub.Fcm.Sent.Skip(1), (a, b) => (b.At - a.At).TotalSeconds).ToArray();
         Assert.All(waits, wait => Assert.InRange(wait, 5, 24.6));
         Assert.InRange(waits[^1], 8, 24.6);
-        Assert.Single(hub.Journal.KindsOf(id, "phone"), MilestoneKind.Retry);
+        Assert.Single(hub.Journal.KindsOf(id, "phone"), MilestoneKind.Held);
     }
 
     [Fact]
@@ -106,6 +123,17 @@ public sealed class HubPushTimeTests
         await hub.PassAsync(38);
         Assert.Equal("accepted", hub.Journal.EndOf(saved, "phone"));
         await hub.AssertAllEndAsync(lost, saved);
+    }
+
+    [Fact]
+    public async Task Accepted_WithAReason_TheEndSaysIt()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        hub.Fcm.Answer = (_, _) => ValueTask.FromResult(DeliveryResult.Of(DeliveryStatus.Accepted, "wake-up:payload-too-large"));
+        var id = await hub.SendAsync();
+        await hub.PassAsync(3);
+        Assert.Equal("accepted:wake-up:payload-too-large", hub.Journal.EndOf(id, "phone"));
     }
 
     [Theory]

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
@@ -17,7 +18,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public const string User = "ada";
     private int _events;
 
-    public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, HubUnderTest? before = null)
+    public HubUnderTest(ILogger<Hub>? log = null, HubOptions? options = null, HubUnderTest? before = null, MemoryGuard? memory = null)
     {
         Clock = before?.Clock ?? new FakeTimeProvider();
         Journal = before?.Journal.Restart() ?? new FakeJournal();
@@ -27,7 +28,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
         Metrics = new HubMetrics(new MetricRegistry(), Clock, ["demo"]);
         Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
         Hub = new Hub(
-            new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Reader, Metrics, Clock, log ?? NullLogger<Hub>.Instance, options ?? new HubOptions());
+            new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Reader, Metrics, Clock, log ?? NullLogger<Hub>.Instance, options ?? new HubOptions(), memory);
     }
 
     public FakeTimeProvider Clock { get; }

@@ -262,12 +262,13 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
     {
         lock (_random)
         {
-            return _random.Next(10) switch
+            return _random.Next(12) switch
             {
                 < 5 => DeliveryResult.Of(DeliveryStatus.Accepted),
                 5 or 6 => DeliveryResult.Of(DeliveryStatus.Unavailable, "down"),
                 7 => new DeliveryResult { Status = DeliveryStatus.Throttled, RetryAfter = TimeSpan.FromSeconds(_random.Next(20)) },
                 8 => DeliveryResult.Of(DeliveryStatus.AddressDead, "UNREGISTERED"),
+                10 or 11 => new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = "timeout", IsUnknown = true },
                 _ => DeliveryResult.Of(DeliveryStatus.Rejected, "bad"),
             };
         }

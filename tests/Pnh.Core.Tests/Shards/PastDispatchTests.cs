@@ -56,7 +56,7 @@ public sealed class PastDispatchTests
     private static List<string> LostOf(PastDispatch past, string user)
     {
         var lost = new List<string>();
-        past.EndLost(user, lost.Add);
+        past.EndLost(user, delivery => lost.Add(delivery.Device));
         return lost;
     }
 }

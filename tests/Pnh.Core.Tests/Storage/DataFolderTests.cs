@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.Versioning;
 using Pnh.Core.Storage;
@@ -65,6 +66,74 @@ public sealed class DataFolderTests : IDisposable
 
         Assert.Contains("cannot be written", refusal.Message, StringComparison.Ordinal);
     }
+
+    [Theory]
+    [InlineData(UnixFileMode.OtherWrite, "every user")]
+    [InlineData(UnixFileMode.GroupWrite, "its group")]
+    public void Open_OthersMayWrite_IsRefusedInOneLine(UnixFileMode added, string who)
+    {
+        File.SetUnixFileMode(_temporary.FullPath, OwnerFile | UnixFileMode.UserExecute | added);
+
+        var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
+
+        Assert.Contains(who, refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("chmod 700", refusal.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', refusal.Message);
+        Assert.Empty(Directory.GetFiles(_temporary.FullPath));
+    }
+
+    [Fact]
+    public void Open_OthersMayReadOnly_Succeeds()
+    {
+        File.SetUnixFileMode(_temporary.FullPath, (UnixFileMode)0b111_101_101);
+
+        using var folder = DataFolder.Open(_temporary.FullPath);
+    }
+
+    [RootFact]
+    public void Open_BelongsToAnotherUser_IsRefusedInOneLine()
+    {
+        using (var change = Process.Start("chown", ["65534", _temporary.FullPath]))
+        {
+            change.WaitForExit();
+        }
+
+        var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
+
+        Assert.Contains("belongs to another user (uid 65534)", refusal.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', refusal.Message);
+    }
+
+    [Fact]
+    public void Open_AHolderWasThereBefore_ItsPidIsReplacedAndPrivate()
+    {
+        File.WriteAllText(_temporary["hub.pid"], "123456789");
+        File.SetUnixFileMode(_temporary["hub.pid"], (UnixFileMode)0b110_100_100);
+
+        using var folder = DataFolder.Open(_temporary.FullPath);
+
+        Assert.Equal(Environment.ProcessId.ToString(CultureInfo.InvariantCulture), File.ReadAllText(_temporary["hub.pid"]));
+        Assert.Equal(OwnerFile, File.GetUnixFileMode(_temporary["hub.pid"]));
+    }
+
+    [Fact]
+    public void Open_TheLockCannotBeOpened_IsNotSaidToBeAnotherHub()
+    {
+        // A program that runs cannot be opened for writing (ETXTBSY): any error but that of a lock that is held.
+        File.CreateSymbolicLink(_temporary["hub.lock"], Environment.ProcessPath!);
+
+        var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
+
+        Assert.DoesNotContain("another hub", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(28, "No space left for the journal")]
+    [InlineData(30, "The disk of the data folder is read-only")]
+    [InlineData(24, "Too many open files, and the journal cannot be opened: raise the hub's limit (ulimit -n")]
+    [InlineData(23, "Too many open files on this machine")]
+    public void Advice_ErrorThatAnOperatorCanMend_IsNamed(int errno, string words) =>
+        Assert.StartsWith(words, FileFault.Advice(new IOException("raw", errno), "the journal"), StringComparison.Ordinal);
 
     [Fact]
     public void ReadOrCreateSecret_TwiceAndAfterReopen_IsTheSameAndPrivate()

@@ -202,22 +202,7 @@ public sealed class SqliteEngineTests : IDisposable
     [Fact(Timeout = 30_000)]
     public async Task WriteAsync_DamagedFile_ClosesTheWriterForGood()
     {
-        await using (var first = Open())
-        {
-            await first.Writer.WriteAsync(database =>
-            {
-                for (var n = 0; n < 5_000; n++)
-                {
-                    database.Statement(Insert).Bind(1, n).Execute();
-                }
-
-                return true;
-            });
-        }
-
-        var bytes = await System.IO.File.ReadAllBytesAsync(File);
-        Array.Fill(bytes, (byte)0xA5, 4_096, bytes.Length - 4_096);
-        await System.IO.File.WriteAllBytesAsync(File, bytes);
+        await FillAndDamageAsync();
         await using var engine = Open();
         Assert.False(engine.IsDamaged);
 
@@ -226,6 +211,81 @@ public sealed class SqliteEngineTests : IDisposable
         Assert.Contains("damaged", refusal.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<StoreUnavailableException>(() => engine.Writer.WriteAsync(_ => true));
         await Assert.ThrowsAsync<StoreUnavailableException>(() => CountAsync(engine));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadAsync_DamagedFile_ClosesTheEngineForGood()
+    {
+        await FillAndDamageAsync();
+        await using var engine = Open();
+
+        var refusal = await Assert.ThrowsAsync<StoreUnavailableException>(() => CountAsync(engine));
+
+        Assert.Contains("test.db is damaged", refusal.Message, StringComparison.Ordinal);
+        Assert.True(engine.IsDamaged);
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => engine.Writer.WriteAsync(_ => true));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadAsync_FileIsNoDatabaseAnyMore_ClosesTheEngineForGood()
+    {
+        await Open().DisposeAsync();
+        await using var engine = Open();
+        await using (var file = System.IO.File.OpenWrite(File))
+        {
+            file.Write(new byte[8_192]);
+        }
+
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => CountAsync(engine));
+
+        Assert.True(engine.IsDamaged);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadAsync_TableIsNotThere_IsAStoreFaultThatSaysWhatToDo()
+    {
+        await using var engine = SqliteEngine.Open(File, new SqliteSchema(["CREATE TABLE u(n)"]), TimeProvider.System);
+
+        var refusal = await Assert.ThrowsAsync<StoreUnavailableException>(() => CountAsync(engine));
+
+        Assert.Contains("restore test.db from a backup", refusal.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', refusal.Message);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task Time_ValueIsNone_CountsAsDamage()
+    {
+        await using var engine = Open();
+        await Add(engine, -5);
+
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => engine.Readers.ReadAsync(
+            0,
+            static (database, _) =>
+            {
+                var rows = database.Statement("SELECT n FROM t");
+                rows.Read();
+                return rows.Time(0);
+            },
+            CancellationToken.None));
+
+        Assert.True(engine.IsDamaged);
+    }
+
+    /// <summary>A full disk has no room for that file; here something else is in its way.</summary>
+    [Fact(Timeout = 30_000)]
+    public async Task Open_NoRoomForTheIndexOfTheLog_ReadsAndWritesAllTheSame()
+    {
+        await using (var first = Open())
+        {
+            await Add(first, 1);
+        }
+
+        System.IO.File.CreateSymbolicLink(File + "-shm", _folder["nowhere/at-all"]);
+        await using var engine = Open();
+        Assert.Equal(1, await CountAsync(engine));
+        await Add(engine, 2);
+
+        Assert.Equal(2, await CountAsync(engine));
     }
 
     [Fact(Timeout = 30_000)]
@@ -251,6 +311,27 @@ public sealed class SqliteEngineTests : IDisposable
         }
 
         Assert.Equal(texts.Order(StringComparer.Ordinal), read.Order(StringComparer.Ordinal));
+    }
+
+    /// <summary>Every page but the first.</summary>
+    private async Task FillAndDamageAsync()
+    {
+        await using (var first = Open())
+        {
+            await first.Writer.WriteAsync(database =>
+            {
+                for (var n = 0; n < 5_000; n++)
+                {
+                    database.Statement(Insert).Bind(1, n).Execute();
+                }
+
+                return true;
+            });
+        }
+
+        var bytes = await System.IO.File.ReadAllBytesAsync(File);
+        Array.Fill(bytes, (byte)0xA5, 4_096, bytes.Length - 4_096);
+        await System.IO.File.WriteAllBytesAsync(File, bytes);
     }
 
     /// <summary>Holds the writer inside a group until <paramref name="release"/> is set; what is queued meanwhile is the next group.</summary>

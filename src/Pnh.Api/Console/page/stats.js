@@ -3,8 +3,8 @@ import { Sparkline, byId, latency, make, number, setText, span } from '/console/
 
 const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
 const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
-// An ack belongs to a frame that was counted as sent, and what was suppressed was never tried.
-const isAttempt = (row) => row.status !== 'acked' && row.status !== 'suppressed';
+// An ack belongs to a frame that was counted as sent, what was suppressed was never tried, and what is unconfirmed was counted attempt by attempt.
+const isAttempt = (row) => row.status !== 'acked' && row.status !== 'suppressed' && row.status !== 'unconfirmed';
 const attempts = (totals) => sum(totals.deliveries, isAttempt);
 
 const tiles = {};
@@ -46,9 +46,9 @@ export function showStats(totals, before, seconds, sessionCount) {
 }
 
 const good = ['sent', 'accepted', 'acked'];
-const warn = ['throttled', 'unavailable', 'not_connected', 'expired', 'suppressed'];
+const warn = ['throttled', 'unavailable', 'not_connected', 'expired', 'unconfirmed', 'suppressed'];
 const tone = (status) => (good.includes(status) ? 'good' : warn.includes(status) ? 'warn' : 'bad');
-const order = ['sent', 'acked', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'suppressed', 'address_dead', 'rejected', 'misconfigured'];
+const order = ['sent', 'acked', 'accepted', 'throttled', 'unavailable', 'not_connected', 'expired', 'unconfirmed', 'suppressed', 'address_dead', 'rejected', 'misconfigured'];
 const label = (word) => word.replaceAll('_', ' ');
 
 const drawn = new Map();

@@ -8,15 +8,24 @@ internal sealed partial class ConnectionPool
     /// <summary>A request waits for so long until the next dial, as a single cut must not cost a call its second; after more failures it is told at once.</summary>
     private static readonly TimeSpan ShortPause = TimeSpan.FromSeconds(1);
 
+    private static readonly TimeSpan LeastForSettings = TimeSpan.FromSeconds(0.5);
+
+    /// <summary>The fault of a connection which ended before it had answered anything.</summary>
+    private const string Lost = "connection-lost";
+
     private long _opened;
-    private string _lastFault = "connect-failed";
 
     /// <summary>The peer's SETTINGS.</summary>
     internal void StreamLimitOf(PooledConnection connection, long streams)
     {
         lock (_lock)
         {
-            connection.HasSettings = true;
+            if (!connection.HasSettings)
+            {
+                connection.HasSettings = true;
+                _gauges.Dialled(opened: true);
+            }
+
             connection.Limit = (int)Math.Min(streams, _options.MaxInFlight);
             Release(connection);
         }
@@ -26,16 +35,25 @@ internal sealed partial class ConnectionPool
     internal void GoesAway(PooledConnection connection, long errorCode, string? reason)
     {
         PooledConnection? ended;
+        (bool Routine, bool Error) logged;
         lock (_lock)
         {
+            logged = connection.GoAwayLogged;
+            if (errorCode == 0 && connection is { HasAnswered: true, IsDraining: false })
+            {
+                // It served, and ends as a matter of routine: its successor is no storm.
+                _dials.GiveBack();
+            }
+
+            connection.GoAwayLogged = (logged.Routine || errorCode == 0, logged.Error || errorCode != 0);
             ended = Drain(connection, errorCode == 0 ? ConnectionEnd.GoAway : ConnectionEnd.GoAwayError);
         }
 
-        if (errorCode == 0)
+        if (errorCode == 0 && !logged.Routine)
         {
             Log.GoAway(_logger, _options.Origin.Host, connection.Number, reason);
         }
-        else
+        else if (errorCode != 0 && !logged.Error)
         {
             Log.GoAwayError(_logger, _options.Origin.Host, connection.Number, errorCode, reason);
         }
@@ -43,8 +61,13 @@ internal sealed partial class ConnectionPool
         Close(ended);
     }
 
-    internal void HasEnded(PooledConnection connection)
+    internal void HasEnded(PooledConnection connection, long violation)
     {
+        if (violation != 0)
+        {
+            Log.ProtocolBroken(_logger, _options.Origin.Host, connection.Number, violation);
+        }
+
         lock (_lock)
         {
             connection.HasEnded = true;
@@ -53,12 +76,19 @@ internal sealed partial class ConnectionPool
                 return;
             }
 
-            if (!connection.IsDraining)
+            if (connection.HasSettings && !connection.IsDraining)
             {
                 _gauges.Ended(ConnectionEnd.Lost);
             }
 
             Remove(connection);
+        }
+
+        if (!connection.HasSettings)
+        {
+            // TCP and TLS are no connection yet: something listens there and does not speak.
+            _gauges.Dialled(opened: false);
+            Log.DialFailed(_logger, _options.Origin.Host, ConnectionPlace.NoSettings);
         }
 
         Close(connection);
@@ -99,7 +129,7 @@ internal sealed partial class ConnectionPool
         var pause = _dials.Wait();
         if (_isDisposed || pause > ShortPause)
         {
-            FailWaiters(_isDisposed ? "connection-closed" : _lastFault);
+            FailWaiters(_isDisposed ? "connection-closed" : _dials.Reason);
         }
         else
         {
@@ -113,14 +143,15 @@ internal sealed partial class ConnectionPool
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
+            var start = _time.GetTimestamp();
             var result = await _dial.ConnectAsync(_stopping.Token);
-            _gauges.Dialled(result.Fault is null);
             if (result.Stream is { } stream)
             {
-                Opened(stream);
+                Opened(stream, SettingsWithin(_time.GetElapsedTime(start)));
             }
             else
             {
+                _gauges.Dialled(opened: false);
                 DialFailed(result.Fault!);
             }
         }
@@ -135,12 +166,16 @@ internal sealed partial class ConnectionPool
         }
     }
 
-    private void Opened(System.Net.Security.SslStream stream)
+    /// <summary>What is left of the dial's time; a round trip after a slow handshake.</summary>
+    private static TimeSpan SettingsWithin(TimeSpan elapsed) =>
+        ProviderDial.Timeout - elapsed is var left && left > LeastForSettings ? left : LeastForSettings;
+
+    private void Opened(System.Net.Security.SslStream stream, TimeSpan settingsWithin)
     {
         var now = _time.GetTimestamp();
         var number = ++_opened;
         var connection = new PooledConnection(this, _options, number, _options.Lifetime * (1 + (Random.Shared.NextDouble() / 10))) { OpenedAt = now, IdleSince = now };
-        var options = new ConnectionOptions { Origin = _options.Origin, PingsWhenIdle = _options.PingsWhenIdle };
+        var options = new ConnectionOptions { Origin = _options.Origin, PingsWhenIdle = _options.PingsWhenIdle, SettingsWithin = settingsWithin };
         connection.Wire = _transports.Next().Open(stream, options, connection);
         PooledConnection? ended;
         lock (_lock)
@@ -155,7 +190,7 @@ internal sealed partial class ConnectionPool
             }
             else
             {
-                _dials.Failed();
+                _dials.Failed(connection.HasSettings ? Lost : ConnectionPlace.NoSettings);
                 ended = connection;
             }
 
@@ -170,8 +205,7 @@ internal sealed partial class ConnectionPool
         lock (_lock)
         {
             _isDialling = false;
-            _lastFault = fault;
-            _dials.Failed();
+            _dials.Failed(fault);
             if (_connections.TrueForAll(static connection => connection.IsDraining))
             {
                 FailWaiters(fault);
@@ -214,7 +248,7 @@ internal sealed partial class ConnectionPool
     {
         if (connection is { HasEnded: true, HasAnswered: false, InFlight: 0 })
         {
-            _dials.Failed();
+            _dials.Failed(connection.HasSettings ? Lost : ConnectionPlace.NoSettings);
         }
     }
 

@@ -6,8 +6,8 @@ internal sealed partial class ConnectionPool
     /// <summary>How often the watch looks: stalls are counted in many seconds, lifetimes in minutes.</summary>
     private static readonly TimeSpan TickPeriod = TimeSpan.FromSeconds(1);
 
-    /// <summary>Longer than any attempt; what is still under way then is given up with its connection.</summary>
-    private static readonly TimeSpan LongestDrain = TimeSpan.FromSeconds(30);
+    /// <summary>As long as a request may be waited for past its time; what is still under way then is given up with its connection.</summary>
+    private static readonly TimeSpan LongestDrain = LateRequests.Longest;
 
     private readonly ITimer _timer;
 
@@ -48,12 +48,13 @@ internal sealed partial class ConnectionPool
             : null;
     }
 
-    /// <summary>Out of the pool at once; what is under way fails with its connection.</summary>
+    /// <summary>Takes nothing more. One that stalls is replaced and drains, since a late answer says that a push was shown; any other end is at once.</summary>
     private PooledConnection? End(PooledConnection connection, ConnectionEnd end)
     {
         if (end == ConnectionEnd.Stalled)
         {
             Log.Stalled(_logger, _options.Origin.Host, connection.Number, connection.InFlight);
+            return Drain(connection, end);
         }
 
         if (!connection.IsDraining)

@@ -39,6 +39,8 @@ internal sealed partial class ConnectionPool : IConnectionSource
 
     public int MaxInFlight => _options.MaxConnections * _options.MaxInFlight;
 
+    public int MaxLate => Math.Max(1, MaxInFlight / 4);
+
     /// <summary>Requests handed to a connection and not answered yet.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
@@ -84,6 +86,27 @@ internal sealed partial class ConnectionPool : IConnectionSource
         }
 
         Close(ended);
+    }
+
+    public void Unanswered(in ConnectionPlace place)
+    {
+        var connection = (PooledConnection)place.Owner!;
+        lock (_lock)
+        {
+            // It takes one request at a time, and that one may be under way for long.
+            if (connection.IsCold)
+            {
+                Drain(connection, ConnectionEnd.Stalled);
+            }
+        }
+    }
+
+    public bool HasSettings(in ConnectionPlace place)
+    {
+        lock (_lock)
+        {
+            return ((PooledConnection)place.Owner!).HasSettings;
+        }
     }
 
     public void Return(in ConnectionPlace place)

@@ -14,12 +14,17 @@ internal sealed class DialBudget
 
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(250);
 
+    /// <summary>The word for a dial that may not be made because there were many.</summary>
+    public const string Paced = "dial-paced";
+
     private readonly TimeProvider _time;
     private readonly int _burst;
     private readonly long _start;
     private TimeSpan _notBefore;
     private TimeSpan _fullAt;
     private int _failures;
+    private TimeSpan _failedAt;
+    private string _fault = Paced;
 
     /// <param name="burst">Dials at once from a full bucket: enough to open every connection of the pool, and to replace some.</param>
     /// <param name="time">Clock.</param>
@@ -46,9 +51,14 @@ internal sealed class DialBudget
     /// <summary>How long until one may be made; zero = now.</summary>
     public TimeSpan Wait() => Wait(Now);
 
-    /// <summary>A dial failed, or its connection ended before it had answered anything.</summary>
-    public void Failed()
+    /// <summary>Why none may be made now: the fault just met, as long as nothing has answered since; else <see cref="Paced"/>.</summary>
+    public string Reason => _failures > 0 && Now - _failedAt <= LongestPause ? _fault : Paced;
+
+    /// <summary>A dial failed, or its connection ended before it had answered anything; <paramref name="fault"/> says how, in kebab-case.</summary>
+    public void Failed(string fault)
     {
+        _fault = fault;
+        _failedAt = Now;
         var pause = FirstPause * (1 << Math.Min(_failures++, 10));
         pause = (pause < LongestPause ? pause : LongestPause) * (0.5 + Random.Shared.NextDouble());
         _notBefore = Now + (pause < LongestPause ? pause : LongestPause);
@@ -56,6 +66,15 @@ internal sealed class DialBudget
 
     /// <summary>A connection has answered: the next failure begins with the shortest pause.</summary>
     public void Succeeded() => _failures = 0;
+
+    /// <summary>A dial that was taken shall not count: the peer itself asked for its connection's successor.</summary>
+    public void GiveBack()
+    {
+        if (_fullAt > Now)
+        {
+            _fullAt -= Refill;
+        }
+    }
 
     private TimeSpan Now => _time.GetElapsedTime(_start);
 

@@ -59,6 +59,9 @@ internal sealed class PooledConnection : IConnectionObserver
 
     public bool HasEnded { get; set; }
 
+    /// <summary>A GOAWAY without an error is in the log, and one with an error: a line for each says it.</summary>
+    public (bool Routine, bool Error) GoAwayLogged { get; set; }
+
     public bool IsDraining => DrainingSince is not null;
 
     /// <summary>True while it takes one request at a time: unproven, or its peer has not said yet how many streams it allows.</summary>
@@ -73,7 +76,7 @@ internal sealed class PooledConnection : IConnectionObserver
 
     void IConnectionObserver.GoingAway(long errorCode, string? reason) => _pool.GoesAway(this, errorCode, reason);
 
-    void IConnectionObserver.Ended() => _pool.HasEnded(this);
+    void IConnectionObserver.Ended(long violation) => _pool.HasEnded(this, violation);
 }
 
 /// <summary>A place on a connection, or why there is none.</summary>
@@ -85,6 +88,9 @@ internal readonly record struct ConnectionPlace(IProviderConnection? Connection,
     /// <summary>Nothing of the provider's: more requests at once than the connections carry.</summary>
     public const string Busy = "connection-busy";
 
+    /// <summary>The peer of a connection never said its SETTINGS, so no request left.</summary>
+    public const string NoSettings = "no-settings";
+
     public static ConnectionPlace None(string fault) => new(null, null, fault);
 }
 
@@ -93,6 +99,9 @@ internal interface IConnectionSource : IAsyncDisposable
 {
     /// <summary>Requests at once over all connections, at least 1.</summary>
     int MaxInFlight { get; }
+
+    /// <summary>How many of them may be waited for past their time, at least 1: each keeps its place.</summary>
+    int MaxLate { get; }
 
     /// <summary>
     /// Takes a place, at once when there is one. Every place is paid back by <see cref="Exit"/> or <see cref="Return"/>. No place: the provider cannot be reached, or
@@ -105,6 +114,12 @@ internal interface IConnectionSource : IAsyncDisposable
     /// <param name="answered">An answer came.</param>
     /// <param name="proven">The answer shows that the provider takes our credential.</param>
     void Exit(in ConnectionPlace place, bool answered, bool proven);
+
+    /// <summary>Its request was not answered in time and is waited for: if nothing else can go over the connection meanwhile, another takes its part.</summary>
+    void Unanswered(in ConnectionPlace place);
+
+    /// <summary>False while nothing can have left over the place's connection, since its peer has not said its SETTINGS.</summary>
+    bool HasSettings(in ConnectionPlace place);
 
     /// <summary>Gives the place back unused: instead of <see cref="Exit"/>, when nothing was sent.</summary>
     void Return(in ConnectionPlace place);

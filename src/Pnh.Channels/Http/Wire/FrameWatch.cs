@@ -12,14 +12,25 @@ internal sealed class FrameWatch : Stream
     private readonly Stream _inner;
     private readonly FrameScan _scan;
     private readonly IConnectionObserver _observer;
+    private readonly TaskCompletionSource _settings = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ITimer _giveUp;
+    private bool _isPrefaceOut;
     private int _ended;
 
-    public FrameWatch(Stream inner, IConnectionObserver observer)
+    /// <param name="inner">Disposed of with this.</param>
+    /// <param name="observer">Learns what the peer says.</param>
+    /// <param name="settingsWithin">Without SETTINGS in this time the stream ends.</param>
+    /// <param name="time">Clock.</param>
+    public FrameWatch(Stream inner, IConnectionObserver observer, TimeSpan settingsWithin, TimeProvider time)
     {
         _inner = inner;
         _observer = observer;
         _scan = new FrameScan(observer);
+        _giveUp = time.CreateTimer(static watch => ((FrameWatch)watch!).GiveUp(), this, settingsWithin, Timeout.InfiniteTimeSpan);
     }
+
+    /// <summary>The peer's SETTINGS have come: until then nothing but the preface was sent.</summary>
+    public bool HasSettings => _settings.Task.IsCompleted && _scan.HasSettings;
 
     public override bool CanRead => true;
 
@@ -47,6 +58,11 @@ internal sealed class FrameWatch : Stream
         {
             read = await _inner.ReadAsync(buffer, cancellationToken);
             _scan.Read(buffer.Span[..read]);
+            if (_scan.HasSettings && _settings.TrySetResult())
+            {
+                await _giveUp.DisposeAsync();
+            }
+
             return read;
         }
         finally
@@ -58,7 +74,17 @@ internal sealed class FrameWatch : Stream
         }
     }
 
-    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) => _inner.WriteAsync(buffer, cancellationToken);
+    /// <summary>The handler's first write is its preface, with SETTINGS and window; requests wait for the peer's. It writes one after another.</summary>
+    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        if (_isPrefaceOut && !_settings.Task.IsCompleted)
+        {
+            return WriteLaterAsync(buffer, cancellationToken);
+        }
+
+        _isPrefaceOut = true;
+        return _inner.WriteAsync(buffer, cancellationToken);
+    }
 
     public override Task FlushAsync(CancellationToken cancellationToken) => _inner.FlushAsync(cancellationToken);
 
@@ -83,11 +109,33 @@ internal sealed class FrameWatch : Stream
         base.Dispose(disposing);
     }
 
+    private async ValueTask WriteLaterAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken)
+    {
+        await _settings.Task.WaitAsync(cancellationToken);
+        if (!_scan.HasSettings)
+        {
+            throw new IOException("The peer sent no SETTINGS.");
+        }
+
+        await _inner.WriteAsync(buffer, cancellationToken);
+    }
+
+    private void GiveUp()
+    {
+        if (!_scan.HasSettings)
+        {
+            _inner.Dispose();
+            End();
+        }
+    }
+
     private void End()
     {
+        _settings.TrySetResult();
+        _giveUp.Dispose();
         if (Interlocked.Exchange(ref _ended, 1) == 0)
         {
-            _observer.Ended();
+            _observer.Ended(violation: 0);
         }
     }
 }
@@ -111,6 +159,9 @@ internal sealed class FrameScan
     private bool _hasSettings;
 
     public FrameScan(IConnectionObserver observer) => _observer = observer;
+
+    /// <summary>Some SETTINGS were read. May be asked from any thread.</summary>
+    public bool HasSettings => Volatile.Read(ref _hasSettings);
 
     public void Read(ReadOnlySpan<byte> bytes)
     {
@@ -174,25 +225,12 @@ internal sealed class FrameScan
             }
         }
 
-        _hasSettings = true;
+        Volatile.Write(ref _hasSettings, true);
         if (limit is { } streams)
         {
             _observer.StreamLimit(streams);
         }
     }
 
-    private static string? Text(ReadOnlySpan<byte> debug)
-    {
-        debug = debug[..Math.Min(debug.Length, 128)];
-        return debug.IsEmpty
-            ? null
-            : string.Create(debug.Length, debug, static (text, bytes) =>
-            {
-                for (var i = 0; i < bytes.Length; i++)
-                {
-                    // A log line is no place for a peer's control characters.
-                    text[i] = bytes[i] is >= 0x20 and < 0x7F ? (char)bytes[i] : '?';
-                }
-            });
-    }
+    private static string? Text(ReadOnlySpan<byte> debug) => debug.IsEmpty ? null : ProviderText.Ascii(debug[..Math.Min(debug.Length, 128)]);
 }

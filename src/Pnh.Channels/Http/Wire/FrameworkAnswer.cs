@@ -52,10 +52,18 @@ internal static class FrameworkAnswer
                     Location = Value(response, wanted, WantedHeaders.Location, "location"),
                     ApnsId = Value(response, wanted, WantedHeaders.ApnsId, "apns-id"),
                     ApnsUniqueId = Value(response, wanted, WantedHeaders.ApnsUniqueId, "apns-unique-id"),
+                    WnsStatus = Value(response, wanted, WantedHeaders.Wns, "x-wns-status"),
+                    WnsDescription = Value(response, wanted, WantedHeaders.Wns, "x-wns-error-description"),
                 };
         }
 
-        return new ProviderAnswer(status, buffer, length) { RetryAfter = Value(response, "retry-after"), Date = Value(response, "date") };
+        return new ProviderAnswer(status, buffer, length)
+        {
+            RetryAfter = Value(response, "retry-after"),
+            Date = Value(response, "date"),
+            WnsStatus = Value(response, wanted, WantedHeaders.Wns, "x-wns-status"),
+            WnsDescription = Value(response, wanted, WantedHeaders.Wns, "x-wns-error-description"),
+        };
     }
 
     /// <summary>

@@ -5,12 +5,13 @@ using System.Runtime.CompilerServices;
 namespace Pnh.Channels.Http.Wire;
 
 /// <summary>HTTP/2 by SocketsHttpHandler: the default, and what our own transport is held against.</summary>
-internal sealed class FrameworkTransport : IConnectionTransport
+/// <param name="time">Clock.</param>
+internal sealed class FrameworkTransport(TimeProvider time) : IConnectionTransport
 {
     public string Name => "framework";
 
     public IProviderConnection Open(SslStream stream, ConnectionOptions options, IConnectionObserver observer) =>
-        new FrameworkConnection(stream, options, observer);
+        new FrameworkConnection(stream, options, observer, time);
 }
 
 /// <summary>
@@ -25,9 +26,10 @@ internal sealed class FrameworkConnection : IProviderConnection
     private readonly string _root;
     private readonly SslStream _stream;
     private readonly HttpMessageInvoker _invoker;
+    private FrameWatch? _watch;
     private int _isTaken;
 
-    public FrameworkConnection(SslStream stream, ConnectionOptions options, IConnectionObserver observer)
+    public FrameworkConnection(SslStream stream, ConnectionOptions options, IConnectionObserver observer, TimeProvider time)
     {
         _root = options.Origin.GetLeftPart(UriPartial.Authority);
         _stream = stream;
@@ -44,7 +46,8 @@ internal sealed class FrameworkConnection : IProviderConnection
             KeepAlivePingPolicy = options.PingsWhenIdle ? HttpKeepAlivePingPolicy.Always : HttpKeepAlivePingPolicy.WithActiveRequests,
             KeepAlivePingTimeout = options.PingTimeout,
             MaxResponseHeadersLength = 16,
-            PlaintextStreamFilter = (context, _) => ValueTask.FromResult<Stream>(new FrameWatch(context.PlaintextStream, observer)),
+            PlaintextStreamFilter = (context, _) =>
+                ValueTask.FromResult<Stream>(_watch = new FrameWatch(context.PlaintextStream, observer, options.SettingsWithin, time)),
 
             // Whose connection it is decides about its end.
             PooledConnectionIdleTimeout = Timeout.InfiniteTimeSpan,
@@ -76,7 +79,7 @@ internal sealed class FrameworkConnection : IProviderConnection
             }
             catch (Exception exception) when (FrameworkAnswer.FaultOf(exception, cancellationToken) is { } fault)
             {
-                return fault;
+                return _watch is { HasSettings: false } ? ProviderAnswer.Failed(SendFault.NotSent, "no-settings") : fault;
             }
         }
     }

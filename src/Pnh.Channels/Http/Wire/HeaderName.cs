@@ -30,9 +30,10 @@ internal sealed class HeaderName
     public static readonly HeaderName Ttl = new(9, "ttl", HeaderChange.EachRequest);
     public static readonly HeaderName Urgency = new(10, "urgency", HeaderChange.Seldom);
     public static readonly HeaderName Topic = new(11, "topic", HeaderChange.EachRequest);
+    public static readonly HeaderName WnsCachePolicy = new(12, "x-wns-cache-policy", HeaderChange.Seldom);
 
     /// <summary>How many there are: the size of a table by <see cref="Index"/>.</summary>
-    public const int Count = 12;
+    public const int Count = 13;
 
     private HeaderName(int index, string text, HeaderChange change)
     {

@@ -38,7 +38,8 @@ internal interface IConnectionObserver
     void GoingAway(long errorCode, string? reason);
 
     /// <summary>The connection is gone: closed by either side or broken. Nothing comes after it, and every request under way has its fault or gets it now.</summary>
-    void Ended();
+    /// <param name="violation">The error with which we ended it, since the peer broke the protocol (RFC 9113 section 7); 0 = any other end.</param>
+    void Ended(long violation);
 }
 
 /// <summary>For a connection of one request, whose owner needs no more than its answer.</summary>
@@ -54,7 +55,7 @@ internal sealed class Unobserved : IConnectionObserver
     {
     }
 
-    public void Ended()
+    public void Ended(long violation)
     {
     }
 }
@@ -64,6 +65,12 @@ internal sealed record ConnectionOptions
 {
     /// <summary>Scheme, host and port: <c>:scheme</c> and the <c>:authority</c> of requests that name none.</summary>
     public required Uri Origin { get; init; }
+
+    /// <summary>
+    /// The peer's SETTINGS must come within this time; no request is sent before. Else the connection ends, and what waited is <see cref="SendFault.NotSent"/>,
+    /// <c>no-settings</c>.
+    /// </summary>
+    public TimeSpan SettingsWithin { get; init; } = TimeSpan.FromSeconds(3.5);
 
     /// <summary>A PING after this long without a byte from the peer.</summary>
     public TimeSpan PingAfter { get; init; } = TimeSpan.FromSeconds(60);

@@ -72,6 +72,12 @@ internal readonly struct ProviderAnswer : IDisposable
     /// <summary><c>apns-unique-id</c>; null = none, or not wanted.</summary>
     public string? ApnsUniqueId { get; init; }
 
+    /// <summary><c>x-wns-status</c>; null = none, or not wanted.</summary>
+    public string? WnsStatus { get; init; }
+
+    /// <summary><c>x-wns-error-description</c>; null = none, or not wanted.</summary>
+    public string? WnsDescription { get; init; }
+
     /// <summary>The body, cut at <see cref="MaxBodyBytes"/>.</summary>
     public ReadOnlyMemory<byte> Body => _buffer is null ? default : _buffer.AsMemory(0, _length);
 

@@ -11,6 +11,9 @@ internal enum WantedHeaders
     Location = 2,
     ApnsId = 4,
     ApnsUniqueId = 8,
+
+    /// <summary>What Windows' push service says, of any answer. Read by the framework's transport only.</summary>
+    Wns = 16,
 }
 
 /// <summary>
@@ -43,6 +46,9 @@ internal readonly struct ProviderRequest
     /// <summary>What to read of a 2xx answer's headers.</summary>
     public WantedHeaders Wanted { get; init; }
 
+    /// <summary>Told when the body is written; null = it is as soon as the connection has the request.</summary>
+    public RequestProgress? Progress { get; init; }
+
     /// <summary>Bytes of the whole body.</summary>
     public int BodyLength => Body.Length + (FirstGap?.Length ?? 0) + (SecondGap?.Length ?? 0);
 
@@ -50,10 +56,24 @@ internal readonly struct ProviderRequest
     public void CopyBody(Span<byte> buffer) => Body.CopyTo(buffer, FirstGap, SecondGap);
 }
 
+/// <summary>How far a request has come that may wait for a connection below us. Thread-safe.</summary>
+internal sealed class RequestProgress
+{
+    private bool _hasBegun;
+
+    /// <summary>Its body is being written, or was: the provider may carry it out.</summary>
+    public bool HasBegun => Volatile.Read(ref _hasBegun);
+
+    public void Begin() => Volatile.Write(ref _hasBegun, true);
+}
+
 /// <summary>The shared parts of a body: head, gap, middle, gap, tail. The arrays are never changed.</summary>
 internal sealed record SplicedBody(byte[] Head, byte[] Middle, byte[] Tail)
 {
     public static readonly SplicedBody Empty = new([], [], []);
+
+    /// <summary>It stands for an event whose payload is larger than the provider takes: <see cref="FetchPush"/>.</summary>
+    public bool IsWakeUp { get; init; }
 
     /// <summary>Bytes of the shared parts.</summary>
     public int Length => Head.Length + Middle.Length + Tail.Length;

@@ -23,6 +23,9 @@ internal sealed class SplicedContent : HttpContent
         _second = second;
     }
 
+    /// <summary>Told when it is written; null = nobody asks.</summary>
+    public RequestProgress? Progress { get; init; }
+
     protected override bool TryComputeLength(out long length)
     {
         length = _body.Length + _first.Length + _second.Length;
@@ -32,10 +35,13 @@ internal sealed class SplicedContent : HttpContent
     protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) =>
         SerializeToStreamAsync(stream, context, CancellationToken.None);
 
-    protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context, CancellationToken cancellationToken) =>
-        _body.Length == _body.Head.Length && _first.Length + _second.Length == 0
+    protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context, CancellationToken cancellationToken)
+    {
+        Progress?.Begin();
+        return _body.Length == _body.Head.Length && _first.Length + _second.Length == 0
             ? stream.WriteAsync(_body.Head, cancellationToken).AsTask()
             : SpliceAsync(stream, cancellationToken);
+    }
 
     private async Task SpliceAsync(Stream stream, CancellationToken cancellationToken)
     {

@@ -37,6 +37,9 @@ internal readonly record struct FrameHeader(bool IsFinal, Opcode Opcode, int Byt
     /// <summary>Most bytes of a header that we write.</summary>
     public const int MaxServerBytes = 10;
 
+    /// <summary>Most bytes of a header that a client writes.</summary>
+    public const int MaxClientBytes = 14;
+
     /// <summary>Bytes that a control frame's payload may have.</summary>
     public const int MaxControlBytes = 125;
 

@@ -103,7 +103,9 @@ internal struct FrameReader
             return header.Bytes;
         }
 
-        return header.Bytes + Continue(partial, bytes[header.Bytes..], out found, out content);
+        var taken = Continue(partial, bytes[header.Bytes..], out found, out content);
+        found = found == Received.Nothing && !header.IsFinal ? Received.Piece : found;
+        return header.Bytes + taken;
     }
 
     private readonly int Continue(PartialMessage partial, ReadOnlySpan<byte> bytes, out Received found, out ReadOnlySpan<byte> content)

@@ -30,28 +30,12 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
     public override void Apply(JournalWriter writer)
     {
         var index = writer.Index;
-        var now = _accepted.AcceptedAt.UtcTicks;
-        var replaced = default(IndexEntry);
-        for (var nth = 0; index.TryFind(_hash, nth, out var entry); nth++)
+        if (IsKnown(writer, out var replaced))
         {
-            var record = writer.Read(entry.Root);
-            if (!Payload.IsEvent(record, _accepted.App, _accepted.Id, out var body))
-            {
-                continue;
-            }
-
-            if (!writer.IsOver(entry, record, now))
-            {
-                // Whether it is the same JSON written differently is found out off the writer's thread.
-                _standing = body.SequenceEqual(_accepted.Body.Span) ? null : body.ToArray();
-                _result = AppendResult.Duplicate;
-                return;
-            }
-
-            replaced = entry;
-            break;
+            return;
         }
 
+        var now = _accepted.AcceptedAt.UtcTicks;
         var root = writer.Group.Event(
             RecordKind.Accepted, _accepted.Class, _accepted.App, _accepted.Id, _accepted.IdGiven, _accepted.AcceptedAt, _accepted.ExpiresAt,
             _accepted.TraceParent, _accepted.Body.Span);
@@ -68,6 +52,8 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
 
         _result = AppendResult.Appended;
     }
+
+    public override bool TryAnswer(JournalWriter writer) => IsKnown(writer, out _);
 
     protected override void Committed()
     {
@@ -106,6 +92,33 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
 
     void IValueTaskSource<AppendResult>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _waiter.OnCompleted(continuation, state, token, flags);
+
+    /// <summary>Whether its id stands. Else <paramref name="replaced"/> is the one that had it and is over; empty = none.</summary>
+    private bool IsKnown(JournalWriter writer, out IndexEntry replaced)
+    {
+        replaced = default;
+        for (var nth = 0; writer.Index.TryFind(_hash, nth, out var entry); nth++)
+        {
+            var record = writer.Read(entry.Root);
+            if (!Payload.IsEvent(record, _accepted.App, _accepted.Id, out var body))
+            {
+                continue;
+            }
+
+            if (!writer.IsOver(entry, record, _accepted.AcceptedAt.UtcTicks))
+            {
+                // Whether it is the same JSON written differently is found out off the writer's thread.
+                _standing = body.SequenceEqual(_accepted.Body.Span) ? null : body.ToArray();
+                _result = AppendResult.Duplicate;
+                return true;
+            }
+
+            replaced = entry;
+            break;
+        }
+
+        return false;
+    }
 
     /// <summary>Equal as values: order of members, white space and number spelling aside.</summary>
     private static bool IsSameJson(ReadOnlyMemory<byte> one, ReadOnlyMemory<byte> other)

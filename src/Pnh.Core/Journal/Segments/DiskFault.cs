@@ -1,26 +1,18 @@
 using Pnh.Core.Devices;
+using Pnh.Core.Storage;
 
 namespace Pnh.Core.Journal.Segments;
 
 /// <summary>What callers hear of a fault of the disk: what happened and what to do, in one line.</summary>
 internal static class DiskFault
 {
-    public const int NoSpace = 28;
     public const int Invalid = 22;
     public const int NotSupported = 95;
-    private const int Quota = 122;
-    private const int ReadOnly = 30;
-
-    // ERROR_DISK_FULL as an HRESULT.
-    private const int WindowsNoSpace = unchecked((int)0x80070070);
 
     public static StoreUnavailableException NotWritten(IOException fault) => new(
-        fault.HResult switch
-        {
-            NoSpace or Quota or WindowsNoSpace => "No space left for the journal: free space on the disk of the data folder; the hub goes on by itself.",
-            ReadOnly => "The disk of the data folder is read-only: check it; the hub goes on by itself when it can be written.",
-            _ => $"The disk failed under the journal ({fault.Message.TrimEnd('.')}): check the disk of the data folder.",
-        },
+        FileFault.Advice(fault, "the journal") is { } advice
+            ? advice + "; the hub goes on by itself."
+            : $"The disk failed under the journal ({FileFault.Text(fault)}): check the disk of the data folder.",
         fault);
 
     public static StoreUnavailableException NotSynced(IOException fault) =>

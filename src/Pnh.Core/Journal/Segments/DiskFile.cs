@@ -38,7 +38,8 @@ internal sealed class DiskFile : IJournalFile
         }
         else if (Libc.SyncData(_file) != 0)
         {
-            throw new IOException($"{_stream.Name} could not be synced (errno {Marshal.GetLastPInvokeError()})");
+            var error = Marshal.GetLastPInvokeError();
+            throw new IOException($"{_stream.Name} could not be synced (errno {error})", error);
         }
     }
 

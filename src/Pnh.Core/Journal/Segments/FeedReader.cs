@@ -98,7 +98,7 @@ internal sealed class FeedReader
     private static void Add(List<FeedEntry> entries, string app, in Record record, long next)
     {
         var isOutcome = record.Kind == RecordKind.Milestone && (record.Flags & RecordFlags.Repeated) == 0
-            && Payload.KindOf(record) is (MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn);
+            && Payload.KindOf(record) is (MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered);
         if ((isOutcome || record.Kind == RecordKind.Address) && Payload.IsOf(record, app))
         {
             var shape = Payload.Milestone(record);

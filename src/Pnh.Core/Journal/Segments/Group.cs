@@ -103,6 +103,7 @@ internal sealed class Group
         Close();
     }
 
+    /// <summary>A record that says nothing: whether a group can be written.</summary>
     public void Seal()
     {
         Open(RecordKind.Seal, RecordFlags.None, 0, 0);

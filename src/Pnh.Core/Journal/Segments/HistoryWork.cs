@@ -1,3 +1,5 @@
+using Pnh.Core.Events;
+
 namespace Pnh.Core.Journal.Segments;
 
 /// <summary>
@@ -17,6 +19,9 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
     private WithdrawStatus _status;
     private long _root;
     private long _head;
+
+    // What a full disk keeps from being written: it was noted before this read.
+    private List<Milestone> _unwritten = [];
 
     /// <param name="reader">Reads after the commit, on a pool thread.</param>
     /// <param name="ofUser">The same, of one user.</param>
@@ -39,33 +44,23 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
 
     public override void Apply(JournalWriter writer)
     {
-        _status = WithdrawStatus.Unknown;
-        if (!writer.TryFind(_hash, _app, _id, out var entry))
+        if (HasToWrite(writer, out var entry, out var @class))
         {
-            return;
+            var withdrawal = _withdrawal.GetValueOrDefault();
+            writer.Index.Withdraw(_root, withdrawal.User);
+            writer.Write(entry, withdrawal with { Class = @class });
+        }
+    }
+
+    public override bool TryAnswer(JournalWriter writer)
+    {
+        if (HasToWrite(writer, out _, out _))
+        {
+            return false;
         }
 
-        var record = writer.Read(entry.Root);
-        if (writer.IsOver(entry, record, _now))
-        {
-            return;
-        }
-
-        (_root, _head) = (entry.Root, entry.Head);
-        _status = WithdrawStatus.Withdrawn;
-        if (_withdrawal is not { } withdrawal)
-        {
-            return;
-        }
-
-        if (writer.Index.IsWithdrawn(_root, withdrawal.User))
-        {
-            _status = WithdrawStatus.Already;
-            return;
-        }
-
-        writer.Index.Withdraw(_root, withdrawal.User);
-        writer.Write(entry, withdrawal with { Class = record.Class });
+        _unwritten = _status == WithdrawStatus.Withdrawn ? writer.Unwritten(_app, _id, _user) : [];
+        return true;
     }
 
     protected override void Committed()
@@ -89,11 +84,37 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
         try
         {
             var history = _user is null ? _reader.Read(_root, _head) : await _ofUser.ReadAsync(_root, _head, _user).ConfigureAwait(false);
+            if (history is not null && _unwritten.Count > 0)
+            {
+                history = history with { Milestones = [.. history.Milestones, .. _unwritten] };
+            }
+
             _waiter.SetResult(new WithdrawResult(WithdrawStatus.Withdrawn, history));
         }
         catch (Exception fault)
         {
             _waiter.SetException(fault);
         }
+    }
+
+    /// <summary>Finds the event. True = the withdrawal does not stand yet.</summary>
+    private bool HasToWrite(JournalWriter writer, out IndexEntry entry, out EventClass @class)
+    {
+        (_status, @class) = (WithdrawStatus.Unknown, default);
+        if (!writer.TryFind(_hash, _app, _id, out entry))
+        {
+            return false;
+        }
+
+        var record = writer.Read(entry.Root);
+        if (writer.IsOver(entry, record, _now))
+        {
+            return false;
+        }
+
+        (_root, _head, @class) = (entry.Root, entry.Head, record.Class);
+        var isStanding = _withdrawal is { } withdrawal && writer.Index.IsWithdrawn(_root, withdrawal.User);
+        _status = isStanding ? WithdrawStatus.Already : WithdrawStatus.Withdrawn;
+        return _withdrawal is not null && !isStanding;
     }
 }

@@ -16,6 +16,12 @@ internal sealed class IndexWork<T>(Func<EventIndex, T> ask) : JournalWork
 
     public override void Apply(JournalWriter writer) => _answer = ask(writer.Index);
 
+    public override bool TryAnswer(JournalWriter writer)
+    {
+        Apply(writer);
+        return true;
+    }
+
     protected override void Committed() => _waiter.SetResult(_answer);
 
     protected override void Failed(Exception reason) => _waiter.SetException(reason);

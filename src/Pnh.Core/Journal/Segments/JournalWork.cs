@@ -17,6 +17,11 @@ internal abstract class JournalWork
 
     public abstract void Apply(JournalWriter writer);
 
+    /// <summary>
+    /// In place of <see cref="Apply"/> while nothing can be written: true = what stands on stable storage is its answer, false = it has to write.
+    /// </summary>
+    public abstract bool TryAnswer(JournalWriter writer);
+
     /// <summary>Tells who waits: null = its group is on stable storage. Never on the writer's thread: whoever waits may go on inside.</summary>
     public void Tell(Exception? fault)
     {

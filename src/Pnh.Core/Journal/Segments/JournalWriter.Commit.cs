@@ -9,6 +9,8 @@ internal sealed partial class JournalWriter
     // A sync of that takes 20 ms on an ordinary disk; more at once would only make the first of them wait.
     private const int GroupBytes = 4 * 1024 * 1024;
 
+    private static readonly TimeSpan MarkEvery = TimeSpan.FromMilliseconds(500);
+
     /// <summary>Makes sure that the group, or a new one after it, takes that many bytes more.</summary>
     internal bool TryReserve(int bytes)
     {
@@ -47,16 +49,17 @@ internal sealed partial class JournalWriter
         if (_fault is null)
         {
             Index.Keep();
+            Answers.Tell(CollectionsMarshal.AsSpan(_applied), null);
         }
         else
         {
             Index.Rollback();
             Hold();
+            Refuse(CollectionsMarshal.AsSpan(_applied));
         }
 
         _noted.Clear();
         _sawTicks = 0;
-        Answers.Tell(CollectionsMarshal.AsSpan(_applied), _fault);
         _applied.Clear();
     }
 
@@ -78,28 +81,78 @@ internal sealed partial class JournalWriter
     private void Rotate(int room = 0)
     {
         _fault = _log.Rotate(_time.GetUtcNow(), room);
+        _refusal.LacksSegment = _fault is not null;
         Begin();
+    }
+
+    private void TryAgain()
+    {
+        if (_log.Damage is not null || !_refusal.IsDue())
+        {
+            return;
+        }
+
+        if (_refusal.LacksSegment || _log.Segments.Last.Room < Record.HeaderBytes)
+        {
+            Rotate();
+        }
+        else
+        {
+            Begin();
+            Group.Seal();
+            _fault = _log.Commit(Group, 0);
+        }
+
+        _refusal.Note(_fault, isWritten: true);
     }
 
     private void Apply(JournalWork work)
     {
-        if (!TryReserve(work.MostBytes))
-        {
-            Answers.Tell([work], _fault);
-            return;
-        }
-
-        _notedId = null;
         try
         {
-            work.Apply(this);
-            _applied.Add(work);
+            if (TryReserve(work.MostBytes))
+            {
+                _notedId = null;
+                work.Apply(this);
+                _applied.Add(work);
+            }
+            else
+            {
+                Refuse([work]);
+            }
         }
         catch (StoreUnavailableException fault)
         {
             // A damaged record that it had to read, before it wrote anything.
             Answers.Tell([work], fault);
         }
+    }
+
+    /// <summary>Nothing can be written, and the index names only what was: who asks, or sends what stands already, has an answer all the same.</summary>
+    private void Refuse(Span<JournalWork> works)
+    {
+        // First: who is told asks next whether anything is taken.
+        _refusal.Note(_fault, isWritten: false);
+        var refused = 0;
+        foreach (var work in works)
+        {
+            try
+            {
+                if (_log.IsBroken || !work.TryAnswer(this))
+                {
+                    works[refused++] = work;
+                    continue;
+                }
+
+                Answers.Tell([work], null);
+            }
+            catch (StoreUnavailableException fault)
+            {
+                Answers.Tell([work], fault);
+            }
+        }
+
+        Answers.Tell(works[..refused], _fault);
     }
 
     private void Apply(in Note note)
@@ -185,6 +238,7 @@ internal sealed partial class JournalWriter
 
     private void Tidy(bool isIdle)
     {
+        TryAgain();
         _fault = _log.Damage;
         if (_fault is null)
         {
@@ -199,24 +253,16 @@ internal sealed partial class JournalWriter
             _retirement.Run(isIdle);
         }
 
-        if (isIdle)
-        {
-            _ = TrySeal();
-        }
+        Mark(isIdle);
     }
 
-    /// <summary>Proves to a later start that the last group was synced; without it, damage there would look like the end of the log.</summary>
-    private bool TrySeal()
+    /// <summary>At most a second of events may be missing after a crash without being missed. After the waiters were told: a sync of one block, in nobody's commit.</summary>
+    private void Mark(bool isIdle)
     {
-        if (_log.Damage is not null || _log.IsSealed || _log.Segments.Last.Room < Record.HeaderBytes)
+        if (_log.Damage is null && (isIdle || _time.GetElapsedTime(_markedAt) >= MarkEvery))
         {
-            return false;
+            _ = _log.TryMark();
+            _markedAt = _time.GetTimestamp();
         }
-
-        Begin();
-        Group.Seal();
-        _fault = _log.Commit(Group, 0);
-        _log.IsSealed = _fault is null;
-        return _log.IsSealed;
     }
 }

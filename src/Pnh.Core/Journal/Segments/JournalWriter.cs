@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Pnh.Core.Devices;
 using Pnh.Core.Threads;
 
 namespace Pnh.Core.Journal.Segments;
@@ -18,6 +19,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private readonly JournalLog _log;
     private readonly Retirement _retirement;
     private readonly RecordReader _reader;
+    private readonly Refusal _refusal;
     private readonly TimeProvider _time;
     private readonly JournalOptions _options;
     private List<JournalWork> _works = [];
@@ -32,12 +34,15 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private string? _notedId;
     private IndexEntry _notedEntry;
     private long _sawTicks;
+    private long _markedAt;
 
     public JournalWriter(JournalLog log, EventIndex index, TimeProvider time, JournalOptions options)
     {
         (_log, Index, _time, _options) = (log, index, time, options);
         _reader = new RecordReader(log.Segments);
+        _refusal = new Refusal(time);
         _retirement = new Retirement(this, log, time, options);
+        _markedAt = time.GetTimestamp();
     }
 
     public JournalQueue Queue { get; } = new();
@@ -50,9 +55,12 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
     public bool IsDamaged => _log.Damage is not null;
 
+    /// <summary>Why events are refused now; null = they are taken. Any thread may ask.</summary>
+    public StoreUnavailableException? Refusal => _log.Damage ?? _refusal.Fault;
+
     public void Start() => new Thread(Run) { IsBackground = true, Name = "pnh journal" }.Start();
 
-    /// <summary>Writes what is queued and seals the log.</summary>
+    /// <summary>Writes what is queued and marks the end.</summary>
     public async ValueTask DisposeAsync()
     {
         Queue.Stop();
@@ -112,6 +120,24 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         return written;
     }
 
+    /// <summary>Milestones of the event, of one user (null = all), that a failed group left: they are written when something can be.</summary>
+    public List<Milestone> Unwritten(string app, string id, string? user)
+    {
+        var found = new List<Milestone>();
+        foreach (ref readonly var note in CollectionsMarshal.AsSpan(_held))
+        {
+            if (note.Kind == RecordKind.Milestone && note.Milestone.Event == id && note.Milestone.App == app && (user is null || note.Milestone.User == user))
+            {
+                found.Add(note.Milestone);
+            }
+        }
+
+        return found;
+    }
+
+    /// <summary>Notes that the registry has the folder's id. False = the next start has to.</summary>
+    public bool TryPair() => _log.TryPair();
+
     /// <summary>Something of that time stands in the group: its segment is kept for the retention from then.</summary>
     public void Saw(long ticks) => _sawTicks = Math.Max(_sawTicks, ticks);
 
@@ -135,6 +161,8 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         }
 
         Turn(isIdle: true);
+        _log.MarkStop();
+        _log.Dispose();
         _reader.Dispose();
         _retirement.Dispose();
         _ended.SetResult();
@@ -192,7 +220,9 @@ internal sealed partial class JournalWriter : IAsyncDisposable
             Apply(notes[noted]);
         }
 
+        var isWritten = !Group.IsEmpty;
         Commit();
         Queue.Held = _held.Count;
+        _refusal.Note(_fault, _refusal.Fault is not null && isWritten && _works.Exists(static work => work.MostBytes > 0));
     }
 }

@@ -21,7 +21,7 @@ internal enum RecordKind : byte
     /// <summary>An open event out of a segment that was removed; its milestones follow, in the same group unless it is <see cref="RecordFlags.Partial"/>.</summary>
     Carried = 5,
 
-    /// <summary>Nothing, in a group of its own: proves that the group before was synced.</summary>
+    /// <summary>Nothing, in a group of its own: versions before the manifest proved with it that the group before was synced; now it tries whether a disk takes groups again.</summary>
     Seal = 6,
 
     /// <summary>A damaged stretch that was put aside. Only its header is checked.</summary>

@@ -3,10 +3,32 @@ namespace Pnh.Core.Journal.Segments;
 /// <summary>One segment after the other, record by record.</summary>
 internal sealed partial class Recovery
 {
-    private void Walk(Segment segment, int end, bool isEndKnown)
+    private void WalkOrPutAside(int at)
+    {
+        // Without a readable header after it, where a segment ends has to be found out. Of a cut file the end may be behind what is left.
+        var segment = _segments.All[at];
+        var known = at + 1 < _segments.Count && _segments.All[at + 1].Header is var next && next.Before == segment.Number ? next.BeforeEnd : 0;
+        var synced = known > 0 ? known : _ends.SyncedEnd(segment.Number);
+        var end = known > 0 ? known : Math.Max((int)segment.File.Length, synced);
+        if (_ends.IsForeign(segment))
+        {
+            (segment.End, _groupStart, _isWhole) = (end, 0, true);
+            PutAside(segment, SegmentHeader.Bytes, end, "is of another data folder");
+        }
+        else
+        {
+            Walk(segment, end, synced);
+        }
+    }
+
+    /// <param name="segment">Which.</param>
+    /// <param name="end">Nothing of it stands behind.</param>
+    /// <param name="syncedEnd">All before this was on stable storage.</param>
+    private void Walk(Segment segment, int end, int syncedEnd)
     {
         _scan.Start(segment.File, segment.Number, SegmentHeader.Bytes, end);
         segment.End = end;
+        _syncedEnd = syncedEnd;
         _index.Keep();
         (_groupStart, _isWhole) = (0, true);
         while (!_scan.IsAtEnd)
@@ -16,13 +38,13 @@ internal sealed partial class Recovery
                 Take(segment, record);
                 _scan.Skip(record);
             }
-            else if (!TrySkipDamage(segment, isEndKnown))
+            else if (!TrySkipDamage(segment))
             {
                 return;
             }
         }
 
-        if (!isEndKnown)
+        if (syncedEnd < end)
         {
             Cut(segment, end);
         }
@@ -131,11 +153,11 @@ internal sealed partial class Recovery
     }
 
     /// <summary>False = the log ends here.</summary>
-    private bool TrySkipDamage(Segment segment, bool isEndKnown)
+    private bool TrySkipDamage(Segment segment)
     {
         var from = _scan.Offset;
         var resume = 0;
-        var wasSynced = isEndKnown;
+        var wasSynced = from < _syncedEnd;
         while (_scan.TryFindNext(out var record))
         {
             _greatest = Math.Max(_greatest, record.Kind == RecordKind.Void ? 0 : record.Group);
@@ -158,16 +180,19 @@ internal sealed partial class Recovery
             return false;
         }
 
-        _scan.SkipTo(resume == 0 ? segment.End : resume);
-        PutAside(segment, from, _scan.Offset);
+        _scan.SkipTo(resume == 0 ? _syncedEnd : resume);
+        PutAside(segment, from, _scan.Offset, "is damaged");
         return true;
     }
 
-    /// <summary>The last group, unless its end was seen, and everything after it was never confirmed: wiped, so that nothing of it is ever read again.</summary>
+    /// <summary>
+    /// The last group, unless its end was seen or it began before what is known to be synced, and everything after it was never confirmed: wiped, so that nothing of it
+    /// is ever read again.
+    /// </summary>
     private void Cut(Segment segment, int seen)
     {
         var at = seen;
-        if (!_isWhole)
+        if (!_isWhole && _groupStart >= _syncedEnd)
         {
             _index.Rollback();
             at = _groupStart;
@@ -209,9 +234,9 @@ internal sealed partial class Recovery
         last.File.Sync();
     }
 
-    private void PutAside(Segment segment, int from, int to)
+    private void PutAside(Segment segment, int from, int to, string why)
     {
-        Damaged(segment.Number, from, "is damaged");
+        Damaged(SegmentSet.FileName(segment.Number), from, why);
         var bytes = new byte[to - from];
         _ = segment.File.Read(bytes, from);
         _folder.Quarantine(System.IO.Path.GetFileNameWithoutExtension(SegmentSet.FileName(segment.Number)) + $"-{from}.bin", bytes);
@@ -230,21 +255,26 @@ internal sealed partial class Recovery
         segment.File.Sync();
     }
 
-    /// <summary>A header that was damaged is written anew, now that the end of the segment before is known.</summary>
+    /// <summary>A header that was damaged, or that speaks of a segment that is missing, is written anew, now that the end of the segment before is known.</summary>
     private void Mend(int at)
     {
         var segment = _segments.All[at];
+        var before = at > 0 ? _segments.All[at - 1] : null;
         Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
         var read = segment.File.Read(bytes, 0);
-        if (SegmentHeader.TryRead(bytes[..read], segment.Number, out _) && segment.File.Length >= segment.Header.FileBytes)
+        var isReadable = SegmentHeader.TryRead(bytes[..read], segment.Number, out _);
+        if (isReadable && segment.File.Length >= segment.Header.FileBytes && (before is null || before.Number == segment.Header.Before) && !_ends.IsForeign(segment))
         {
             return;
         }
 
-        _folder.Quarantine(System.IO.Path.GetFileNameWithoutExtension(SegmentSet.FileName(segment.Number)) + "-0.bin", bytes);
-        var before = at > 0 ? _segments.All[at - 1] : null;
+        if (!isReadable)
+        {
+            _folder.Quarantine(System.IO.Path.GetFileNameWithoutExtension(SegmentSet.FileName(segment.Number)) + "-0.bin", bytes);
+        }
+
         segment.Header = new SegmentHeader(
-            segment.Number, segment.File.Length, before?.Number ?? 0, before?.End ?? 0, segment.Header.MadeAt, _greatest);
+            segment.Number, segment.File.Length, before?.Number ?? 0, before?.End ?? 0, segment.Header.MadeAt, _greatest, _ends.Folder);
         segment.Header.Write(bytes);
         segment.File.Write(bytes, 0);
         segment.File.Sync();

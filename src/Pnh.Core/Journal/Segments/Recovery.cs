@@ -21,6 +21,10 @@ internal sealed partial class Recovery : IDisposable
     private bool _isWhole = true;
     private ulong _greatest;
 
+    // What the manifest says; of the segment that is walked, up to where all was on stable storage.
+    private LogEnds _ends = null!;
+    private int _syncedEnd;
+
     public Recovery(IJournalFolder folder, EventIndex index, JournalOptions options)
     {
         (_folder, _index, _options) = (folder, index, options);
@@ -36,19 +40,19 @@ internal sealed partial class Recovery : IDisposable
         try
         {
             OpenAll();
+            _ends = LogEnds.Read(_folder, _segments);
+            _greatest = _ends.Group;
             DropUnused();
             CheckHeaders();
+            CheckEnds();
             for (var i = 0; i < _segments.Count; i++)
             {
-                // Without a readable header after it, where a segment ends has to be found out.
-                var end = i + 1 < _segments.Count && _segments.All[i + 1].Header is var next && next.Before == _segments.All[i].Number ? next.BeforeEnd : 0;
-                Walk(_segments.All[i], end > 0 ? end : (int)_segments.All[i].File.Length, isEndKnown: end > 0);
+                WalkOrPutAside(i);
                 Mend(i);
             }
 
             Confirm();
-            var log = new JournalLog(_folder, _segments, _options.SegmentBytes, Math.Max(_group, _greatest));
-            return _segments.Count > 0 || log.Rotate(now) is not { } fault ? log : throw new DataFolderException(fault.Message, fault);
+            return GoOn(now);
         }
         catch
         {
@@ -58,6 +62,31 @@ internal sealed partial class Recovery : IDisposable
     }
 
     public void Dispose() => _reader.Dispose();
+
+    private JournalLog GoOn(DateTimeOffset now)
+    {
+        var group = Math.Max(_group, _greatest);
+        var log = new JournalLog(_folder, _segments, StartManifest(group), _options.SegmentBytes, group);
+        if ((_segments.Count == 0 || _ends.NeedsSegment(_segments.Last)) && log.Rotate(now) is { } fault && _segments.Count == 0)
+        {
+            log.Dispose();
+            throw new DataFolderException(fault.Message, fault);
+        }
+
+        return log;
+    }
+
+    private ManifestFile StartManifest(ulong group)
+    {
+        try
+        {
+            return ManifestFile.Start(_folder, _ends.ToManifest(_segments, group));
+        }
+        catch (IOException fault)
+        {
+            throw new DataFolderException(DiskFault.NotWritten(fault).Message, fault);
+        }
+    }
 
     private void OpenAll()
     {
@@ -74,25 +103,20 @@ internal sealed partial class Recovery : IDisposable
         Span<byte> bytes = stackalloc byte[SegmentHeader.Bytes];
         for (var i = 0; i < numbers.Count; i++)
         {
-            if (i > 0 && numbers[i] != numbers[i - 1] + 1)
-            {
-                Damaged(numbers[i - 1] + 1, 0, "is missing");
-            }
-
             var file = _folder.Open(SegmentSet.FileName(numbers[i]));
             var read = file.Read(bytes, 0);
             var isWhole = SegmentHeader.TryRead(bytes[..read], numbers[i], out var header);
-            _segments.Add(new Segment(isWhole ? header : new SegmentHeader(numbers[i], file.Length, 0, 0, 0, 0), file, isWhole ? SegmentHeader.Bytes : 0));
+            _segments.Add(new Segment(isWhole ? header : new SegmentHeader(numbers[i], file.Length, 0, 0, 0, 0, 0), file, isWhole ? SegmentHeader.Bytes : 0));
         }
     }
 
     /// <summary>
-    /// A last segment without any record was being made when the hub stopped: what it says of the one before it may be out of date. The only one stays when it
-    /// is whole: with its number feed cursors go on.
+    /// A last segment without any record that the manifest does not name was being made when the hub stopped: what it says of the one before it may be out of date. The
+    /// only one stays when it is whole: with its number feed cursors go on.
     /// </summary>
     private void DropUnused()
     {
-        if (_segments.Count == 0)
+        if (_segments.Count == 0 || _segments.Last.Number <= _ends.Last)
         {
             return;
         }
@@ -104,7 +128,7 @@ internal sealed partial class Recovery : IDisposable
             return;
         }
 
-        _greatest = last.Header.LastGroup;
+        _greatest = Math.Max(_greatest, last.Header.LastGroup);
         if (_segments.Count > 1 || last.End == 0 || last.File.Length < last.Header.FileBytes)
         {
             _folder.Delete(SegmentSet.FileName(last.Number));
@@ -115,27 +139,51 @@ internal sealed partial class Recovery : IDisposable
 
     private void CheckHeaders()
     {
-        foreach (var segment in _segments.All)
+        for (var i = 0; i < _segments.Count; i++)
         {
+            var segment = _segments.All[i];
+            if (i > 0 && _segments.All[i - 1].Number is var before && before != (segment.End == 0 ? segment.Number - 1 : segment.Header.Before))
+            {
+                Damaged(SegmentSet.FileName(before + 1), 0, "is missing");
+            }
+
             if (segment.End == 0)
             {
-                Damaged(segment.Number, 0, "has a damaged header");
+                Damaged(SegmentSet.FileName(segment.Number), 0, "has a damaged header");
             }
             else if (segment.File.Length < segment.Header.FileBytes)
             {
-                Damaged(segment.Number, (int)segment.File.Length, "was cut short");
+                Damaged(SegmentSet.FileName(segment.Number), (int)segment.File.Length, "was cut short");
             }
         }
     }
 
+    /// <summary>What comes before the first record or after the last is missed by nobody but the manifest.</summary>
+    private void CheckEnds()
+    {
+        if (_ends.IsMissed)
+        {
+            Damaged(ManifestFile.Name, 0, "is missing or damaged");
+        }
+
+        if (_ends.Last > 0 && (_segments.Count == 0 || _segments.Last.Number < _ends.Last))
+        {
+            Damaged(SegmentSet.FileName(_ends.Last), 0, "is missing");
+        }
+
+        if (_segments.Count > 0 && _ends.First > 0 && _segments.Oldest.Number > _ends.First)
+        {
+            Damaged(SegmentSet.FileName(_ends.First), 0, "is missing");
+        }
+    }
+
     /// <summary>Counts it, or refuses.</summary>
-    private void Damaged(int number, int offset, string what)
+    private void Damaged(string name, int offset, string what)
     {
         if (_options.OnDamage == DamagePolicy.Refuse)
         {
-            var file = Path.Combine(_folder.Name, SegmentSet.FileName(number));
             throw new DataFolderException(
-                $"{file} {what} at offset {offset}, though it was on stable storage: check the disk, keep a copy of the data folder, "
+                $"{Path.Combine(_folder.Name, name)} {what} at offset {offset}, though it was on stable storage: check the disk, keep a copy of the data folder, "
                 + "then start with Pnh:Journal:OnDamage=Quarantine to put it aside and serve the rest.");
         }
 

@@ -5,6 +5,7 @@ using System.Threading.Channels;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Http2;
 using Pnh.Channels.Tests.Http.Wire;
 using Pnh.TestKit;
 
@@ -53,7 +54,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     [InlineData(false)]
     public async Task Enter_SettingsAreReadBeforeTheConnectionIsThere_PlaceHasAConnection(bool startsCold)
     {
-        Start(new() { StartsCold = startsCold }, services: TestServices.For(_server.Address, _time, new ConnectionTransports(new Hasty(), static _ => true)));
+        Start(new() { StartsCold = startsCold }, services: TestServices.For(_server.Address, _time, new ConnectionTransports(new Hasty(), static _ => true, TimeProvider.System)));
         var accept = _server.AcceptAsync();
         var place = await EnterAsync();
         Assert.NotNull(place.Connection);
@@ -132,24 +133,57 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         Assert.InRange(together, 1, 100);
     }
 
-    [Fact]
-    public async Task Stall_RequestsWithoutAnyAnswer_ReplacedAndTheirRequestsAmbiguous()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Stall_RequestsWithoutAnyAnswer_ReplacedAndTheirRequestsReadableForHalfAMinute(bool isAnswered)
     {
         Start(new());
         var (peer, _) = await WarmAsync();
         var stuck = await EnterAsync();
         var send = SendAsync(stuck);
-        await peer.NextRequestAsync();
+        var stream = await peer.NextRequestAsync();
 
         _time.Advance(TimeSpan.FromSeconds(7));
         Assert.Equal(1, Count(ConnectionState.Warm));
         _time.Advance(TimeSpan.FromSeconds(3));
+        Assert.Equal((0, 1), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Stalled)));
+        Assert.NotSame(stuck.Connection, (await EnterAsync()).Connection);
+        _time.Advance(TimeSpan.FromSeconds(28));
+        Assert.False(send.IsCompleted);
+
+        if (isAnswered)
+        {
+            await peer.AnswerAsync(stream);
+        }
+        else
+        {
+            _time.Advance(TimeSpan.FromSeconds(4));
+        }
 
         using var answer = await send;
-        Assert.Equal(SendFault.Ambiguous, answer.Fault);
-        Assert.Equal((0, 1), (Count(ConnectionState.Warm), _services.Gauges.Ends(ConnectionEnd.Stalled)));
-        _pool!.Exit(stuck, answered: false, proven: false);
-        Assert.NotSame(stuck.Connection, (await EnterAsync()).Connection);
+        Assert.Equal(isAnswered ? SendFault.None : SendFault.Ambiguous, answer.Fault);
+        _pool!.Exit(stuck, answered: isAnswered, proven: false);
+    }
+
+    [Fact]
+    public async Task Unanswered_ColdConnection_AnotherTakesItsPartAndItIsReadToTheEnd()
+    {
+        Start(new() { StartsCold = true });
+        var accept = _server.AcceptAsync();
+        var first = await EnterAsync();
+        var send = SendAsync(first);
+        var peer = await accept;
+        var stream = await peer.NextRequestAsync();
+
+        _pool!.Unanswered(first);
+        var second = await EnterAsync();
+        Assert.NotSame(first.Connection, second.Connection);
+        await peer.AnswerAsync(stream);
+        using var answer = await send;
+        Assert.Equal(SendFault.None, answer.Fault);
+        _pool.Exit(first, answered: true, proven: true);
+        _pool.Exit(second, answered: false, proven: false);
     }
 
     [Fact]
@@ -223,6 +257,66 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         Assert.Equal(200, (await send).Status);
         _pool!.Exit(under, answered: true, proven: true);
         Assert.Equal((0, 1), (Count(ConnectionState.Draining), _services.Gauges.Ends(ConnectionEnd.GoAway)));
+    }
+
+    [Fact]
+    public async Task GoAway_RoutineOfConnectionsThatServed_DialsAreGivenBack()
+    {
+        Start(new() { MaxConnections = 1 });
+        for (var i = 0; i < 12; i++)
+        {
+            // The bucket of 3 is not refilled meanwhile: the clock stands still.
+            var (peer, place) = await WarmAsync();
+            await peer.GoAwayAsync(1, 0);
+            await UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
+        }
+
+        Assert.Equal((12, 12), (_services.Gauges.Dials, _services.Gauges.Ends(ConnectionEnd.GoAway)));
+    }
+
+    [Fact]
+    public async Task GoAway_WithAnErrorOfConnectionsThatServed_CountsAndSaysSo()
+    {
+        Start(new() { MaxConnections = 1 });
+        for (var i = 0; i < 3; i++)
+        {
+            var (peer, place) = await WarmAsync();
+            await peer.GoAwayAsync(1, 11);
+            await UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
+        }
+
+        Assert.Equal("dial-paced", (await EnterAsync()).Fault);
+        Assert.Equal(3, _services.Gauges.Dials);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Enter_PeerWithoutSettings_AFailedDial(bool direct)
+    {
+        var log = new LogLines();
+        var transports = new ConnectionTransports(new DirectTransport(_time), _ => direct, _time);
+        var services = TestServices.For(_server.Address, _time, transports) with { Loggers = log };
+        Start(new() { StartsCold = true }, services: services);
+        var accept = _server.AcceptSilentAsync();
+        var place = await EnterAsync();
+        var send = SendAsync(place);
+        var peer = await accept;
+        var read = peer.ReadToEndAsync();
+
+        // Until the clock of the preface runs, nothing counts.
+        while (await Task.WhenAny(send, Task.Delay(20)) != send)
+        {
+            _time.Advance(TimeSpan.FromSeconds(3.5));
+        }
+
+        using var answer = await send;
+        _pool!.Exit(place, answered: false, proven: false);
+        Assert.Equal((SendFault.NotSent, "no-settings"), (answer.Fault, answer.FaultReason));
+        await UntilAsync(() => services.Gauges.DialFailures == 1);
+        Assert.Equal((0, 0), (services.Gauges.Dials, services.Gauges.Ends(ConnectionEnd.Lost)));
+        Assert.EndsWith("no-settings", Assert.Single(log.Of("DialFailed")), StringComparison.Ordinal);
+        await read;
     }
 
     [Fact]
@@ -427,7 +521,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
     /// <summary>Its reading path is quicker than who opens it.</summary>
     private sealed class Hasty : IConnectionTransport
     {
-        private readonly FrameworkTransport _inner = new();
+        private readonly FrameworkTransport _inner = new(TimeProvider.System);
 
         public string Name => "hasty";
 

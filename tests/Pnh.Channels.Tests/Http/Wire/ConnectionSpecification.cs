@@ -83,6 +83,34 @@ public abstract class ConnectionSpecification : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Settings_NeverCome_NotSentAndNoRequestLeft()
+    {
+        var accept = _server.AcceptSilentAsync();
+        _connection = await OpenAsync(_server.Address, TimeSpan.FromSeconds(0.3));
+        var send = SendAsync(_connection);
+        var peer = await accept;
+
+        Assert.Equal((SendFault.NotSent, "no-settings"), await FaultAsync(send));
+        await UntilAsync(() => _observer.Ends == 1);
+        Assert.DoesNotContain(RawHttp2Peer.Headers, await peer.ReadToEndAsync());
+        Assert.Empty(_observer.Limits);
+    }
+
+    [Fact]
+    public async Task Settings_ComeLate_RequestGoesThen()
+    {
+        var accept = _server.AcceptSilentAsync();
+        _connection = await OpenAsync(_server.Address);
+        var send = SendAsync(_connection);
+        _peer = await accept;
+
+        await _peer.StartAsync(maxStreams: 100);
+
+        await _peer.AnswerAsync(await _peer.NextRequestAsync());
+        Assert.Equal(200, (await send.WaitAsync(Sample.Limit)).Status);
+    }
+
+    [Fact]
     public async Task GoAway_BelowTheLastStream_ThatOneIsAnsweredTheOtherIsSafe()
     {
         var first = await StartAsync();
@@ -222,12 +250,12 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         return send;
     }
 
-    private async Task<IProviderConnection> OpenAsync(Uri address)
+    private async Task<IProviderConnection> OpenAsync(Uri address, TimeSpan? settingsWithin = null)
     {
         var dial = new ProviderDial(address, TestServices.For(address, TimeProvider.System).Trust, TimeProvider.System);
         var dialled = await dial.ConnectAsync(CancellationToken.None).WaitAsync(Sample.Limit);
         Assert.Null(dialled.Fault);
-        return Transport.Open(dialled.Stream!, new ConnectionOptions { Origin = address }, _observer);
+        return Transport.Open(dialled.Stream!, new ConnectionOptions { Origin = address, SettingsWithin = settingsWithin ?? Sample.Limit }, _observer);
     }
 
     private static Task<ProviderAnswer> SendAsync(IProviderConnection connection, CancellationToken cancellationToken = default)
@@ -304,12 +332,12 @@ public abstract class ConnectionSpecification : IAsyncDisposable
             }
         }
 
-        public void Ended() => Interlocked.Increment(ref _ends);
+        public void Ended(long violation) => Interlocked.Increment(ref _ends);
     }
 }
 
 /// <summary>The framework's.</summary>
 public sealed class FrameworkConnectionTests : ConnectionSpecification
 {
-    private protected override IConnectionTransport Transport { get; } = new FrameworkTransport();
+    private protected override IConnectionTransport Transport { get; } = new FrameworkTransport(TimeProvider.System);
 }

@@ -45,6 +45,9 @@ internal sealed class RawHttp2Server : IAsyncDisposable
         return peer;
     }
 
+    /// <summary>The same without a word of ours: <see cref="RawHttp2Peer.StartAsync"/> or <see cref="RawHttp2Peer.ReadToEndAsync"/> come next.</summary>
+    public async Task<RawHttp2Peer> AcceptSilentAsync() => new(await _accepted.Reader.ReadAsync().AsTask().WaitAsync(Sample.Limit));
+
     public async ValueTask DisposeAsync()
     {
         _listener.Stop();
@@ -99,6 +102,28 @@ internal sealed class RawHttp2Peer(SslStream stream) : IAsyncDisposable
         Assert.Equal("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Encoding.ASCII.GetString(preface));
         await WriteSettingsAsync(maxStreams);
         _reading = ReadAsync();
+    }
+
+    /// <summary>Everything that the client sends, preface included, until it ends the connection: the types of its frames.</summary>
+    public async Task<List<byte>> ReadToEndAsync()
+    {
+        using var all = new MemoryStream();
+        try
+        {
+            await stream.CopyToAsync(all).WaitAsync(Sample.Limit);
+        }
+        catch (IOException)
+        {
+            // Its end may be a reset.
+        }
+
+        var (bytes, types) = (all.ToArray(), new List<byte>());
+        for (var at = 24; at + 9 <= bytes.Length; at += 9 + ((bytes[at] << 16) | (bytes[at + 1] << 8) | bytes[at + 2]))
+        {
+            types.Add(bytes[at + 3]);
+        }
+
+        return types;
     }
 
     /// <summary>SETTINGS with MAX_CONCURRENT_STREAMS, or empty.</summary>

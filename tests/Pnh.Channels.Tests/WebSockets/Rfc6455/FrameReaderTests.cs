@@ -138,7 +138,7 @@ public class FrameReaderTests
                 return used;
             }
 
-            if (what != Received.Nothing)
+            if (what is not (Received.Nothing or Received.Piece))
             {
                 found.Add($"{what} {Encoding.UTF8.GetString(content)}");
             }

@@ -1,8 +1,8 @@
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
+using Pnh.Core.Intake;
 using Pnh.TestKit;
 
-namespace Pnh.Core.Tests.Shards;
+namespace Pnh.Core.Tests.Intake;
 
 public sealed class LoadShedderTests
 {
@@ -10,7 +10,7 @@ public sealed class LoadShedderTests
     private readonly FakeTimeProvider _clock = new();
     private readonly LoadShedder _shedder;
     private TimeSpan _cpu;
-    private int _inside;
+    private int _inside = LoadShedder.Few;
 
     public LoadShedderTests() => _shedder = new LoadShedder(_clock, () => _cpu, () => _inside);
 
@@ -27,6 +27,15 @@ public sealed class LoadShedderTests
         Pass(windows: 10, Long);
         Assert.Equal(100, Refused(EventClass.Message));
         Assert.Equal(0, Refused(EventClass.Call));
+    }
+
+    [Fact]
+    public void Sheds_FewEventsAreInside_NoneWhateverTheClocksSay()
+    {
+        Pass(windows: 20, Long * 10, answer: LoadShedder.AnswerTarget * 10);
+        Assert.Equal(100, Refused(EventClass.Message));
+        _inside = LoadShedder.Few - 1;
+        Assert.Equal(0, Refused(EventClass.Transient) + Refused(EventClass.Bulk) + Refused(EventClass.Message));
     }
 
     [Fact]
@@ -235,7 +244,7 @@ public sealed class LoadShedderTests
         _inside = LoadShedder.CrowdOfCalls * Environment.ProcessorCount;
         Assert.Equal(100, Refused(EventClass.Message));
         Assert.Equal(0, Refused(EventClass.Call));
-        _inside = 0;
+        _inside = LoadShedder.Few;
         Assert.InRange(Refused(EventClass.Bulk), 1, 99);
     }
 

@@ -1,4 +1,4 @@
-namespace Pnh.Core.Shards;
+namespace Pnh.Core.Intake;
 
 /// <summary>
 /// Says who is refused when a share of the senders is: they stand in a circle that turns, so the same ones are refused again and again, and the others not at all, each

@@ -1,6 +1,6 @@
 using Pnh.Core.Events;
 
-namespace Pnh.Core.Shards;
+namespace Pnh.Core.Intake;
 
 /// <summary>
 /// Places for the events of uploads, apart from those of events that come alone, so that neither takes the other's. A batch takes all of its places

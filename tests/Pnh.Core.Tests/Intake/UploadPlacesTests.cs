@@ -1,7 +1,7 @@
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
+using Pnh.Core.Intake;
 
-namespace Pnh.Core.Tests.Shards;
+namespace Pnh.Core.Tests.Intake;
 
 /// <summary>Bounds of 8 a class: 6 for an app.</summary>
 public sealed class UploadPlacesTests : IDisposable

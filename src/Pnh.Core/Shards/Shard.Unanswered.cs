@@ -1,0 +1,78 @@
+using Pnh.Core.Deliveries;
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Shards;
+
+/// <summary>
+/// Attempts whose end nobody knows: the provider may have shown the push. Each further one may show it again, so they are few and far between, and when none
+/// is left the delivery is neither accepted nor failed, but unconfirmed.
+/// </summary>
+internal sealed partial class Shard
+{
+    // Of an attempt of a former run: what was in its way is in the line of that attempt.
+    private const string UnansweredReason = "unanswered";
+
+    /// <summary>The attempt's time is over; its answer may still come, and <see cref="Complete"/> is called then.</summary>
+    internal void AnswerIsLate(Delivery delivery, in DeliveryResult soFar)
+    {
+        using (Enter())
+        {
+            if (delivery.Withdrawal is null)
+            {
+                NoteUnanswered(delivery, soFar);
+            }
+        }
+    }
+
+    // What an attempt's last word says of whether it is one of them.
+    private void NoteEnd(Delivery delivery, in DeliveryResult result)
+    {
+        if (result.IsUnknown)
+        {
+            NoteUnanswered(delivery, result);
+            delivery.Setbacks!.IsLate = false;
+        }
+        else if (delivery.Setbacks is { IsLate: true } setbacks)
+        {
+            setbacks.IsLate = false;
+            setbacks.Unanswered--;
+            if (setbacks.Unanswered == 0)
+            {
+                delivery.Item!.MayBeShown = false;
+                delivery.Item.EndingReason = null;
+            }
+        }
+    }
+
+    // Also when it was acknowledged elsewhere meanwhile: who takes the event back has to know that a phone may show it.
+    private void NoteUnanswered(Delivery delivery, in DeliveryResult result)
+    {
+        var setbacks = delivery.Setbacks ??= new PushSetbacks();
+        if (setbacks.IsLate)
+        {
+            return;
+        }
+
+        setbacks.IsLate = true;
+        setbacks.Unanswered++;
+        var next = _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now);
+        var isLast = delivery.IsSettled || setbacks.Unanswered >= PushSetbacks.MostUnanswered || next >= delivery.Event.ExpiresAt;
+        setbacks.NextAttemptAt = isLast ? null : next;
+        var reason = result.Reason ?? result.Status.Label();
+        delivery.Item!.MayBeShown = true;
+        delivery.Item.EndingReason ??= reason;
+        NoteTried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt);
+    }
+
+    private void RetryUnanswered(Delivery delivery, in DeliveryResult result)
+    {
+        if (delivery.Setbacks!.NextAttemptAt is { } next)
+        {
+            _wheel.Schedule(delivery, next > _now ? next - _now : TimeSpan.Zero);
+        }
+        else
+        {
+            Refuse(delivery, result.Reason ?? result.Status.Label());
+        }
+    }
+}

@@ -1,0 +1,307 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Journal;
+using Pnh.Core.Plans;
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>Events to more members than a page holds go on behind their answers.</summary>
+public sealed class HubLongFanOutTests
+{
+    private const int Page = 256;
+    private const int Members = 600;
+    private const string Hall = """{"topic":"hall"}""";
+    private readonly TaskCompletionSource _gate = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    [Fact]
+    public async Task Accept_MoreThanAPage_IsAnsweredBeforeTheRestIsServed()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var id = await SendAndStandAsync(hub);
+        Assert.Equal(Page, hub.Pushed.Count);
+        Assert.DoesNotContain(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Dispatched);
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal(Names(0, Members), hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Restart_InMidFanOut_GoesOnAfterTheLastMemberNoted(bool isStopped)
+    {
+        var old = new HubUnderTest();
+        FillHall(old);
+        old.Store.Put("u0007"); // no device yet
+        var id = await SendAndStandAsync(old);
+        Assert.Equal(Page - 1, old.Pushed.Count);
+        if (isStopped)
+        {
+            await old.Hub.StopAsync(CancellationToken.None);
+        }
+
+        // Behind it nobody and no device is added any more, before it everybody is.
+        old.Store.Put("u0003", old.Phone("phone"), old.Phone("new"));
+        old.Store.Put("u0007", old.Phone("phone"));
+        old.Store.PutTopic("hall", [.. Names(0, 2), "u0001-joined", .. Names(2, Members), "u9-joined"]);
+        old.Store.Put("u0001-joined", old.Phone("phone"));
+        old.Store.Put("u9-joined", old.Phone("phone"));
+        await using var hub = await old.CrashAsync();
+        await EndedAsync(hub);
+        Assert.Equal([.. Names(0, 7), .. Names(8, Members), "u9-joined"], hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_InMidFanOut_StopsTheRest()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var id = await SendAndStandAsync(hub);
+        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None));
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal(Page, hub.Fcm.Sent.Count(s => !s.IsClear));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Withdraw_OfOneThatWaitsItsTurn_EndsIt()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var first = await SendAndStandAsync(hub);
+        var second = await hub.SendAsync(to: Hall);
+        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", second, "withdrawn", CancellationToken.None));
+        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 1, "the second to end");
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.All(hub.Pushed, pushed => Assert.Equal(first, pushed));
+        await hub.AssertAllEndAsync(first, second);
+    }
+
+    [Fact]
+    public async Task Withdraw_ThatCannotBeWritten_LetsItGoOn()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var id = await SendAndStandAsync(hub);
+        hub.Journal.WithdrawalSync = Task.FromException(new StoreUnavailableException("The disk is full."));
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask());
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal(Members, hub.Pushed.Count);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Answer_InMidFanOut_DoesNotWaitForTheRest()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var (link, key) = await hub.OpenAsync("tab", user: "u0000");
+        var id = await SendAndStandAsync(hub);
+        Assert.Equal([id], link.Ids);
+        hub.Hub.Answered(key, id, "answered", null);
+        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "u0000" }), "the answer");
+        Go(hub);
+        await EndedAsync(hub);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task SameTopic_EachMemberGetsEventsInOrderAndACallAtOnce()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var first = await SendAndStandAsync(hub);
+        var second = await hub.SendAsync(to: Hall);
+        hub.Store.PutTopic("hall", Names(0, 200)); // also when the topic became small meanwhile
+        var third = await hub.SendAsync(to: Hall);
+        var call = await hub.SendAsync("\"class\":\"call\",\"ttl\":60", Hall);
+        Assert.DoesNotContain(hub.Pushed, id => id == second || id == third);
+        await HubUnderTest.UntilAsync(() => hub.Pushed.Count(id => id == call) == 200, "the call");
+        Go(hub);
+        await EndedAsync(hub);
+        foreach (var ofUser in hub.Fcm.Sent.Where(s => s.Event != call && string.CompareOrdinal(s.User, "u0200") < 0).GroupBy(s => s.User))
+        {
+            Assert.Equal([first, second, third], ofUser.Select(s => s.Event));
+        }
+
+        Assert.Equal(200, hub.Pushed.Count(id => id == third));
+        await hub.AssertAllEndAsync(first, second, third, call);
+    }
+
+    [Fact]
+    public async Task Ttl_EndsInMidFanOut_TheRestExpires()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var id = await SendAndStandAsync(hub, "\"ttl\":20");
+        await hub.PassAsync(30);
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal(Page, hub.Pushed.Count);
+        Assert.Equal(Members - Page, hub.Journal.Settled.Count(m => m.State == "expired"));
+        Assert.Equal(Members - Page, hub.Metrics.Snapshot().DeadlinesMissed);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Journal_ThatTakesNothing_HoldsUpTheNextPage()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var flushes = 0;
+        hub.Journal.Flushing = () => Interlocked.Increment(ref flushes) <= 3
+            ? Task.FromException(new StoreUnavailableException("The disk is full."))
+            : Task.CompletedTask;
+        var id = await hub.SendAsync(to: Hall);
+        await hub.PassUntilAsync(() => Volatile.Read(ref flushes) == 3, "the third try");
+        Assert.Equal(Page, hub.Pushed.Count);
+        await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "the rest");
+        await hub.RestAsync();
+        Assert.Equal(Members, hub.Pushed.Count);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Theory]
+    [InlineData("message", true)]
+    [InlineData("call", false)]
+    public async Task VeryManyMembers_ItRestsAfterEachPageButForACall(string @class, bool rests)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("hall", [.. Enumerable.Range(0, 66 * Page).Select(static i => $"u{i:00000}")]);
+        hub.Store.Paging = () => hub.Clock.Advance(TimeSpan.FromMilliseconds(10));
+        var timers = hub.Clock.PendingTimers;
+        var id = await hub.SendAsync($"\"class\":\"{@class}\"", Hall);
+        if (rests)
+        {
+            await hub.Clock.WaitForTimersAsync(timers + 1, TimeSpan.FromSeconds(60));
+            Assert.Equal(1, hub.Hub.FanOuts);
+            await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "the last page");
+        }
+
+        await EndedAsync(hub);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Joined_GetItBeforeTheMembersAndMembersAmongThemOnce()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
+        var (member, memberKey) = await hub.OpenAsync("tab", user: "u0599");
+        hub.Hub.Joined(guestKey, ["hall"]);
+        hub.Hub.Joined(memberKey, ["hall"]);
+        var id = await SendAndStandAsync(hub);
+        Assert.Equal([id], guest.Ids);
+        Assert.Empty(member.Ids);
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal([id], member.Ids);
+        Assert.NotEqual(PlanReasons.JoinedTopic, hub.Journal.Milestones.First(m => m is { Kind: MilestoneKind.Planned, User: "u0599" }).Reason);
+    }
+
+    [Fact]
+    public async Task Transient_ManyMembers_CostsThoseWhoAreHereOnly()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
+        hub.Hub.Joined(guestKey, ["hall"]);
+        var (member, memberKey) = await hub.OpenAsync("tab", user: "u0599");
+        var (stranger, _) = await hub.OpenAsync("tab", user: "stranger");
+        var (left, leftKey) = await hub.OpenAsync("tab", user: "u0001");
+        hub.Hub.Joined(memberKey, ["hall"]);
+        hub.Hub.Closed(leftKey);
+        var pages = hub.Store.Pages;
+        var id = await hub.SendAsync("\"class\":\"transient\"", Hall);
+        Assert.Equal([id], guest.Ids);
+        Assert.Equal([id], member.Ids);
+        Assert.Empty(stranger.Ids);
+        Assert.Empty(left.Ids);
+        Assert.Equal(1, hub.Store.Pages - pages);
+    }
+
+    [Fact]
+    public async Task Publishers_TooManyUnderWay_WaitAndFurtherOnesAreRefused()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("hall", Names(0, Members)); // nobody has a device
+        await SendAndStandAsync(hub, isServed: false);
+        for (var i = 1; i < FanOutTable.MostOfApp; i++)
+        {
+            await hub.SendAsync(to: Hall);
+        }
+
+        var waiting = Enumerable.Range(0, FanOutTable.MostOfApp).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent(to: Hall)).AsTask()).ToArray();
+        Assert.All(waiting, one => Assert.False(one.IsCompleted));
+        var refused = await hub.Hub.AcceptAsync(hub.NewEvent(to: Hall));
+        Assert.Equal(AcceptStatus.Overloaded, refused.Status);
+        Assert.True(refused.RetryAfter > TimeSpan.Zero);
+        await hub.SendAsync(); // to a user: nothing in its way
+        Go(hub);
+        await hub.PassUntilAsync(() => waiting.All(one => one.IsCompleted), "all that waited");
+        Assert.All(await Task.WhenAll(waiting), answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
+        await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
+    }
+
+    [Fact]
+    public async Task Publisher_WhoWaitedTooLong_IsRefusedAndNothingIsStored()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("hall", Names(0, Members));
+        await SendAndStandAsync(hub, isServed: false);
+        for (var i = 1; i < FanOutTable.MostOfApp; i++)
+        {
+            await hub.SendAsync(to: Hall);
+        }
+
+        var late = hub.NewEvent(to: Hall);
+        var waiting = hub.Hub.AcceptAsync(late).AsTask();
+        await hub.PassUntilAsync(() => waiting.IsCompleted, "its patience");
+        Assert.Equal(AcceptStatus.Overloaded, (await waiting).Status);
+        Go(hub);
+        await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(late)).Status);
+    }
+
+    private static string[] Names(int from, int to) => [.. Enumerable.Range(from, to - from).Select(static i => $"u{i:0000}")];
+
+    private static void FillHall(HubUnderTest hub)
+    {
+        hub.Store.PutTopic("hall", Names(0, Members));
+        Array.ForEach(Names(0, Members), name => hub.Store.Put(name, hub.Phone("phone")));
+    }
+
+    // Its first page is served, and the journal has not said so yet.
+    private async Task<string> SendAndStandAsync(HubUnderTest hub, string members = "", bool isServed = true)
+    {
+        hub.Journal.Flushing = () => _gate.Task;
+        var id = await hub.SendAsync(members, Hall).WaitAsync(TimeSpan.FromSeconds(20));
+        if (isServed)
+        {
+            await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m.Kind == MilestoneKind.Reached), "the first page");
+            await hub.RestAsync();
+        }
+
+        return id;
+    }
+
+    private void Go(HubUnderTest hub)
+    {
+        hub.Journal.Flushing = static () => Task.CompletedTask;
+        _gate.TrySetResult();
+    }
+
+    private static async Task EndedAsync(HubUnderTest hub)
+    {
+        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the fan-outs");
+        await hub.RestAsync();
+    }
+}

@@ -1,0 +1,16 @@
+using Xunit;
+
+namespace Pnh.TestKit;
+
+/// <summary>A fact that only root can try, such as one of another user's files. Skipped, visibly, for everybody else.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class RootFactAttribute : FactAttribute
+{
+    public RootFactAttribute()
+    {
+        if (!Environment.IsPrivilegedProcess)
+        {
+            Skip = "needs root";
+        }
+    }
+}
