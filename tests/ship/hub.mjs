@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. */
-export async function startHub(program, { settings = [], wrap = [], env = {} } = {}) {
+/** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. `key`: of the app that the settings configure; without one it is a first start. */
+export async function startHub(program, { settings = [], wrap = [], env = {}, key = undefined } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "pnh-ship-"));
   const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const configuration = [
@@ -43,7 +43,7 @@ export async function startHub(program, { settings = [], wrap = [], env = {} } =
 
   try {
     await ready(hub);
-    hub.key = /Authorization: Bearer ([^\s'"\\]+)/.exec(hub.output)?.[1];
+    hub.key = key ?? /Authorization: Bearer ([^\s'"\\]+)/.exec(hub.output)?.[1];
     if (!hub.key) {
       throw new Error(`the start printed no curl with a key: ${hub.output}`);
     }
@@ -76,7 +76,7 @@ async function ready(hub) {
     }
 
     const answer = await fetch(`${hub.operations}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
-    if (answer?.ok && /Authorization: Bearer /.test(hub.output)) {
+    if (answer?.ok && / is running/.test(hub.output)) {
       return;
     }
   }

@@ -7,6 +7,7 @@ import { Phones, Tab } from "./kill/clients.mjs";
 import { delay } from "./hub.mjs";
 import { Ledger } from "./kill/ledger.mjs";
 import { Publisher, bodyOf, post, send } from "./kill/publishers.mjs";
+import { generator } from "./random.mjs";
 import { check, finish } from "./report.mjs";
 import { openStage } from "./kill/stage.mjs";
 import { settle } from "./kill/timeline.mjs";
@@ -162,14 +163,4 @@ async function report(done, tabs, phones) {
   check("no client got what nobody posted, and every answer kept to its promise", ledger.violations.length === 0 ? null : `${ledger.violations.length}: ${ledger.violations.slice(0, 5).join("; ")}`);
   check("every event that arrived is known by its id", forgotten.length === 0 ? null : `${forgotten.length} unknown: ${forgotten.slice(0, 5)}`);
   check("the load was real", counts.accepted > 20 * done && counts.bySocket > 0 && counts.byPush > 0 ? null : JSON.stringify(counts));
-}
-
-/** mulberry32: a run can be repeated as far as two processes' timing allows. */
-function generator(state) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

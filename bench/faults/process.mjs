@@ -1,0 +1,127 @@
+// The process: few descriptors, little memory, large topics, publishers of few connections.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { join } from "node:path";
+import { post, send } from "../../tests/ship/kill/publishers.mjs";
+import { ready, registerQuiet, statesOf, until, withHub } from "./rig.mjs";
+
+export const process_ = [
+  { name: "descriptors", what: "twice as many connections without a credential as `ulimit -n` (256, 400, 1,024, 20,000) allows, upgrades, a scrape and publishers beside, both transports", run: descriptors },
+  { name: "memory", what: "events for a device that is away, at a GC heap limit of 200 MB, until they are refused; then all withdrawn", run: memory },
+  { name: "large-topic", what: "a durable event to a topic of 200,000 members, calls beside it, and a `transient` one", run: largeTopic },
+  { name: "few-publishers", what: "16 connections that wait for each answer, 4,000 events each time at a hub that has just started", run: fewPublishers },
+];
+
+async function descriptors(program) {
+  const script = join(import.meta.dirname, "../../tests/ship/descriptors.mjs");
+  const out = execFileSync("node", [script, program, "--limits", "256,400,1024,20000", "--rounds", "5"], { encoding: "utf8", timeout: 900_000, maxBuffer: 1 << 26, stdio: ["ignore", "pipe", "pipe"] });
+  const [good, bad] = [out.match(/^ok /gm)?.length ?? 0, out.match(/^not ok /gm)?.length ?? 0];
+  return { times: 40, wrong: bad > 0 || good === 0, happened: `${good} checks held (alive, /healthz, the scrape, accepted events arrived, one log line a second), ${bad} did not` };
+}
+
+function memory(program) {
+  return withHub(program, async (stage) => {
+    await registerQuiet(stage, "ada");
+    const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+    const [first, ids] = [{}, []];
+    const padding = "x".repeat(200);
+    const users = 2_000;
+    for (let i = 0; i < users; i++) {
+      await send(stage, "PUT", `/v1/users/away-${i}/devices/tablet`, { platform: "desktop" }, agent);
+    }
+
+    let n = 0;
+    const isOver = () => ["bulk", "message", "call"].every((each) => first[each] !== undefined) || n > 1_500_000;
+    await Promise.all(Array.from({ length: 32 }, async () => {
+      while (!isOver()) {
+        const id = n++;
+        const class_ = ["bulk", "message", "call"].find((each) => first[each] === undefined) ?? "call";
+        const answer = await post(stage, { id: `m${id}`, to: { user: `away-${id % users}` }, class: class_, ttl: 86_400, data: { padding } }, agent);
+        if (answer?.status === 202) {
+          ids.push(answer.json.id);
+        } else if (answer?.status === 429 || answer?.status === 503) {
+          first[class_] ??= ids.length;
+        } else if (answer === null && stage.hub.child.exitCode !== null) {
+          throw new Error(`the hub ended after ${ids.length} events: ${stage.hub.output.slice(-300)}`);
+        }
+      }
+    }));
+    const readyFull = await ready(stage);
+    const read = await statesOf(stage, ids[0]);
+    for (let at = 0; at < ids.length; at += 32) {
+      await Promise.all(ids.slice(at, at + 32).map((id) => send(stage, "POST", `/v1/events/${id}/withdraw`, {}, agent)));
+    }
+
+    const again = await until(60_000, async () => (await post(stage, { to: { user: "away-1" }, class: "bulk", data: {} }, agent))?.status === 202);
+    agent.destroy();
+    return {
+      times: 1, wrong: !isOver() || read === null || !again,
+      happened: `bulk refused after ${first.bulk}, message after ${first.message}, call after ${first.call} waiting events; /readyz ${readyFull}, reads went on; after ${ids.length} withdrawals bulk was ${again ? "taken again" : "NOT taken"}`,
+    };
+  }, { DOTNET_GCHeapHardLimit: "0xC800000" });
+}
+
+function largeTopic(program) {
+  return withHub(program, async (stage) => {
+    const members = 200_000;
+    const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+    for (let at = 0; at < members; at += 64) {
+      await Promise.all(Array.from({ length: Math.min(64, members - at) }, (_, i) => send(stage, "PUT", `/v1/topics/all/members/u${at + i}`, undefined, agent)));
+    }
+
+    const idle = await calls(stage, agent, 200);
+    const before = peak(stage);
+    const started = Date.now();
+    const answer = await post(stage, { id: "wide", to: { topic: "all" }, class: "message", data: {} }, agent);
+    const answered = Date.now() - started;
+    const beside = await calls(stage, agent, 200);
+    const grew = Math.round((peak(stage) - before) / 1024);
+    const cpu = cpuOf(stage);
+    await post(stage, { to: { topic: "all" }, class: "transient", data: {} }, agent);
+    await until(500, () => false);
+    const transient = cpuOf(stage) - cpu;
+    agent.destroy();
+    return {
+      times: 1, wrong: answer?.status !== 202 || answered > 1000,
+      happened: `202 after ${answered} ms, peak of memory +${grew} MB; a call's POST p99 ${beside} ms beside it, ${idle} ms before; the process used ${transient.toFixed(2)} CPU s in the half second of a transient one`,
+    };
+  });
+}
+
+async function calls(stage, agent, count) {
+  const times = [];
+  for (let i = 0; i < count; i++) {
+    const from = performance.now();
+    await post(stage, { to: { user: "nobody" }, class: "call", data: {} }, agent);
+    times.push(performance.now() - from);
+  }
+
+  return times.sort((a, b) => a - b)[Math.floor(count * 0.99)].toFixed(1);
+}
+
+async function fewPublishers(program) {
+  const starts = 10;
+  let [sent, refused] = [0, 0];
+  for (let round = 0; round < starts; round++) {
+    await withHub(program, async (stage) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+      await Promise.all(Array.from({ length: 16 }, async () => {
+        for (let i = 0; i < 250; i++) {
+          sent++;
+          refused += (await post(stage, { to: { user: "ada" }, class: ["message", "bulk", "transient"][i % 3], data: {} }, agent))?.status === 202 ? 0 : 1;
+        }
+      }));
+      agent.destroy();
+    });
+  }
+
+  return { times: starts, wrong: refused > 0, happened: `${refused} of ${sent} refused` };
+}
+
+const peak = (stage) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${stage.hub.child.pid}/status`, "utf8"))[1]);
+
+function cpuOf(stage) {
+  const fields = readFileSync(`/proc/${stage.hub.child.pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

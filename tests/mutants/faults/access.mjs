@@ -1,0 +1,49 @@
+// Who gets in, and what a stranger may do.
+const tests = "Pnh.Api.Tests:Tests.Access.";
+
+export const access = [
+  {
+    name: "expired-token-taken", hurts: "a token works after its end", tests,
+    file: "src/Pnh.Api/Access/TokenClaims.cs", at: ": ⟦Expires.Value + SkewSeconds <= seconds⟧ ? \"expired\"", fault: "Expires.Value + SkewSeconds * 100 <= seconds",
+  },
+  {
+    name: "algorithm-chosen-by-token", hurts: "whoever makes a token chooses how it is checked", tests,
+    file: "src/Pnh.Api/Access/TokenVerifier.cs", at: "return ⟦header.Algorithm != key.Algorithm⟧ ? \"wrong-algorithm\" : key.Verify", fault: "header.Algorithm == \"\"",
+  },
+  {
+    name: "signature-not-looked-at", hurts: "anybody makes tokens", tests,
+    file: "src/Pnh.Api/Access/TokenVerifier.cs", at: "return ⟦CryptographicOperations.FixedTimeEquals(expected, signature)⟧;", fault: "expected.Length == signature.Length",
+  },
+  {
+    name: "client-reaches-other-users", hurts: "one user registers devices for another", tests: "Pnh.Api.Tests:Tests.Access.|DeviceTests",
+    file: "src/Pnh.Api/Access/AccessGate.cs", at: "|| ⟦!string.Equals(user, client.User, StringComparison.Ordinal)⟧)", fault: "user.Length == 0",
+  },
+  {
+    name: "scope-not-asked", hurts: "a key that may only read sends events", tests: "Pnh.Api.Tests:Tests.Access.|ApiTests",
+    file: "src/Pnh.Api/Access/Scope.cs", at: "return ⟦(effective & needed) == needed⟧;", fault: "(effective | needed) != Scope.None",
+  },
+  {
+    name: "operator-path-on-public-port", hurts: "the console answers on the public port", tests: "Pnh.Api.Tests:AccessGateTests|FrontDoorTests",
+    file: "src/Pnh.Api/Access/AccessGate.cs", at: "|| ⟦!EndpointPlace.Of(endpoint).IsOn(ListenerMark.Of(context))⟧)", fault: "false",
+  },
+  {
+    name: "revoked-key-works-on", hurts: "a revoked key still sends", tests: "Pnh.Api.Tests:Tests.Access.|StoredKeyTests",
+    file: "src/Pnh.Api/Access/PublisherKeys.cs", at: "⟦caller?.Revoke();⟧", fault: "_ = caller;",
+  },
+  {
+    name: "console-takes-any-origin", hurts: "another site drives the console of a signed-in operator", tests: "Pnh.Api.Tests:ConsoleTests|ConsoleProxyTests",
+    file: "src/Pnh.Api/Console/ConsoleGate.cs", at: "return origin.Count == 1 && ⟦IsOwn(origin[0]!, request)⟧ ? null", fault: "origin[0]!.Length > 0",
+  },
+  {
+    name: "device-bound-token-opens-any", hurts: "a token for one device opens a session of another", tests: "Pnh.Channels.Tests:WebSocketServerTests|SocketTests|CloseCodeTests",
+    file: "src/Pnh.Channels/WebSockets/Admission.cs", at: "bound && ⟦!string.Equals(bound, hello.Device, StringComparison.Ordinal)⟧)", fault: "bound.Length == 0",
+  },
+  {
+    name: "any-resolved-address-dialled", hurts: "a Web Push endpoint leads into the operator's network", tests: "Pnh.Channels.Tests:WebPushGuardTests",
+    file: "src/Pnh.Channels/WebPush/GuardedDial.cs", at: "_network.Dial(⟦allowed⟧, target.Port", fault: "resolved",
+  },
+  {
+    name: "mapped-loopback-is-public", hurts: "an IPv4-mapped address passes the guard", tests: "Pnh.Channels.Tests:PublicAddressTests|WebPushGuardTests",
+    file: "src/Pnh.Channels/WebPush/PublicAddress.cs", at: "var plain = ⟦address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address⟧;", fault: "address",
+  },
+];

@@ -1,0 +1,97 @@
+// Deliveries: what is lost, doubled, late, in the wrong order or at the wrong device.
+const shards = "src/Pnh.Core/Shards";
+
+export const core = [
+  {
+    name: "ttl-end-is-still-alive", hurts: "a push leaves at the very end of its TTL", tests: "Pnh.Core.Tests:HubDeadlineTests",
+    file: `${shards}/Shard.Pushes.cs`, at: "private bool IsExpired(Event accepted) => ⟦accepted.ExpiresAt <= _now⟧;", fault: "accepted.ExpiresAt < _now",
+  },
+  {
+    name: "ack-stops-no-push", hurts: "the phone rings though the app in front acknowledged", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
+    file: `${shards}/Shard.Ends.cs`, at: "item.State = state;\n        ⟦StopPush(item);⟧", fault: "_ = push;",
+  },
+  {
+    name: "acked-elsewhere-still-rings", hurts: "a second phone rings for what was read on the first", tests: "Pnh.Core.Tests:HubSocketTests|HubPushTimeTests|HubPushTests",
+    file: `${shards}/Shard.Sessions.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
+  },
+  {
+    name: "refused-push-ends-live-frame", hurts: "a delivery on an open socket is called failed before its ack", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
+    file: `${shards}/Shard.Pushes.cs`, at: "if (⟦IsOnLiveSession(delivery)⟧)\n        {\n            Rest(delivery);", fault: "false",
+  },
+  {
+    name: "collapse-takes-newer", hurts: "an older event replaces a newer one of its collapse key", tests: "Pnh.Core.Tests:HubMailboxTests",
+    file: `${shards}/Shard.Mailboxes.cs`, at: "if (item.Class == accepted.Class && ⟦item.Order <= accepted.AcceptedAt⟧", fault: "item.Order >= accepted.AcceptedAt",
+  },
+  {
+    name: "collapse-over-classes", hurts: "a message takes a ringing call out of the mailbox", tests: "Pnh.Core.Tests:HubMailboxTests",
+    file: `${shards}/Shard.Mailboxes.cs`, at: "if (⟦item.Class == accepted.Class⟧ &&", fault: "true",
+  },
+  {
+    name: "mailbox-one-too-many", hurts: "a mailbox grows past its bound", tests: "Pnh.Core.Tests:HubMailboxTests",
+    file: `${shards}/Shard.Mailboxes.cs`, at: "while (⟦mailbox.Count >= _hub.MailboxItems⟧)", fault: "mailbox.Count > _hub.MailboxItems",
+  },
+  {
+    name: "evicts-message-before-bulk", hurts: "a message is lost to keep an advertisement", tests: "Pnh.Core.Tests:HubMailboxTests",
+    file: `${shards}/Mailbox.cs`, at: "if (⟦item.Class == EventClass.Bulk⟧)", fault: "item.Class == EventClass.Message",
+  },
+  {
+    name: "newer-overtakes-replay", hurts: "an app that comes back sees the newest message before older ones", tests: "Pnh.Core.Tests:HubReplayTests|HubResumeTests",
+    file: `${shards}/Shard.Mailboxes.cs`, at: "isBehind = ⟦plan.Socket is not null && mailbox.IsBehind⟧ &&", fault: "plan.Socket is null && mailbox.IsBehind",
+  },
+  {
+    name: "call-overtakes-call", hurts: "the second call rings before the first", tests: "Pnh.Core.Tests:HubReplayTests|HubResumeTests",
+    file: `${shards}/Shard.Mailboxes.cs`, at: "if (⟦item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > _now && !IsOn(item, session)⟧)", fault: "false",
+  },
+  {
+    name: "retry-after-zero-at-once", hurts: "a provider that says 0 s is asked in a busy loop", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests",
+    file: `${shards}/Shard.Pushes.cs`, at: "if (result.RetryAfter is not { } given || ⟦given <= TimeSpan.Zero⟧)", fault: "given < TimeSpan.Zero",
+  },
+  {
+    name: "retry-earlier-than-told", hurts: "the provider is asked before the time that it gave", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests",
+    file: `${shards}/Shard.Pushes.cs`, at: "return ⟦given + (room * Random.Shared.NextDouble())⟧;", fault: "given - (room * Random.Shared.NextDouble())",
+  },
+  {
+    name: "ttl-zero-waits-in-lane", hurts: "a push of now or never comes later", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests|HubDeadlineTests",
+    file: `${shards}/Shard.Pushes.cs`, at: "else if (⟦delivery.Withdrawal is null && IsNowOrNever(delivery.Event)⟧)", fault: "false",
+  },
+  {
+    name: "late-ack-leaves-mailbox-full", hurts: "an acknowledged event is replayed for ever", tests: "Pnh.Core.Tests:HubMailboxTests|HubReplayTests",
+    file: `${shards}/Shard.Sessions.cs`, at: "MilestoneKind.AckedLate, user.Key, mailbox.Device));\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
+  },
+  {
+    name: "replay-window-without-end", hurts: "a phone that comes back is flooded past its window", tests: "Pnh.Core.Tests:HubReplayTests",
+    file: `${shards}/Shard.Frames.cs`, at: "(⟦unacked == ReplayWindow⟧ || !TryReplay", fault: "unacked < 0",
+  },
+  {
+    name: "older-session-stays-open", hurts: "two sessions of one device stay open", tests: "Pnh.Core.Tests:HubSocketTests|HubResumeTests",
+    file: `${shards}/Shard.Sessions.cs`, at: "if (older is not null && ⟦older.Key != opened.Key⟧)", fault: "older.Key == opened.Key",
+  },
+  {
+    name: "restart-repeats-settled", hurts: "after a restart what had ended is sent again", tests: "Pnh.Core.Tests:HubRecoveryTests",
+    file: `${shards}/Shard.cs`, at: "else if (⟦before is { IsSettled: true }⟧)", fault: "before is { IsSettled: true, IsKept: true }",
+  },
+  {
+    name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",
+    file: "src/Pnh.Core/Plans/Planner.Pushes.cs", at: "return ⟦accepted.Class != EventClass.Call⟧ && settings.QuietHours?.Contains(now) == true", fault: "true",
+  },
+  {
+    name: "do-not-disturb-forgotten", hurts: "a phone rings though its user asked for silence", tests: "Pnh.Core.Tests:Tests.Plans.",
+    file: "src/Pnh.Core/Plans/Planner.Pushes.cs", at: "if (⟦settings.DoNotDisturbUntil > now⟧)", fault: "settings.DoNotDisturbUntil < now",
+  },
+  {
+    name: "muted-topic-delivered", hurts: "a muted topic is delivered", tests: "Pnh.Core.Tests:Tests.Plans.",
+    file: "src/Pnh.Core/Plans/Planner.cs", at: "topic && ⟦Contains(settings.MutedTopics, topic)⟧ ? PlanReasons.MutedTopic", fault: "Contains(settings.MutedClasses, topic)",
+  },
+  {
+    name: "background-session-delays-push", hurts: "an app in the background gets its push only after the ack time", tests: "Pnh.Core.Tests:Tests.Plans.",
+    file: "src/Pnh.Core/Plans/Planner.Pushes.cs", at: "if (⟦socket is { State: SessionState.Active }⟧)", fault: "socket is not null",
+  },
+  {
+    name: "except-session-of-the-sender", hurts: "the sender's own session gets its event back", tests: "Pnh.Core.Tests:Tests.Plans.|HubTopicTests",
+    file: "src/Pnh.Core/Plans/Planner.cs", at: ": ⟦Contains(accepted.Except?.Sessions, session.Session)⟧ ? PlanReasons.ExceptSession", fault: "Contains(accepted.Except?.Sessions, session.Device)",
+  },
+  {
+    name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
+    file: `${shards}/TimingWheel.cs`, at: "entry.DueTick = ⟦Math.Max(CurrentTick(), _now) + ticks + 1⟧;", fault: "Math.Max(CurrentTick(), _now) + ticks - 1",
+  },
+];
