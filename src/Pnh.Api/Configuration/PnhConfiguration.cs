@@ -46,6 +46,7 @@ internal static class PnhConfiguration
             ConnectionsPerAddress = ReadConnectionsPerAddress(section.GetSection("Limits"), errors),
             LanesTransport = ReadTransport(section.GetSection("Lanes"), errors, defaults.LanesTransport),
             RemovesStaleAddresses = new SectionReader(section.GetSection("Addresses"), errors).Flag("RemoveStale") ?? false,
+            AddressMovesPerHour = new SectionReader(section.GetSection("Addresses"), errors).Number("MovesPerHour", 0, int.MaxValue, defaults.AddressMovesPerHour),
             ConsoleHostNames = new SectionReader(section.GetSection("Console"), errors).HostNames("HostNames"),
         };
         CheckTogether(options, reader);

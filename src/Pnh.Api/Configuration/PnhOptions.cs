@@ -66,6 +66,9 @@ internal sealed record PnhOptions
     /// <summary>Push addresses that no app has confirmed for 270 days are removed, not only reported. Default false.</summary>
     public bool RemovesStaleAddresses { get; init; }
 
+    /// <summary>Push addresses that one user may take from others with client tokens within an hour, and lose to others; 0 = any number. Default 20.</summary>
+    public int AddressMovesPerHour { get; init; } = 20;
+
     /// <summary>Names, without ports, under which a browser may ask for the console, besides the operations addresses and this machine's loopback. Default none.</summary>
     public IReadOnlyList<string> ConsoleHostNames { get; init; } = [];
 

@@ -12,6 +12,10 @@ internal sealed class DeviceEndpoints
 {
     // A device's JSON is a few addresses; the largest (several tokens) stays far below.
     internal const int BodyBytes = 16 * 1024;
+
+    private const string TooManyMoves =
+        "An address of this registration is another user's, and client tokens have moved as many within the hour, to this user or from that one, as they may. Nothing was written.";
+
     private readonly IDeviceStore _devices;
     private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
@@ -52,19 +56,25 @@ internal sealed class DeviceEndpoints
         }
         else
         {
-            var most = Caller.Of(context).Client is null ? Limits.DevicesPerUser : Limits.DevicesByClient;
-            await AnswerAsync(context, await _registrations.PutAsync(key, read.Device, most, context.RequestAborted), read.Device, most);
+            var registration = Caller.Of(context).Client is null
+                ? await _registrations.PutAsync(key, read.Device, context.RequestAborted)
+                : await _registrations.PutByClientAsync(key, read.Device, context.RequestAborted);
+            await AnswerAsync(context, registration, read.Device);
         }
     }
 
-    private Task AnswerAsync(HttpContext context, PutDeviceResult result, Device device, int most)
+    private Task AnswerAsync(HttpContext context, in Registration registration, Device device)
     {
-        if (result == PutDeviceResult.TooManyDevices)
+        switch (registration.Result)
         {
-            return new Problem(ProblemCatalogue.TooManyDevices, $"The user has {most} devices or more, and this credential adds none to them.").ExecuteAsync(context);
+            case PutDeviceResult.TooManyDevices:
+                var most = Caller.Of(context).Client is null ? Limits.DevicesPerUser : Limits.DevicesByClient;
+                return new Problem(ProblemCatalogue.TooManyDevices, $"The user has {most} devices or more, and this credential adds none to them.").ExecuteAsync(context);
+            case PutDeviceResult.TooManyMoves:
+                return new Problem(ProblemCatalogue.TooManyRequests, TooManyMoves, retryAfter: registration.RetryAfter).ExecuteAsync(context);
         }
 
-        context.Response.StatusCode = result == PutDeviceResult.Created ? StatusCodes.Status201Created : StatusCodes.Status200OK;
+        context.Response.StatusCode = registration.Result == PutDeviceResult.Created ? StatusCodes.Status201Created : StatusCodes.Status200OK;
         return JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device));
     }
 

@@ -124,8 +124,8 @@ internal sealed class DeviceTransfer
             return EventAnswers.Invalid(errors);
         }
 
-        var result = await _registrations.PutAsync(new UserKey(app, owned.User), owned.Device, Limits.DevicesPerUser, CancellationToken.None);
-        return result == PutDeviceResult.TooManyDevices ? new Problem(ProblemCatalogue.TooManyDevices) : null;
+        var result = await _registrations.PutAsync(new UserKey(app, owned.User), owned.Device, CancellationToken.None);
+        return result.Result == PutDeviceResult.TooManyDevices ? new Problem(ProblemCatalogue.TooManyDevices) : null;
     }
 
     /// <summary>The writes under way and the counts so far.</summary>

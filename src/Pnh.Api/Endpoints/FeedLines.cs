@@ -56,6 +56,7 @@ internal sealed class FeedLines : IAsyncDisposable
             _json.WriteString("channel", address.Channel);
             _json.WriteString("health", address.Health);
             TimelineWriter.WriteOptional(_json, "reason", address.Reason);
+            TimelineWriter.WriteOptional(_json, "movedTo", address.MovedTo);
             _json.WriteString("at", address.At);
             End();
         }

@@ -34,7 +34,7 @@ internal static class HubServices
         .AddConnections(start.Options)
         .AddIngest(start.Options)
         .AddAccess(start.Options)
-        .AddEndpoints()
+        .AddEndpoints(start.Options)
         .AddOperatorConsole(start)
         .AddSingleton(provider => new Readiness(
             ("journal", "journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
@@ -160,8 +160,9 @@ internal static class HubServices
     private static bool IsOnlyApp(PnhOptions options, Caller? caller) =>
         caller is not null && caller.Scopes.Cover(Scope.Admin) && options.Apps.Count == 1 && options.Apps.ContainsKey(caller.App);
 
-    private static IServiceCollection AddEndpoints(this IServiceCollection services) => services
+    private static IServiceCollection AddEndpoints(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton<DeviceJson>()
+        .AddSingleton(provider => new AddressMoves(options.AddressMovesPerHour, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<DeviceRegistrations>()
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()

@@ -23,9 +23,9 @@ public interface IDeviceStore
     /// <summary>
     /// Writes a whole registration. An address that another device of the app holds moves to this one (the other keeps its record).
     /// Registering a FID takes away FCM tokens that start with it and a colon, and the other way round. A new device of a user who has
-    /// <paramref name="mostDevices"/> already is refused.
+    /// <paramref name="mostDevices"/> already is refused, and so is one that takes from other users more than <paramref name="moves"/> lets it (null = anything).
     /// </summary>
-    Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken);
+    Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken);
 
     /// <summary>Removes a registration; false when there was none.</summary>
     Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken);
@@ -99,14 +99,15 @@ public static class DeviceStoreExtensions
     public static Task<Registration> PutDeviceAsync(this IDeviceStore store, UserKey user, Device device, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(store);
-        return store.PutDeviceAsync(user, device, Limits.DevicesPerUser, cancellationToken);
+        return store.PutDeviceAsync(user, device, Limits.DevicesPerUser, moves: null, cancellationToken);
     }
 }
 
 /// <summary>What a registration did, and to whom.</summary>
 /// <param name="Result">What it did.</param>
 /// <param name="Moved">Whose address it took over, once per device and channel; empty = nobody's.</param>
-public readonly record struct Registration(PutDeviceResult Result, IReadOnlyList<MovedAddress> Moved);
+/// <param name="RetryAfter">When it may be asked again; of <see cref="PutDeviceResult.TooManyMoves"/>.</param>
+public readonly record struct Registration(PutDeviceResult Result, IReadOnlyList<MovedAddress> Moved, TimeSpan RetryAfter = default);
 
 /// <summary>A device that lost an address to another one.</summary>
 /// <param name="User">Whose it is.</param>
@@ -125,6 +126,9 @@ public enum PutDeviceResult
 
     /// <summary>Refused: the user has as many devices as the writer allows. Nothing was written.</summary>
     TooManyDevices,
+
+    /// <summary>Refused: this user took, or the one who has the address lost, as many within the hour as may be. Nothing was written.</summary>
+    TooManyMoves,
 }
 
 /// <summary>A device with its user.</summary>

@@ -66,12 +66,23 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public long MembersVersion => _topics.Writes;
 
     /// <inheritdoc/>
-    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken)
+    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken)
     {
         var touched = new HashSet<UserKey>();
         var moved = new HashSet<MovedAddress>();
-        var result = await WriteAsync(touched, database => SqliteDeviceWrites.Put(database, user, device, mostDevices, touched, moved), cancellationToken).ConfigureAwait(false);
-        return new Registration(result, moved.Count == 0 ? [] : [.. moved]);
+        var claim = new MoveClaim(moves, user);
+        try
+        {
+            var result = await WriteAsync(
+                touched, database => SqliteDeviceWrites.Put(database, user, device, mostDevices, claim, touched, moved), cancellationToken).ConfigureAwait(false);
+            var isWritten = result is PutDeviceResult.Created or PutDeviceResult.Updated;
+            return new Registration(result, isWritten ? [.. moved] : [], claim.RetryAfter);
+        }
+        catch
+        {
+            claim.GiveBack();
+            throw;
+        }
     }
 
     /// <inheritdoc/>

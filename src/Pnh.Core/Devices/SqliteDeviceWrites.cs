@@ -28,9 +28,10 @@ internal static class SqliteDeviceWrites
 
     /// <summary>
     /// Writes the registration; <paramref name="touched"/> gets its user and everyone who lost an address to it, <paramref name="moved"/> the devices that did.
+    /// A refusal comes before the first change: a group of writes has no savepoints.
     /// </summary>
     public static PutDeviceResult Put(
-        SqliteDatabase database, UserKey user, Device device, int mostDevices, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
+        SqliteDatabase database, UserKey user, Device device, int mostDevices, MoveClaim claim, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
     {
         moved.Clear();
         touched.Clear();
@@ -41,12 +42,24 @@ internal static class SqliteDeviceWrites
             return PutDeviceResult.TooManyDevices;
         }
 
+        foreach (var address in device.Addresses)
+        {
+            ForEachForm(address, (kind, from, before) => FindHoldersOf(database, user.App, address.Channel, kind, from, before, moved));
+        }
+
+        moved.RemoveWhere(holder => holder.User == user.User && holder.Device == device.Id);
+        if (!claim.TryTake(moved))
+        {
+            return PutDeviceResult.TooManyMoves;
+        }
+
         var row = known is { } found ? Update(database, found, device) : Insert(database, user, device);
 
         // All that is taken away goes first, so that two addresses of one registration never take each other away.
-        foreach (var address in device.Addresses)
+        foreach (var address in moved.Count == 0 ? [] : device.Addresses)
         {
-            TakeOver(database, user.App, address, moved);
+            ForEachForm(address, (kind, from, before) => database.Statement(DeleteHeld)
+                .Bind(1, user.App).Bind(2, address.Channel).Bind(3, kind).Bind(4, from).Bind(5, before).Execute());
         }
 
         foreach (var holder in moved)
@@ -120,12 +133,12 @@ internal static class SqliteDeviceWrites
         return row;
     }
 
-    /// <summary>Removes the address wherever it stands, and the other form of the same FCM installation (a token starts with its FID and a colon).</summary>
-    private static void TakeOver(SqliteDatabase database, string app, PushAddress address, HashSet<MovedAddress> moved)
+    /// <summary>The address as a span of values of a kind, and the other form of the same FCM installation (a token starts with its FID and a colon).</summary>
+    private static void ForEachForm(PushAddress address, Action<string, string, string> act)
     {
-        var (channel, value) = (address.Channel, address.Value);
-        Remove(database, app, channel, address.Kind, value, value + '\0', moved);
-        if (channel != "fcm")
+        var value = address.Value;
+        act(address.Kind, value, value + '\0');
+        if (address.Channel != "fcm")
         {
             return;
         }
@@ -133,28 +146,22 @@ internal static class SqliteDeviceWrites
         if (address.Kind == "fid")
         {
             // Everything from "fid:" up to, not including, "fid;", the next character.
-            Remove(database, app, channel, "token", value + ':', value + ';', moved);
+            act("token", value + ':', value + ';');
         }
         else if (address.Kind == "token" && value.IndexOf(':', StringComparison.Ordinal) is > 0 and var colon)
         {
             var fid = value[..colon];
-            Remove(database, app, channel, "fid", fid, fid + '\0', moved);
+            act("fid", fid, fid + '\0');
         }
     }
 
-    private static void Remove(SqliteDatabase database, string app, string channel, string kind, string from, string before, HashSet<MovedAddress> moved)
+    private static void FindHoldersOf(
+        SqliteDatabase database, string app, string channel, string kind, string from, string before, HashSet<MovedAddress> moved)
     {
         var holders = database.Statement(FindHolders).Bind(1, app).Bind(2, channel).Bind(3, kind).Bind(4, from).Bind(5, before);
-        var held = false;
         while (holders.Read())
         {
-            held = true;
             moved.Add(new MovedAddress(holders.Text(0), holders.Text(1), channel));
-        }
-
-        if (held)
-        {
-            database.Statement(DeleteHeld).Bind(1, app).Bind(2, channel).Bind(3, kind).Bind(4, from).Bind(5, before).Execute();
         }
     }
 }

@@ -92,4 +92,6 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
 /// <param name="Health">What happened, in kebab-case: <c>dead</c>, <c>moved</c>.</param>
 /// <param name="Reason">The provider's word; null = nothing to add.</param>
 /// <param name="At">When.</param>
-public readonly record struct AddressNote(string App, string User, string Device, string Channel, string Health, string? Reason, DateTimeOffset At);
+/// <param name="MovedTo">The user who has it now; null = it did not move, or a hub wrote it that did not say.</param>
+public readonly record struct AddressNote(
+    string App, string User, string Device, string Channel, string Health, string? Reason, DateTimeOffset At, string? MovedTo = null);

@@ -79,6 +79,8 @@ public sealed class PnhConfigurationTests
 
         Assert.Equal(new JournalOptions(), options.Journal);
         Assert.Equal((500, 500), (options.MailboxItems, options.ToHubOptions().MailboxItems));
+        Assert.Equal((20, 7), (options.AddressMovesPerHour, Read(("Addresses:MovesPerHour", "7")).Options.AddressMovesPerHour));
+        Assert.Equal("Pnh:Addresses:MovesPerHour", Assert.Single(Read(("Addresses:MovesPerHour", "-1")).Errors.All).Path);
         Assert.Empty(options.ToHubOptions().SendingApps);
         Assert.All(typeof(WebSocketServerOptions).GetProperties(), property =>
             Assert.Equal(property.GetValue(new WebSocketServerOptions()), property.GetValue(options.Sockets)));

@@ -116,7 +116,7 @@ public sealed class TimelineFlowTests : IAsyncLifetime
                     () => FeedAsync(hub, "").AsTaskResult(), static l => l.Length == 3);
 
                 Assert.All(lines, static line => ApiSchema.HoldsAnswer("get", "/v1/feed", line));
-                Assert.Contains("bob/old apns moved registered-elsewhere", lines.Select(Address));
+                Assert.Contains("bob/old apns moved registered-elsewhere to eve", lines.Select(Address));
                 Assert.Contains("cid/phone apns dead Unregistered", lines.Select(Address));
                 Assert.Single(lines, static line => line.GetProperty("type").GetString() == "delivery" && line.GetProperty("id").GetString() == "f-1");
                 cursor = lines[1].GetProperty("cursor").GetString()!;
@@ -137,6 +137,7 @@ public sealed class TimelineFlowTests : IAsyncLifetime
 
     private static string Address(JsonElement line) => line.GetProperty("type").GetString() == "address"
         ? $"{line.GetProperty("user")}/{line.GetProperty("device")} {line.GetProperty("channel")} {line.GetProperty("health")} {line.GetProperty("reason")}"
+            + (line.TryGetProperty("movedTo", out var user) ? $" to {user}" : "")
         : "";
 
     private async Task<JsonElement> TimelineAsync(string id, string state)

@@ -25,7 +25,7 @@ internal sealed class GivenDevices : IDeviceStore
 
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => Export(cancellationToken);
 
-    public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
 

@@ -270,9 +270,9 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     public async Task PutDeviceAsync_FewerAllowed_OneMoreIsRefusedButKnownOnesAreUpdated()
     {
         await PutAsync(Ada, Phone("a", Noon, Apns("1")));
-        Assert.Equal(PutDeviceResult.Created, (await Store.PutDeviceAsync(Ada, Phone("b", Noon, Apns("2")), 2, CancellationToken.None)).Result);
-        Assert.Equal(PutDeviceResult.TooManyDevices, (await Store.PutDeviceAsync(Ada, Phone("c", Noon, Apns("1")), 2, CancellationToken.None)).Result);
-        Assert.Equal(PutDeviceResult.Updated, (await Store.PutDeviceAsync(Ada, Phone("b", Noon, Apns("3")), 1, CancellationToken.None)).Result);
+        Assert.Equal(PutDeviceResult.Created, (await Store.PutDeviceAsync(Ada, Phone("b", Noon, Apns("2")), 2, moves: null, CancellationToken.None)).Result);
+        Assert.Equal(PutDeviceResult.TooManyDevices, (await Store.PutDeviceAsync(Ada, Phone("c", Noon, Apns("1")), 2, moves: null, CancellationToken.None)).Result);
+        Assert.Equal(PutDeviceResult.Updated, (await Store.PutDeviceAsync(Ada, Phone("b", Noon, Apns("3")), 1, moves: null, CancellationToken.None)).Result);
         Assert.Equal(PutDeviceResult.Created, await PutAsync(Ada, Phone("c", Noon, Apns("4"))));
         Assert.Equal(["1", "3", "4"], (await GetAsync(Ada)).Devices.SelectMany(device => device.Addresses).Select(address => address.Value));
     }

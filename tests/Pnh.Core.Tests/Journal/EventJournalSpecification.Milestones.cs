@@ -188,14 +188,16 @@ public abstract partial class EventJournalSpecification
         Journal.Note(settled with { App = App + "-b" });
         var dead = new AddressNote(App, "ada", "tab", "fcm", "dead", "UNREGISTERED", Time.Now);
         Journal.NoteAddress(dead);
+        var moved = dead with { Health = "moved", Reason = "registered-elsewhere", MovedTo = "bob" };
+        Journal.NoteAddress(moved);
         Note("e1", MilestoneKind.AckedLate, "ada", "watch");
         await Journal.WithdrawAsync(App, "e1", null, "withdrawn", Time.Now, default);
 
         var all = await Journal.ReadFeedAsync(App, null, 100, default);
         Assert.Equal(
-            [MilestoneKind.Settled, null, MilestoneKind.AckedLate, MilestoneKind.Withdrawn], all.Entries.Select(entry => entry.Outcome?.Kind));
+            [MilestoneKind.Settled, null, null, MilestoneKind.AckedLate, MilestoneKind.Withdrawn], all.Entries.Select(entry => entry.Outcome?.Kind));
         Assert.Equal(settled, all.Entries[0].Outcome);
-        Assert.Equal(dead, all.Entries[1].Address);
+        Assert.Equal((dead, moved), (all.Entries[1].Address, all.Entries[2].Address));
         Assert.True(all.IsEnd);
         Assert.False(all.IsGap);
         await ReopenAsync();

@@ -112,7 +112,7 @@ internal sealed class FakeStore : IDeviceStore
         return Task.FromResult(held?.RegisteredAt <= deadSince);
     }
 
-    public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
 

@@ -46,4 +46,20 @@ export const access = [
     name: "mapped-loopback-is-public", hurts: "an IPv4-mapped address passes the guard", tests: "Pnh.Channels.Tests:PublicAddressTests|WebPushGuardTests",
     file: "src/Pnh.Channels/WebPush/PublicAddress.cs", at: "var plain = ⟦address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address⟧;", fault: "address",
   },
+  {
+    name: "moves-not-bounded", hurts: "one user takes the push addresses of all others", tests: "Pnh.Core.Tests:AddressMovesTests",
+    file: "src/Pnh.Core/Devices/SqliteDeviceWrites.cs", at: "if (⟦!claim.TryTake(moved)⟧)", fault: "!claim.TryTake(moved) && moved.Count > 1000",
+  },
+  {
+    name: "loss-not-counted", hurts: "several users take one's address in turn until this one may not take it back", tests: "Pnh.Core.Tests:AddressMovesTests",
+    file: "src/Pnh.Core/Devices/AddressMoves.cs", at: "⟦TallyOf(loser).Lost++;⟧", fault: "_ = loser;",
+  },
+  {
+    name: "client-moves-as-it-likes", hurts: "a client token moves addresses without a bound", tests: "Pnh.Api.Tests:AddressMoveTests",
+    file: "src/Pnh.Api/Endpoints/DeviceRegistrations.cs", at: "Limits.DevicesByClient, ⟦_moves⟧", fault: "null",
+  },
+  {
+    name: "move-without-taker", hurts: "the feed does not say who took an address", tests: "Pnh.Api.Tests:AddressMoveTests",
+    file: "src/Pnh.Core/Journal/Segments/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
+  },
 ];

@@ -100,11 +100,12 @@ internal ref struct Payload
         Channel = note.Channel,
         State = note.Health,
         Reason = note.Reason,
+        ProviderId = note.MovedTo, // the shape has no member of its own for it
     };
 
     /// <summary>And back.</summary>
     public static AddressNote ToAddress(in Milestone shape) =>
-        new(shape.App, shape.User!, shape.Device!, shape.Channel!, shape.State!, shape.Reason, shape.At);
+        new(shape.App, shape.User!, shape.Device!, shape.Channel!, shape.State!, shape.Reason, shape.At, shape.ProviderId);
 
     private static bool Equals(ReadOnlySpan<byte> bytes, string text)
     {
