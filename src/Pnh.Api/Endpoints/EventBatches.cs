@@ -130,7 +130,7 @@ internal sealed class EventBatches
 
     private void Add(Batch batch, byte[] body)
     {
-        if (_intake.ReadSent(Caller.Of(batch.Context).App, body, EventEndpoints.TraceParent(batch.Context), out var problem) is { } accepted)
+        if (_intake.ReadSent(Caller.Of(batch.Context).App, body, EventEndpoints.TraceParent(batch.Context), place: default, out var problem) is { } accepted)
         {
             batch.Add(accepted);
         }

@@ -52,19 +52,21 @@ internal sealed class EventEndpoints
         {
             await _batches.TakeArrayAsync(context);
         }
-        else if (_intake.Refuse(Caller.Of(context).App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal)) is { } refusal)
+        else if (_intake.Refuse(Caller.Of(context).App, body, SenderOf(context), out var place) is { } refusal)
         {
-            await EarlyRefusal.WriteAsync(context, refusal);
+            await RetryAfter.WriteAsync(context, refusal);
         }
-        else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), out problem) is { } accepted)
+        else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), place, out problem) is { } accepted)
         {
-            await EventAnswers.WriteAsync(context, accepted, await _intake.AcceptAsync(accepted));
+            await EventAnswers.WriteAsync(context, accepted, await _intake.AcceptAsync(accepted, place));
         }
         else
         {
             await problem!.ExecuteAsync(context);
         }
     }
+
+    private static int SenderOf(HttpContext context) => context.Connection.Id.GetHashCode(StringComparison.Ordinal);
 
     private async Task ExplainAsync(HttpContext context)
     {

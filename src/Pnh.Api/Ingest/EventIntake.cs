@@ -2,6 +2,7 @@ using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Shards;
 
 namespace Pnh.Api.Ingest;
@@ -28,11 +29,21 @@ internal sealed class EventIntake
     }
 
     /// <summary>
-    /// Why the event shall be refused unread, which is counted; null = it shall not. <paramref name="sender"/> is a number of the connection.
+    /// Why the event is refused unread, which is counted; null = it is not. What is refused must cost next to nothing, or refusing becomes the load: only its class is looked
+    /// for, and only while that decides anything. <paramref name="sender"/> is a number of the connection; the <paramref name="place"/> goes to <see cref="ReadSent"/>.
     /// </summary>
-    public StaticProblem? Refuse(string app, ReadOnlySpan<byte> body, int sender)
+    public StaticProblem? Refuse(string app, ReadOnlySpan<byte> body, int sender, out IntakeGate.Place place)
     {
-        var refusal = EarlyRefusal.Find(_hub, app, body, sender, out var @class);
+        place = default;
+        if (!_hub.MayRefuse)
+        {
+            return null;
+        }
+
+        var @class = ClassPeek.ClassIn(body);
+        var refusal = _hub.IsShortOfMemory(@class) ? StaticProblem.MemoryFull
+            : _hub.Gate.TryEnter(app, @class, sender, out place) ? null
+            : StaticProblem.TooManyRequests;
         if (refusal is not null)
         {
             _metrics.EventCounted(app, @class, EventResult.Overloaded);
@@ -53,18 +64,26 @@ internal sealed class EventIntake
         return accepted;
     }
 
-    /// <summary>The same for an event that was sent, not only asked about: an invalid one is counted.</summary>
-    public Event? ReadSent(string app, ReadOnlyMemory<byte> body, string? traceParent, out Problem? problem)
+    /// <summary>The same for an event that was sent, not only asked about: an invalid one is counted, and gives its place back.</summary>
+    public Event? ReadSent(string app, ReadOnlyMemory<byte> body, string? traceParent, IntakeGate.Place place, out Problem? problem)
     {
-        var accepted = Read(app, body, traceParent, out problem);
-        if (accepted is null)
+        Event? accepted = null;
+        try
         {
-            _metrics.EventCounted(app, EventClass.Message, EventResult.Invalid);
+            accepted = Read(app, body, traceParent, out problem);
+        }
+        finally
+        {
+            if (accepted is null)
+            {
+                _hub.Gate.Leave(place);
+                _metrics.EventCounted(app, EventClass.Message, EventResult.Invalid);
+            }
         }
 
         return accepted;
     }
 
     /// <summary>Gives it to the hub, after <see cref="Refuse"/> let it through.</summary>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted) => _hub.AcceptAsync(accepted, isAdmitted: true);
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place) => _hub.AcceptAsync(accepted, place);
 }

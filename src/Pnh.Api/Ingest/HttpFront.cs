@@ -135,18 +135,18 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
-        if (_parts.Intake.Refuse(app, body, _number) is { } refusal)
+        if (_parts.Intake.Refuse(app, body, _number, out var place) is { } refusal)
         {
-            Answer(socket, HttpAnswer.Of(refusal, EarlyRefusal.RetryAfter(refusal), _fronts.DateLine, IsLastAnswer));
+            Answer(socket, HttpAnswer.Of(refusal, RetryAfter.Of(refusal), _fronts.DateLine, IsLastAnswer));
         }
-        else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, out var problem) is not { } sent)
+        else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
         {
             Answer(socket, HttpAnswer.Of(problem!, _fronts.DateLine, IsLastAnswer));
         }
         else
         {
 #pragma warning disable CA2012, VSTHRD002 // asked once, and only when it is complete: no state machine, and nothing waits
-            var accepting = _parts.Intake.AcceptAsync(sent).GetAwaiter();
+            var accepting = _parts.Intake.AcceptAsync(sent, place).GetAwaiter();
             if (accepting.IsCompleted)
             {
                 Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));

@@ -37,6 +37,7 @@ public sealed class HubMetrics : IDisposable
     private readonly CallbackFamily _journalDropped;
     private readonly CallbackFamily _directConnections;
     private readonly CallbackFamily _journalDamaged;
+    private readonly CallbackFamily _intakeLimit;
     private readonly CallbackFamily _memoryLive;
     private readonly CallbackFamily _memoryLimit;
     private readonly CallbackFamily _memoryRefuses;
@@ -89,6 +90,7 @@ public sealed class HubMetrics : IDisposable
         _staleAddresses = registry.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
+        _intakeLimit = registry.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");
         _memoryLive = registry.Gauges("pnh_memory_live_bytes", "Bytes on the heap that the last collection left, without gaps.", Fold.Max);
         _memoryLimit = registry.Gauges("pnh_memory_limit_bytes", "Bytes that the heap may have.", Fold.Max);
         _memoryRefuses = registry.Gauges("pnh_memory_refuses", "1 while events of the class are refused because memory is short.", Fold.Max, "class");
@@ -196,6 +198,9 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Exports whether the hub takes traffic, and which of its stores closed themselves, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterReadiness(Func<bool> isReady, IEnumerable<(string Store, Func<bool> IsClosed)> stores) => new Registrations(
         [_ready.Add(() => isReady() ? 1 : 0), .. stores.Select(each => _storeClosed.Add(() => each.IsClosed() ? 1 : 0, each.Store))]);
+
+    /// <summary>Shows how many events may be inside the hub at once.</summary>
+    public IDisposable RegisterIntakeLimit(Func<int> events) => _intakeLimit.Add(() => events());
 
     /// <summary>Exports what of the heap is in use, and which classes are refused for it, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterMemory(Func<long> live, Func<long> limit, Func<EventClass, bool> refuses) => new Registrations(

@@ -4,28 +4,34 @@ using Pnh.Core.Events;
 namespace Pnh.Core.Intake;
 
 /// <summary>
-/// The one door for events, with places by class and app, so that overload is answered in microseconds instead of becoming a queue. A flood of one class takes no place of
-/// another, and no app more than three quarters of a class's places. While the cores are too busy (<see cref="Shedder"/>) and several apps send, each has an equal share
-/// of <see cref="Room"/>: who is below it is never refused, and who is above it waits for all others, calls too. An app that is alone has everything.
-/// Thread-safe; observed by one caller.
+/// The one door for events. An event has a place from the door to its answer, and is refused at once when its class finds too many others inside: <c>bulk</c> at half of
+/// the <see cref="Limit"/>, <c>transient</c> at five eighths, <c>message</c> at three quarters, <c>call</c> at the whole. While several apps send, each has an equal share of the
+/// limit: an app below it is never refused. While the limit is narrow the same senders are refused first, and the others not. Thread-safe; observed by one caller.
 /// </summary>
+/// <remarks>
+/// The same senders, because by chance alone nearly all are refused something within a moment, and those who obey Retry-After were all silent for seconds where a part of
+/// them would have been enough. They stand in a circle that turns, so each is in front for its part of <see cref="Round"/>. WeChat refuses by a hash of the user for a
+/// like reason (DAGOR, SoCC 2018).
+/// </remarks>
 public sealed class IntakeGate
 {
-    /// <summary>Events that came alone, for each core, which apps share while the cores are too busy: 4 ms of work, so another app's call waits no longer than that.</summary>
-    internal const int Room = LoadShedder.CrowdOfMessages;
-
     /// <summary>An app counts as sending for one to two of these after its last event: as long as the shortest Retry-After.</summary>
     internal static readonly TimeSpan Turn = TimeSpan.FromSeconds(1);
 
-    // A journal flush takes what waits, at most a few ms: these are some 100 ms of work at 50k events/s, less for what matters less.
-    private static readonly int[] Bounds = [4_096, 4_096, 2_048, 1_024];
-    private static readonly int RoomOfAll = Room * Environment.ProcessorCount;
-    private readonly int[] _inside = new int[Bounds.Length];
+    /// <summary>In so long each sender was in front as often as every other.</summary>
+    internal static readonly TimeSpan Round = TimeSpan.FromMinutes(1);
+
+    // A place in the circle is a number of 32 bits; the multiplier is 2^32 over the golden ratio, which spreads numbers that follow each other.
+    private const double Circle = 1L << 32;
+    private const uint Spread = 0x9E3779B9;
+    private readonly int[] _inside = new int[EventClassNames.All.Length];
     private readonly ConcurrentDictionary<string, AppPlaces> _apps = new(StringComparer.Ordinal);
     private readonly TimeProvider _time;
+    private readonly long _began;
     private int _turn = 1;
     private int _sending;
     private long _turnedAt;
+    private uint _circleAt;
 
     /// <summary>Empty, with nobody seen yet.</summary>
     /// <param name="time">The clock.</param>
@@ -35,22 +41,34 @@ public sealed class IntakeGate
     {
         ArgumentNullException.ThrowIfNull(time);
         _time = time;
-        _turnedAt = time.GetTimestamp();
-        Shedder = new LoadShedder(time, cpuTime, () => Alone);
-        Uploads = new UploadPlaces(Array.ConvertAll(Bounds, static bound => bound / 2), stopping);
+        _turnedAt = _began = time.GetTimestamp();
+        Limit = new ConcurrencyLimit(time, cpuTime);
+        Uploads = new UploadLine(stopping);
     }
 
-    /// <summary>Says whether the cores are too busy, and which part of a class is refused then.</summary>
-    public LoadShedder Shedder { get; }
+    /// <summary>How many events may be inside.</summary>
+    public ConcurrencyLimit Limit { get; }
 
     /// <summary>
-    /// Where events of uploads stand, half as many again: in the same places seven uploads of 256 bulk events that met in one slow flush had lines refused, and each
-    /// event that came alone was refused beside them.
+    /// Where events of uploads stand: apart, since their senders can wait. In the same places seven uploads of 256 bulk events that met in one slow flush had lines
+    /// refused, and each event that came alone was refused beside them.
     /// </summary>
-    internal UploadPlaces Uploads { get; }
+    internal UploadLine Uploads { get; }
 
-    /// <summary>How many events are inside that did not come with others: of an upload 256 are at once, and its sender waits when told to.</summary>
-    internal int Alone => Sum(_inside);
+    /// <summary>How many events are inside that did not come with others.</summary>
+    internal int Alone
+    {
+        get
+        {
+            var sum = 0;
+            for (var i = 0; i < _inside.Length; i++)
+            {
+                sum += Volatile.Read(ref _inside[i]);
+            }
+
+            return sum;
+        }
+    }
 
     /// <summary>Apps that sent within the last turns.</summary>
     internal int Sending => Volatile.Read(ref _sending);
@@ -58,10 +76,11 @@ public sealed class IntakeGate
     /// <summary>How many events of the class are inside.</summary>
     internal int Inside(EventClass @class) => Volatile.Read(ref _inside[(int)@class]) + Uploads.Inside(@class);
 
-    /// <summary>Takes a measurement of how long work waits for a core; see <see cref="LoadShedder.Observe"/>.</summary>
+    /// <summary>Takes a measurement of how long work waits for a core; see <see cref="ConcurrencyLimit.Observe"/>.</summary>
     public void Observe(TimeSpan wait)
     {
-        Shedder.Observe(wait);
+        Limit.Observe(wait);
+        Volatile.Write(ref _circleAt, unchecked((uint)(long)(_time.GetElapsedTime(_began) / Round * Circle)));
         if (_time.GetElapsedTime(_turnedAt) < Turn)
         {
             return;
@@ -81,64 +100,49 @@ public sealed class IntakeGate
     }
 
     /// <summary>
-    /// True when an event shall be refused because the cores are too busy. <paramref name="sender"/> says who sends, the same number each time, such as a hash of its
-    /// connection.
+    /// True when there is a place for an event that came alone; then <see cref="Leave"/> must follow. Threads that ask at the same moment may be one too many each.
+    /// <paramref name="sender"/> says who sends, the same number each time, such as a hash of its connection.
     /// </summary>
-    public bool Sheds(string app, EventClass @class, int sender)
+    public bool TryEnter(string app, EventClass @class, int sender, out Place place)
     {
-        if (!Shedder.IsWatchful)
-        {
-            return false;
-        }
-
         var places = See(app);
-        var apps = Sending;
-        if (apps > 1)
+        var (limit, apps) = (Limit.Events, Sending);
+        if (Alone < OthersAllowed(limit, @class, sender) || (apps > 1 && Volatile.Read(ref places.Inside) < limit / apps))
         {
-            if (Sum(places.Inside) < RoomOfAll / apps)
-            {
-                return false;
-            }
-
-            // Of an app above its share the less urgent goes first, as everywhere.
-            if (Alone >= RoomOf(@class))
-            {
-                return true;
-            }
-        }
-
-        return Shedder.Sheds(@class, sender);
-    }
-
-    /// <summary>True when there is a place for an event that came alone; then <see cref="Leave"/> must follow, with the <paramref name="place"/>.</summary>
-    internal bool TryEnter(string app, EventClass @class, out Place place)
-    {
-        place = new Place(See(app).Inside, @class);
-        if (Interlocked.Increment(ref _inside[(int)@class]) <= Bounds[(int)@class]
-            & Interlocked.Increment(ref place.OfApp![(int)@class]) <= Bounds[(int)@class] / 4 * 3)
-        {
+            Interlocked.Increment(ref _inside[(int)@class]);
+            Interlocked.Increment(ref places.Inside);
+            place = new Place(places, @class);
             return true;
         }
 
-        Leave(place);
+        Limit.Refused();
+        place = default;
         return false;
     }
 
-    internal void Leave(Place place)
+    /// <summary>Gives a place back; one that was never taken is none.</summary>
+    public void Leave(Place place)
     {
         if (place.OfApp is { } ofApp)
         {
             Interlocked.Decrement(ref _inside[(int)place.Class]);
-            Interlocked.Decrement(ref ofApp[(int)place.Class]);
+            Interlocked.Decrement(ref ofApp.Inside);
         }
     }
 
-    private static int RoomOf(EventClass @class) => @class switch
+    // Who is in front is refused from the first number on, who is at the back from the second.
+    private int OthersAllowed(int limit, EventClass @class, int sender)
     {
-        EventClass.Call => RoomOfAll,
-        EventClass.Message => RoomOfAll / 4 * 3,
-        _ => RoomOfAll / 2,
-    };
+        var (front, back) = @class switch
+        {
+            EventClass.Call => (limit, limit),
+            EventClass.Message => (limit / 2, limit / 4 * 3),
+            EventClass.Transient => (limit / 4, limit / 8 * 5),
+            _ => (limit / 4, limit / 2),
+        };
+        return limit == ConcurrencyLimit.Most ? back
+            : front + (int)(((ulong)unchecked(((uint)sender * Spread) + Volatile.Read(ref _circleAt)) * (ulong)(back - front)) >> 32);
+    }
 
     private AppPlaces See(string app)
     {
@@ -153,26 +157,23 @@ public sealed class IntakeGate
         return places;
     }
 
-    private static int Sum(int[] inside)
+    /// <summary>Where an event that came alone stands. The default is no place.</summary>
+    public readonly struct Place
     {
-        var sum = 0;
-        for (var i = 0; i < inside.Length; i++)
-        {
-            sum += Volatile.Read(ref inside[i]);
-        }
+        internal Place(AppPlaces ofApp, EventClass @class) => (OfApp, Class) = (ofApp, @class);
 
-        return sum;
+        /// <summary>True when there is one.</summary>
+        internal bool IsTaken => OfApp is not null;
+
+        internal AppPlaces? OfApp { get; }
+
+        internal EventClass Class { get; }
     }
 
-    /// <summary>Where an event stands inside.</summary>
-    /// <param name="OfApp">Its app's events inside, by class; null when its upload has the places.</param>
-    /// <param name="Class">Its class.</param>
-    internal readonly record struct Place(int[]? OfApp, EventClass Class);
-
-    /// <summary>An app's events that came alone and are inside, by class, and the turn in which it sent last.</summary>
-    private sealed class AppPlaces
+    /// <summary>An app's events that came alone and are inside, and the turn in which it sent last.</summary>
+    internal sealed class AppPlaces
     {
-        internal readonly int[] Inside = new int[Bounds.Length];
+        internal int Inside;
         internal int SeenIn = -1;
     }
 }

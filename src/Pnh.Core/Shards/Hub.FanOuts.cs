@@ -2,6 +2,7 @@ using Pnh.Core.Deliveries;
 using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Shards;
@@ -30,9 +31,10 @@ public sealed partial class Hub
     private bool IsHeldBack(Event accepted) => accepted is { IsDurable: true, To.Topic: { } topic } && _fanOuts.IsFull(accepted.App)
         && (!_devices.TryGetMembers(new TopicKey(accepted.App, topic), out _) || _fanOuts.Holds(FanOutLine.Of(accepted)));
 
-    // The publisher waits before anything is stored. So do few only, and not for ever: the others are told to come back.
-    private async ValueTask<AcceptResult> AcceptWhenRoomAsync(Event accepted, bool isAdmitted)
+    // The publisher waits before anything is stored, and without a place, which others need. So do few only, and not for ever: the others are told to come back.
+    private async ValueTask<AcceptResult> AcceptWhenRoomAsync(Event accepted, IntakeGate.Place place)
     {
+        _gate.Leave(place);
         var hasRoom = false;
         try
         {
@@ -46,7 +48,7 @@ public sealed partial class Hub
 
         if (hasRoom)
         {
-            return await FinishAsync(accepted, Enter(accepted, isAdmitted, ofUpload: null)).ConfigureAwait(false);
+            return await FinishAsync(accepted, Enter(accepted, place: default, isOfUpload: false)).ConfigureAwait(false);
         }
 
         _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);

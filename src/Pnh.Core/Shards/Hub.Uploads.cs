@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Intake;
 
 namespace Pnh.Core.Shards;
 
@@ -15,7 +14,7 @@ public sealed partial class Hub
     /// </summary>
     public async ValueTask<bool> WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)
     {
-        var calm = Shedder.WaitAsync(patience, cancellationToken);
+        var calm = _gate.Limit.WaitAsync(patience, cancellationToken);
         var hasWaited = !calm.IsCompleted;
         await calm.ConfigureAwait(false);
         var room = _context.Lanes.Pace.WaitForRoomAsync(cancellationToken);
@@ -87,7 +86,7 @@ public sealed partial class Hub
         var entries = new Entry[events.Count];
         for (var i = 0; i < entries.Length; i++)
         {
-            entries[i] = Enter(events[i], isAdmitted: true, new IntakeGate.Place(null, events[i].Class));
+            entries[i] = Enter(events[i], place: default, isOfUpload: true);
         }
 
         var results = new AcceptResult[entries.Length];

@@ -75,18 +75,19 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _shards[i] = new Shard(_context);
         }
 
+        _registrations.Add(metrics.RegisterIntakeLimit(() => _gate.Limit.Events));
         foreach (var @class in EventClassNames.All.ToArray())
         {
             _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), static () => 0));
-            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => Shedder.Wait.TotalSeconds));
+            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => _gate.Limit.Wait.TotalSeconds));
         }
     }
 
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
 
-    /// <summary>Says which part of a class is refused while the cores are too busy.</summary>
-    public LoadShedder Shedder => _gate.Shedder;
+    /// <summary>The door: who has no place there is refused.</summary>
+    public IntakeGate Gate => _gate;
 
     /// <summary>
     /// Takes a measurement. For one caller, some 20 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
@@ -99,17 +100,14 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _memory?.Observe();
         var wait = pool > loop ? pool : loop;
         _gate.Observe(wait);
-        return _context.Lanes.Pace.Observe(pool) || Shedder.IsShedding || wait > LoadShedder.Courtesy;
+        return _context.Lanes.Pace.Observe(pool) || _gate.Limit.IsNarrow || wait > ConcurrencyLimit.Courtesy;
     }
 
-    /// <summary>True while anything may be refused at the door, so that an event's class has to be known before it is read.</summary>
-    public bool MayRefuse => Shedder.IsWatchful || _memory?.Shortage is not null;
+    /// <summary>True while events may be refused by their class, so that it has to be known before they are read.</summary>
+    public bool MayRefuse => _gate.Limit.IsNarrow || _memory?.Shortage is not null;
 
     /// <summary>True while events of the class are refused because the memory for what waits is used up.</summary>
     public bool IsShortOfMemory(EventClass @class) => _memory?.Refuses(@class) == true;
-
-    /// <summary>True when an event shall be refused because the cores are too busy; see <see cref="IntakeGate.Sheds"/>.</summary>
-    public bool Sheds(string app, EventClass @class, int sender) => _gate.Sheds(app, @class, sender);
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
@@ -128,33 +126,29 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.
     /// </summary>
     /// <param name="accepted">The event.</param>
-    /// <param name="isAdmitted">True when <see cref="Sheds"/> was asked already, before the body was read.</param>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, bool isAdmitted = false) => _fanOuts.Count > 0 && IsHeldBack(accepted)
-        ? AcceptWhenRoomAsync(accepted, isAdmitted)
-        : FinishAsync(accepted, Enter(accepted, isAdmitted, ofUpload: null));
+    /// <param name="place">Its place, when it went through the <see cref="Gate"/> unread; it is given back here.</param>
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place = default) => _fanOuts.Count > 0 && IsHeldBack(accepted)
+        ? AcceptWhenRoomAsync(accepted, place)
+        : FinishAsync(accepted, Enter(accepted, place, isOfUpload: false));
 
-    /// <summary>Through the door and on the way to the journal, or refused at once; with a place that its upload has, or one of its own.</summary>
-    private Entry Enter(Event accepted, bool isAdmitted, IntakeGate.Place? ofUpload)
+    /// <summary>Through the door and on the way to the journal, or refused at once; with a place that it has, or one of its own.</summary>
+    private Entry Enter(Event accepted, IntakeGate.Place place, bool isOfUpload)
     {
         if (_stopping.IsCancellationRequested)
         {
-            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
-            return new Entry(new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
+            return Refused(accepted, place, EventResult.Unavailable, new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
         if (IsShortOfMemory(accepted.Class))
         {
-            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
-            return new Entry(new AcceptResult(AcceptStatus.MemoryFull, $"What waits takes the memory that events of class {accepted.Class.Label()} may take.", MemoryRetry));
+            var shortage = $"What waits takes the memory that events of class {accepted.Class.Label()} may take.";
+            return Refused(accepted, place, EventResult.Overloaded, new AcceptResult(AcceptStatus.MemoryFull, shortage, MemoryRetry));
         }
 
-        Shedder.Count();
-        var place = ofUpload.GetValueOrDefault();
-        if ((!isAdmitted && _gate.Sheds(accepted.App, accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal)))
-            || (ofUpload is null && !_gate.TryEnter(accepted.App, accepted.Class, out place)))
+        if (!isOfUpload && !place.IsTaken && !_gate.TryEnter(accepted.App, accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal), out place))
         {
-            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Overloaded);
-            return new Entry(new AcceptResult(AcceptStatus.Overloaded, $"Too many events of class {accepted.Class.Label()} wait.", OverloadedRetry));
+            var crowd = $"Too many events of class {accepted.Class.Label()} wait.";
+            return Refused(accepted, place, EventResult.Overloaded, new AcceptResult(AcceptStatus.Overloaded, crowd, OverloadedRetry));
         }
 
         if (!accepted.IsDurable)
@@ -166,6 +160,13 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
         _dispatching.Add(progress);
         return new Entry(null, progress, place, _context.Journal.AppendAsync(accepted, CancellationToken.None));
+    }
+
+    private Entry Refused(Event refused, IntakeGate.Place place, EventResult counted, AcceptResult answer)
+    {
+        _gate.Leave(place);
+        _context.Metrics.EventCounted(refused.App, refused.Class, counted);
+        return new Entry(answer);
     }
 
     /// <summary>Answers whatever happens: a batch has other events in it, which have their places and their appends.</summary>
@@ -192,9 +193,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             isNew = true;
-            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 })
+            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && entry.Place.IsTaken)
             {
-                Shedder.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
+                _gate.Limit.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
             }
 
             await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);

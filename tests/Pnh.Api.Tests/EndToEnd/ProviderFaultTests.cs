@@ -99,14 +99,22 @@ public sealed class ProviderFaultTests
         Assert.Equal(phones, EventFlowTests.Metric(hub, "pnh_ledger_planned_total{app=\"demo\",class=\"message\"}"));
         Assert.Equal(0, EventFlowTests.Metric(hub, "pnh_ledger_in_flight{app=\"demo\",class=\"message\"}"));
         var dead = Enumerable.Range(0, phones).Count(static i => Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered });
-        Assert.Equal(dead, Ledger(hub, "failed"));
-        Assert.Equal(phones - dead, Ledger(hub, "accepted"));
+
+        // Three connections in turn that neighbours cut leave a push without a known end: seen with one of the 40, in one of some 30 runs.
+        var unconfirmed = Ledger(hub, "unconfirmed");
+        Assert.InRange(unconfirmed, 0, 3);
+        Assert.InRange(Ledger(hub, "failed"), dead - unconfirmed, dead);
+        Assert.Equal(phones, Ledger(hub, "failed") + Ledger(hub, "accepted") + unconfirmed);
+        var unseen = 0;
         for (var i = 0; i < phones; i++)
         {
             // A connection that is cut leaves its neighbours' pushes in doubt: those may come twice, as the same event.
             var shown = sandbox.Phones.Find($"c0{i:x4}")?.LockScreen.Select(static push => push.EventId).Distinct().Count() ?? 0;
-            Assert.Equal(Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1, shown);
+            Assert.InRange(shown, 0, Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1);
+            unseen += 1 - shown;
         }
+
+        Assert.InRange(unseen, dead, dead + unconfirmed);
     }
 
     private static async Task<string> FeedAsync(TestHub hub, string state)

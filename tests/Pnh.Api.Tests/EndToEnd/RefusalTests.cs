@@ -16,7 +16,6 @@ public sealed class RefusalTests
     private const string Bulk = """{"to":{"user":"ada"},"class":"bulk"}""";
     private const string Transient = """{"to":{"user":"ada"},"class":"transient"}""";
     private const string Call = """{"to":{"user":"ada"},"class":"call"}""";
-    private static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
     [Theory]
     [InlineData("Direct")]
@@ -28,17 +27,17 @@ public sealed class RefusalTests
         var intake = hub.Host.Services.GetRequiredService<EventIntake>();
         journal.IsClosed = true;
 
-        // All that came over connections would, until the class has no place for this app; 1,536 connections take longer than they show.
+        // All that came over connections would, until the class has no place left; 4,096 connections take longer than they show.
         var inside = new List<Task<AcceptResult>>();
         do
         {
-            inside.Add(intake.AcceptAsync(intake.Read("demo", Encoding.UTF8.GetBytes(Bulk), null, out _)!).AsTask());
+            inside.Add(intake.AcceptAsync(intake.Read("demo", Encoding.UTF8.GetBytes(Bulk), null, out _)!, place: default).AsTask());
         }
         while (!inside[^1].IsCompleted);
 
-        // So many at once may have made the hub shed load, which refuses in other words.
-        var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
-        await TestHub.EventuallyAsync(() => shedder.IsWatchful, static isWatchful => !isWatchful);
+        // So many at once may have made the hub narrow its limit, and then it refuses in other words.
+        var limit = hub.Host.Services.GetRequiredService<Hub>().Gate.Limit;
+        await TestHub.EventuallyAsync(() => limit.IsNarrow, static isNarrow => !isNarrow);
         var refused = await hub.SendAsync("POST", "/v1/events", Bulk);
         var transient = await hub.SendAsync("POST", "/v1/events", Transient);
         var call = hub.SendAsync("POST", "/v1/events", Call);
@@ -63,7 +62,7 @@ public sealed class RefusalTests
         var lines = string.Join('\n', Enumerable.Repeat(Bulk, 256));
         var uploads = Enumerable.Range(0, 10).Select(_ => hub.SendAsync("POST", "/v1/events", lines, "application/x-ndjson")).ToArray();
 
-        // A batch is what has arrived: with over 512 of an app's 768 places taken the next whole one waits.
+        // A batch is what has arrived: with over 512 of an app's 768 taken the next whole one waits.
         await TestHub.EventuallyAsync(() => journal.Waiting.Count, static count => count > 512);
 
         var single = hub.SendAsync("POST", "/v1/events", """{"id":"single","to":{"user":"ada"},"class":"bulk"}""");
@@ -83,30 +82,17 @@ public sealed class RefusalTests
     [Theory]
     [InlineData("Direct")]
     [InlineData("Framework")]
-    public async Task Event_CoresAreTooBusy_IsShedUnreadButNoCall(string transport)
+    public async Task Event_CoresAreTooBusy_IsRefusedUnreadButNoCall(string transport)
     {
         var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
         await using var hub = await StartAsync(transport, time);
-        var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
+        var limit = hub.Host.Services.GetRequiredService<Hub>().Gate.Limit;
 
         // With few events inside nothing is refused.
-        for (var i = 0; i < 20; i++)
-        {
-            Overload(shedder, time);
-        }
-
+        Overload(limit, time);
         Assert.Equal(0, await RefusedAsync(hub, Transient));
-        var crowd = Crowd(hub);
-
-        // Each window of overload refuses more of the connections, in the end this one too.
-        Answer refused;
-        var windows = 0;
-        do
-        {
-            Overload(shedder, time);
-            refused = await hub.SendAsync("POST", "/v1/events", Transient);
-        }
-        while (refused.Status != 429 && ++windows < 20);
+        var crowd = Crowd(hub, ConcurrencyLimit.Least * 3 / 4);
+        var refused = await hub.SendAsync("POST", "/v1/events", Transient);
 
         Assert.Equal(429, refused.Status);
         Assert.Equal(("too-many-requests", "application/problem+json"), (refused.Code, refused.Type));
@@ -117,30 +103,40 @@ public sealed class RefusalTests
         }
 
         await crowd.LeaveAsync();
+        Assert.Equal(0, await RefusedAsync(hub, Transient));
     }
 
     [Theory]
     [InlineData("Direct")]
     [InlineData("Framework")]
-    public async Task Event_WordOfAnotherClassInItsData_IsShedAsItsOwnClass(string transport)
+    public async Task Event_NoneAtAllInOverload_GivesItsPlaceBack(string transport)
     {
         var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
         await using var hub = await StartAsync(transport, time);
-        var shedder = hub.Host.Services.GetRequiredService<Hub>().Shedder;
-        var crowd = Crowd(hub);
-
-        // Until all of this connection's is refused, bulk like transient (whose answers tell the shedder nothing), and so no message yet.
-        var windows = 0;
-        do
+        Overload(hub.Host.Services.GetRequiredService<Hub>().Gate.Limit, time);
+        for (var i = 0; i < 20; i++)
         {
-            Overload(shedder, time);
+            Assert.Equal(400, (await hub.SendAsync("POST", "/v1/events", """{"to":{"user":"ada"},"class":7}""")).Status);
         }
-        while (await RefusedAsync(hub, Transient) < 20 && ++windows < 20);
 
-        Assert.NotEqual(0, await RefusedAsync(hub, Bulk));
+        Assert.Equal(0, hub.Host.Services.GetRequiredService<Hub>().Gate.Alone);
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Event_WordOfAnotherClassInItsData_IsRefusedAsItsOwnClass(string transport)
+    {
+        var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
+        await using var hub = await StartAsync(transport, time);
+        Overload(hub.Host.Services.GetRequiredService<Hub>().Gate.Limit, time);
+        var crowd = Crowd(hub, ConcurrencyLimit.Least / 2);
+
+        // That many others are too many for bulk, and not for a message.
+        Assert.Equal(20, await RefusedAsync(hub, Bulk));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"bulk":1,"class":"bulk"}}"""));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"class":"message","data":"transient"}"""));
-        Assert.NotEqual(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"call":"call"},"class":"bulk"}"""));
+        Assert.Equal(20, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"call":"call"},"class":"bulk"}"""));
         await crowd.LeaveAsync();
     }
 
@@ -225,17 +221,17 @@ public sealed class RefusalTests
         Assert.Equal((409, "too-many-devices"), (refused.Status, refused.Code));
     }
 
-    // As many events as the hub takes whatever the clocks say; they stay inside until they are told to leave.
-    private static Inside Crowd(TestHub hub)
+    // Calls that stay inside until they are told to leave.
+    private static Inside Crowd(TestHub hub, int count)
     {
         var journal = (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
         var intake = hub.Host.Services.GetRequiredService<EventIntake>();
         journal.Held = "crowd-";
-        var events = new Task<AcceptResult>[64];
+        var events = new Task<AcceptResult>[count];
         for (var i = 0; i < events.Length; i++)
         {
             var body = $$"""{"id":"crowd-{{i}}","to":{"user":"ada"},"class":"call"}""";
-            events[i] = intake.AcceptAsync(intake.Read("demo", Encoding.UTF8.GetBytes(body), null, out _)!).AsTask();
+            events[i] = intake.AcceptAsync(intake.Read("demo", Encoding.UTF8.GetBytes(body), null, out _)!, place: default).AsTask();
         }
 
         return new Inside(journal, events);
@@ -264,24 +260,14 @@ public sealed class RefusalTests
         return refused;
     }
 
-    // What the shedder calls overload, for one of its windows: late answers while this process keeps half of the cores busy, or most of a single one.
-    private static void Overload(LoadShedder shedder, FakeTimeProvider time)
+    // Work that waits for a core, until the limit is as narrow as it gets. The hub's own watchdog looks as well: the clock stands still meanwhile.
+    private static void Overload(ConcurrencyLimit limit, FakeTimeProvider time)
     {
-        var busy = Environment.CpuUsage.TotalTime + (Window * Math.Max(Environment.ProcessorCount / 2.0, 0.75));
-        while (Environment.CpuUsage.TotalTime < busy)
+        while (limit.Events > ConcurrencyLimit.Least)
         {
-            Parallel.For(0, 1_000_000, static i => _ = Math.Sqrt(i));
+            time.Advance(ConcurrencyLimit.Interval);
+            limit.Observe(ConcurrencyLimit.Target * 4);
         }
-
-        for (var i = 0; i < 100; i++)
-        {
-            shedder.Count();
-        }
-
-        shedder.Answered(TimeSpan.FromMilliseconds(30));
-        time.Advance(Window);
-        shedder.Observe(TimeSpan.Zero); // unless the hub's own watchdog has just looked
-        Assert.True(shedder.IsShedding);
     }
 
     private static Task<TestHub> StartAsync(string transport, TimeProvider? time = null) => TestHub.StartAsync(

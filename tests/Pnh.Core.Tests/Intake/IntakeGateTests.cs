@@ -7,19 +7,17 @@ namespace Pnh.Core.Tests.Intake;
 
 public sealed class IntakeGateTests
 {
-    private static readonly int Room = IntakeGate.Room * Environment.ProcessorCount;
     private readonly FakeTimeProvider _clock = new();
     private readonly IntakeGate _gate;
-    private TimeSpan _cpu;
 
-    public IntakeGateTests() => _gate = new IntakeGate(_clock, () => _cpu, CancellationToken.None);
+    public IntakeGateTests() => _gate = new IntakeGate(_clock, static () => TimeSpan.Zero, CancellationToken.None);
 
     [Fact]
     public async Task Alone_EventsOfAnUpload_AreNotCounted()
     {
         await using var hub = new HubUnderTest();
         var upload = await _gate.Uploads.EnterAsync([hub.NewEvent("\"class\":\"bulk\"")], CancellationToken.None);
-        Assert.True(_gate.TryEnter("demo", EventClass.Message, out var single));
+        Assert.True(_gate.TryEnter("demo", EventClass.Message, 0, out var single));
         Assert.Equal(1, _gate.Alone);
         Assert.Equal(1, _gate.Inside(EventClass.Bulk));
         _gate.Uploads.Leave(upload!);
@@ -40,87 +38,129 @@ public sealed class IntakeGateTests
         Assert.Equal(0, _gate.Alone);
     }
 
-    [Theory]
-    [InlineData(EventClass.Call)]
-    [InlineData(EventClass.Message)]
-    [InlineData(EventClass.Bulk)]
-    [InlineData(EventClass.Transient)]
-    public void TryEnter_OneAppTakesAllItCan_AThirdAsManyAreLeftForAnother(EventClass @class)
+    [Fact]
+    public void Leave_PlaceThatWasNeverTaken_CountsNothing()
     {
-        var greedy = Fill("greedy", @class);
-        Assert.Equal(greedy.Count, 3 * Fill("other", @class).Count);
-        Assert.False(_gate.TryEnter("third", @class, out _));
-        _gate.Leave(greedy[0]);
-        Assert.True(_gate.TryEnter("third", @class, out _));
+        _gate.Leave(default);
+        Assert.Equal(0, _gate.Alone);
     }
 
     [Fact]
-    public void Sheds_TwoAppsInOverload_TheOneBelowItsShareIsNeverRefused()
+    public void TryEnter_OneAppInCalm_EachClassLeavesItsPartToTheMoreUrgent()
+    {
+        Assert.Equal(ConcurrencyLimit.Most / 2, Fill("demo", EventClass.Bulk).Count);
+        Assert.Equal(ConcurrencyLimit.Most / 8, Fill("demo", EventClass.Transient).Count);
+        Assert.Equal(ConcurrencyLimit.Most / 8, Fill("demo", EventClass.Message).Count);
+        Assert.Equal(ConcurrencyLimit.Most / 4, Fill("demo", EventClass.Call).Count);
+        Assert.Equal("", Taken("demo"));
+    }
+
+    [Fact]
+    public void TryEnter_OneAppTookAllItCan_AnotherHasItsShareInEveryClass()
     {
         Fill("greedy", EventClass.Call);
-        for (var inside = 0; inside < Room / 2; inside++)
+        foreach (var @class in EventClassNames.All.ToArray())
         {
-            Overload();
-            Assert.Equal("", Refused("small"));
-            Assert.True(_gate.TryEnter("small", EventClass.Bulk, out _));
+            Enter("other", @class, ConcurrencyLimit.Most / 8);
         }
 
-        Assert.Equal("Call,Message,Bulk,Transient", Refused("small"));
+        Assert.Equal("", Taken("other"));
+        Assert.Equal("", Taken("greedy"));
     }
 
     [Fact]
-    public void Sheds_TwoAppsInOverload_TheOneAboveItsShareIsRefusedByClassCallsToo()
+    public void TryEnter_Overload_SixtyFourInsideAreNeverTooMany()
     {
-        Enter("small", EventClass.Call, 1);
-        var inside = Enter("greedy", EventClass.Call, Room - 1);
-        Overload();
-        Assert.Equal("Call,Message,Bulk,Transient", Refused("greedy"));
-        _gate.Leave(inside[0]);
-        Assert.DoesNotContain("Call", Refused("greedy"), StringComparison.Ordinal);
-        Assert.Contains("Message,Bulk,Transient", Refused("greedy"), StringComparison.Ordinal);
+        Narrow();
+        for (var inside = 0; inside < 64; inside++)
+        {
+            Assert.Equal("Call,Message,Bulk,Transient", Taken("demo"));
+            Enter("demo", EventClass.Message, 1);
+        }
     }
 
     [Fact]
-    public void Sheds_OneAppAloneInOverload_NoCallOfItIsRefused()
+    public void TryEnter_Overload_BulkIsRefusedFirstThenMessageThenCall()
     {
+        Narrow();
+        Enter("demo", EventClass.Call, ConcurrencyLimit.Least / 2);
+        Assert.DoesNotContain("Bulk", Taken("demo"), StringComparison.Ordinal);
+        Assert.Contains("Call,Message", Taken("demo"), StringComparison.Ordinal);
+        Enter("demo", EventClass.Call, ConcurrencyLimit.Least / 4);
+        Assert.Equal("Call", Taken("demo"));
+        Enter("demo", EventClass.Call, ConcurrencyLimit.Least / 4);
+        Assert.Equal("", Taken("demo"));
+    }
+
+    [Fact]
+    public void TryEnter_OverloadWithTwoApps_TheOneBelowItsShareIsNeverRefused()
+    {
+        Narrow();
         Fill("greedy", EventClass.Call);
-        Overload();
-        Assert.Equal("Message,Bulk,Transient", Refused("greedy"));
+        for (var inside = 0; inside < ConcurrencyLimit.Least / 2; inside++)
+        {
+            Enter("small", EventClass.Bulk, 1);
+        }
+
+        Assert.Equal("", Taken("small"));
+        Assert.Equal("", Taken("greedy"));
     }
 
     [Fact]
-    public void Sheds_TheOtherAppIsGone_TheBusyOneHasAllAgain()
+    public void TryEnter_TheOtherAppIsGone_TheBusyOneHasAllAgain()
     {
+        Narrow();
         Enter("small", EventClass.Call, 1).ForEach(_gate.Leave);
-        Enter("greedy", EventClass.Call, Room);
-        Overload();
-        Assert.Contains("Call", Refused("greedy"), StringComparison.Ordinal);
+        Assert.Equal(1, _gate.Sending);
+        Enter("greedy", EventClass.Call, 1);
         Assert.Equal(2, _gate.Sending);
         for (var i = 0; i < 2; i++)
         {
             _clock.Advance(IntakeGate.Turn);
-            _gate.Observe(TimeSpan.FromMilliseconds(20));
+            _gate.Observe(TimeSpan.Zero);
             Enter("greedy", EventClass.Call, 1);
         }
 
         Assert.Equal(1, _gate.Sending);
-        Overload();
-        Assert.DoesNotContain("Call", Refused("greedy"), StringComparison.Ordinal);
     }
 
     [Fact]
-    public void Sheds_ManyAppsWithoutOverload_NothingIsRefused()
+    public void TryEnter_OverloadInPart_TheSameSendersAreRefusedAndTheOthersNever()
     {
-        Enter("small", EventClass.Call, 1);
-        Fill("greedy", EventClass.Bulk);
-        Fill("greedy", EventClass.Call);
-        Assert.Equal("", Refused("greedy"));
+        Narrow();
+        Enter("demo", EventClass.Call, ConcurrencyLimit.Least * 5 / 8); // the middle between where messages are refused first and last
+        var refused = Enumerable.Range(0, 1_000).Where(sender => !Takes("demo", EventClass.Message, sender)).ToArray();
+        Assert.InRange(refused.Length, 450, 550);
+        for (var i = 0; i < 10; i++)
+        {
+            Assert.Equal(refused, Enumerable.Range(0, 1_000).Where(sender => !Takes("demo", EventClass.Message, sender)));
+        }
+    }
+
+    [Fact]
+    public void TryEnter_OverloadInPartForARound_EachSenderIsRefusedForItsPartOfIt()
+    {
+        Narrow();
+        Enter("demo", EventClass.Call, ConcurrencyLimit.Least * 5 / 8);
+        var refused = new int[50];
+        for (var second = 0; second < IntakeGate.Round.TotalSeconds; second++)
+        {
+            _clock.Advance(TimeSpan.FromSeconds(1));
+            _gate.Limit.Refused(); // or the overload would end
+            _gate.Observe(ConcurrencyLimit.Target);
+            for (var sender = 0; sender < refused.Length; sender++)
+            {
+                refused[sender] += Takes("demo", EventClass.Message, sender) ? 0 : 1;
+            }
+        }
+
+        Assert.All(refused, static seconds => Assert.InRange(seconds, 27, 33));
     }
 
     private List<IntakeGate.Place> Fill(string app, EventClass @class)
     {
         var places = new List<IntakeGate.Place>();
-        while (_gate.TryEnter(app, @class, out var place))
+        while (_gate.TryEnter(app, @class, 0, out var place))
         {
             places.Add(place);
         }
@@ -133,29 +173,30 @@ public sealed class IntakeGateTests
         var places = new List<IntakeGate.Place>();
         while (places.Count < count)
         {
-            Assert.True(_gate.TryEnter(app, @class, out var place));
+            Assert.True(_gate.TryEnter(app, @class, places.Count, out var place));
             places.Add(place);
         }
 
         return places;
     }
 
-    // Of which classes anything is refused.
-    private string Refused(string app) => string.Join(
-        ',', EventClassNames.All.ToArray().Where(@class => Enumerable.Range(0, 200).Any(sender => _gate.Sheds(app, @class, sender))));
+    // Classes of which any sender is let in.
+    private string Taken(string app) =>
+        string.Join(',', EventClassNames.All.ToArray().Where(@class => Enumerable.Range(0, 200).Any(sender => Takes(app, @class, sender))));
 
-    private void Overload()
+    private bool Takes(string app, EventClass @class, int sender)
     {
-        while (!_gate.Shedder.IsWatchful)
-        {
-            for (var e = 0; e < 100; e++)
-            {
-                _gate.Shedder.Count();
-            }
+        var isIn = _gate.TryEnter(app, @class, sender, out var place);
+        _gate.Leave(place);
+        return isIn;
+    }
 
-            _clock.Advance(LoadShedder.Window / 10);
-            _cpu += LoadShedder.Window / 10 * Environment.ProcessorCount;
-            _gate.Observe(TimeSpan.FromMilliseconds(20));
+    private void Narrow()
+    {
+        while (_gate.Limit.Events > ConcurrencyLimit.Least)
+        {
+            _clock.Advance(ConcurrencyLimit.Interval);
+            _gate.Observe(ConcurrencyLimit.Target * 4);
         }
     }
 }

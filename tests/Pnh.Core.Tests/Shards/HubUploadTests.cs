@@ -97,7 +97,7 @@ public sealed class HubUploadTests
         var (link, key) = await hub.OpenAsync("tab");
         hub.Clock.Advance(TimeSpan.FromSeconds(1)); // a timestamp of 0 stands for none
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 1_536, """{"user":"nobody"}""")).AsTask();
+        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
         List<Event> calls = [.. Calls(hub, 100, """{"user":"ada"}"""), hub.NewEvent("\"class\":\"call\",\"ttl\":0")];
         var waiting = hub.Hub.AcceptManyAsync(calls).AsTask();
         hub.Clock.Advance(TimeSpan.FromSeconds(2));
@@ -145,7 +145,7 @@ public sealed class HubUploadTests
         hub.Store.Put("ada", hub.NewDevice("tablet"));
         string[] ids = ["c", "b", "a"];
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 1_536, """{"user":"nobody"}""")).AsTask();
+        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
         var waiting = hub.Hub.AcceptManyAsync([.. ids.Select(id => hub.Parse($$$"""{"id":"{{{id}}}","class":"call","to":{"user":"ada"}}"""))]).AsTask();
         sync.SetResult();
         await inside.WaitAsync(Patience);

@@ -94,4 +94,20 @@ export const core = [
     name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
     file: `${shards}/TimingWheel.cs`, at: "entry.DueTick = ⟦Math.Max(CurrentTick(), _now) + ticks + 1⟧;", fault: "Math.Max(CurrentTick(), _now) + ticks - 1",
   },
+  {
+    name: "greedy-app-takes-all", hurts: "an app that sends little is refused because another sends much", tests: "Pnh.Core.Tests:IntakeGateTests",
+    file: "src/Pnh.Core/Intake/IntakeGate.cs", at: "(apps > 1 && ⟦Volatile.Read(ref places.Inside) < limit / apps⟧)", fault: "Volatile.Read(ref places.Inside) < 0",
+  },
+  {
+    name: "few-are-too-many", hurts: "a publisher of few connections is refused by a hub that is not busy", tests: "Pnh.Core.Tests:IntakeGateTests",
+    file: "src/Pnh.Core/Intake/ConcurrencyLimit.cs", at: "Math.Max(⟦Least⟧, (int)(Math.Min(_events, inside)", fault: "1",
+  },
+  {
+    name: "limit-never-grows-back", hurts: "after one overload the hub refuses events for ever", tests: "Pnh.Core.Tests:ConcurrencyLimitTests",
+    file: "src/Pnh.Core/Intake/ConcurrencyLimit.cs", at: "⟦time.GetElapsedTime(_refusedAt) >= Hold⟧ ? Most", fault: "_refusedAt < 0",
+  },
+  {
+    name: "slow-disk-is-overload", hurts: "a slow disk makes the hub refuse events though its cores are idle", tests: "Pnh.Core.Tests:ConcurrencyLimitTests",
+    file: "src/Pnh.Core/Intake/ConcurrencyLimit.cs", at: "new TimeSpan(Math.Max(0, ⟦(ticks / answers) - quickest⟧))", fault: "ticks / answers",
+  },
 ];

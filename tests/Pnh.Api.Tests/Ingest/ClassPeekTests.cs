@@ -1,11 +1,11 @@
 using System.Text;
-using Pnh.Api.Endpoints;
+using Pnh.Api.Ingest;
 using Pnh.Core.Events;
 
-namespace Pnh.Api.Tests.Endpoints;
+namespace Pnh.Api.Tests.Ingest;
 
 /// <summary>Which class an event is refused as before it is read: the one that it has.</summary>
-public sealed class EarlyRefusalTests
+public sealed class ClassPeekTests
 {
     private static readonly EventReader Reader = new(ClassPolicies.Default, ["websocket", "apns"]);
 
@@ -26,7 +26,7 @@ public sealed class EarlyRefusalTests
     public void ClassIn_ValidEvent_IsItsClass(string body, EventClass @class)
     {
         var bytes = Encoding.UTF8.GetBytes(body);
-        Assert.Equal(@class, EarlyRefusal.ClassIn(bytes));
+        Assert.Equal(@class, ClassPeek.ClassIn(bytes));
         Assert.Equal(@class, Reader.Read(bytes, new EventOrigin("demo", DateTimeOffset.UnixEpoch, 0), [])!.Class);
     }
 
@@ -45,5 +45,5 @@ public sealed class EarlyRefusalTests
     [InlineData("""{"class":"bul\ud800"}""")]
     [InlineData("""{"cl\ud800s":"x","class":"bulk"}""")]
     [InlineData("""{"data":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]],"class":"bulk"}""")]
-    public void ClassIn_NoEvent_IsMessage(string body) => Assert.Equal(EventClass.Message, EarlyRefusal.ClassIn(Encoding.UTF8.GetBytes(body)));
+    public void ClassIn_NoEvent_IsMessage(string body) => Assert.Equal(EventClass.Message, ClassPeek.ClassIn(Encoding.UTF8.GetBytes(body)));
 }
