@@ -9,7 +9,7 @@ internal sealed partial class ByteLink
 {
     private readonly ConcurrentDictionary<string, SessionOpened> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<byte[]>> _calls = new();
-    private readonly Dictionary<string, long> _refusing = []; // session -> number of the refusal that the hub has not heard of; the edge's pump only
+    private readonly Dictionary<string, Refusing> _refusing = []; // under _telling
     private readonly Lock _telling = new();
     private long _lastRefusal;
     private long _lastCall;
@@ -51,11 +51,7 @@ internal sealed partial class ByteLink
 
         if (call == Call.GoOn)
         {
-            if (_refusing.GetValueOrDefault(id) == reader.ReadInt64())
-            {
-                _refusing.Remove(id);
-            }
-
+            GoOn(session.Key, reader.ReadInt64());
             return;
         }
 
@@ -81,13 +77,38 @@ internal sealed partial class ByteLink
     private void Give(Call call, SessionOpened session, Event accepted)
     {
         var id = session.Key.Session;
-        if (_refusing.ContainsKey(id))
+        if (_refusing.TryGetValue(id, out var refusing))
         {
-            Refuse(session.Key, accepted.Id, 0); // sent before the hub heard that an older one was refused
+            // Sent before the hub heard that an older one was refused. It has a number of its own: what the hub sends before it hears of this one too is refused as well.
+            refusing.Last = ++_lastRefusal;
+            refusing.IsOwedRoom |= refusing.HasAcked;
+            Refuse(session.Key, accepted.Id, refusing.Last);
         }
         else if (!(call == Call.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted)))
         {
-            Refuse(session.Key, accepted.Id, accepted.IsDurable ? _refusing[id] = ++_lastRefusal : 0);
+            var number = accepted.IsDurable ? ++_lastRefusal : 0;
+            if (number > 0)
+            {
+                _refusing[id] = new Refusing { Last = number };
+            }
+
+            Refuse(session.Key, accepted.Id, number);
+        }
+    }
+
+    // The hub has heard of all that was refused. What it sent on an ack meanwhile was refused too, and no other ack may come: so it is asked to send again.
+    private void GoOn(SessionKey session, long heard)
+    {
+        lock (_telling)
+        {
+            if (_refusing.TryGetValue(session.Session, out var refusing) && refusing.Last == heard)
+            {
+                _refusing.Remove(session.Session);
+                if (refusing.IsOwedRoom)
+                {
+                    Write(_toHub, Call.HasRoom, w => WriteKey(w, session));
+                }
+            }
         }
     }
 
@@ -156,10 +177,18 @@ internal sealed partial class ByteLink
             lock (link._telling)
             {
                 Tell(Call.Acked, session, w => w.Write(eventId));
+                RoomMade(session);
             }
         }
 
-        public void HasRoom(SessionKey session) => Tell(Call.HasRoom, session);
+        public void HasRoom(SessionKey session)
+        {
+            lock (link._telling)
+            {
+                Tell(Call.HasRoom, session);
+                RoomMade(session);
+            }
+        }
 
         public void Refused(SessionKey session, string eventId) => link.Refuse(session, eventId, 0);
 
@@ -190,10 +219,29 @@ internal sealed partial class ByteLink
             return answer.ReadBoolean() ? new SendRefusal(answer.ReadString(), answer.ReadString()) : null;
         }
 
+        private void RoomMade(SessionKey session)
+        {
+            if (link._refusing.TryGetValue(session.Session, out var refusing))
+            {
+                refusing.HasAcked = true;
+            }
+        }
+
         private void Tell(Call call, SessionKey session, Action<BinaryWriter>? members = null) => Write(link._toHub, call, w =>
         {
             WriteKey(w, session);
             members?.Invoke(w);
         });
+    }
+
+    /// <summary>A session of which the hub has not heard each refusal.</summary>
+    private sealed class Refusing
+    {
+        public long Last { get; set; }
+
+        public bool HasAcked { get; set; }
+
+        /// <summary>True when something was refused after an ack: no other ack need come.</summary>
+        public bool IsOwedRoom { get; set; }
     }
 }

@@ -7,6 +7,7 @@ namespace Pnh.Channels.Tests.WebSockets;
 internal sealed partial class ByteLink
 {
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
+    private int _heard;
 
     private async Task CallHubAsync(BinaryReader reader)
     {
@@ -30,7 +31,33 @@ internal sealed partial class ByteLink
             return;
         }
 
+        if (call == Call.Refused)
+        {
+            await TellRefusedAsync(ReadKey(reader), reader.ReadString(), reader.ReadInt64());
+            return;
+        }
+
         TellHub(call, ReadKey(reader), reader);
+    }
+
+    // What the hub sends from GoOn on, it sends knowing of the refusal.
+    private async Task TellRefusedAsync(SessionKey session, string eventId, long refusal)
+    {
+        _hub.Refused(session, eventId);
+        if (RefusalHeard is { } heard)
+        {
+            await heard(eventId);
+        }
+
+        if (refusal > 0)
+        {
+            Write(_toEdge, Call.GoOn, w =>
+            {
+                w.Write(session.Session);
+                w.Write(refusal);
+            });
+            Interlocked.Increment(ref _heard);
+        }
     }
 
     private void TellHub(Call call, SessionKey session, BinaryReader reader)
@@ -49,10 +76,6 @@ internal sealed partial class ByteLink
             case Call.Acked:
                 _hub.Acked(session, reader.ReadString());
                 break;
-            case Call.Refused:
-                _hub.Refused(session, reader.ReadString());
-                GoOn(session, reader.ReadInt64());
-                break;
             case Call.HasRoom:
                 _hub.HasRoom(session);
                 break;
@@ -67,19 +90,6 @@ internal sealed partial class ByteLink
                 break;
             default:
                 throw new InvalidDataException($"{call} does not go this way");
-        }
-    }
-
-    // What the hub sends from now on, it sends knowing of the refusal.
-    private void GoOn(SessionKey session, long refusal)
-    {
-        if (refusal > 0)
-        {
-            Write(_toEdge, Call.GoOn, w =>
-            {
-                w.Write(session.Session);
-                w.Write(refusal);
-            });
         }
     }
 

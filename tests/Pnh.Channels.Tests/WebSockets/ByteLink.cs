@@ -50,6 +50,18 @@ internal sealed partial class ByteLink : IAsyncDisposable
     /// <summary>What the sockets take for the hub.</summary>
     public ISessionEvents Edge { get; }
 
+    /// <summary>Runs when the hub has heard that an event was refused, and before the edge hears that the hub has.</summary>
+    public Func<string, Task>? RefusalHeard { get; set; }
+
+    /// <summary>Runs before an event is sent, under the shard's lock.</summary>
+    public Action<string>? Sending { get; set; }
+
+    /// <summary>Events that the hub has sent.</summary>
+    public int Sent => Hub.Sent;
+
+    /// <summary>Refusals of which the edge was told that the hub has heard them.</summary>
+    public int Heard => Volatile.Read(ref _heard);
+
     private HubSide Hub { get; }
 
     /// <summary>Completes when everything said before has been heard, and what came back at once as well.</summary>
@@ -90,9 +102,13 @@ internal sealed partial class ByteLink : IAsyncDisposable
     /// <summary>The link as the hub holds it: one for all sessions, nothing but their names in it.</summary>
     private sealed class HubSide(ByteLink link) : ISessionLink
     {
-        public bool TrySend(string session, Event accepted) => Write(Call.Send, session, w => WriteEvent(w, accepted));
+        private int _sent;
 
-        public bool TryReplay(string session, Event accepted) => Write(Call.Replay, session, w => WriteEvent(w, accepted));
+        public int Sent => Volatile.Read(ref _sent);
+
+        public bool TrySend(string session, Event accepted) => WriteEvent(Call.Send, session, accepted);
+
+        public bool TryReplay(string session, Event accepted) => WriteEvent(Call.Replay, session, accepted);
 
         public bool TryWithdraw(string session, Withdrawal withdrawal) => Write(Call.Withdraw, session, w =>
         {
@@ -115,6 +131,14 @@ internal sealed partial class ByteLink : IAsyncDisposable
                 w.Write(session);
                 members(w);
             });
+            return true;
+        }
+
+        private bool WriteEvent(Call call, string session, Event accepted)
+        {
+            link.Sending?.Invoke(accepted.Id);
+            Write(call, session, w => ByteLink.WriteEvent(w, accepted));
+            Interlocked.Increment(ref _sent);
             return true;
         }
     }

@@ -16,7 +16,27 @@ namespace Pnh.Channels.Tests.WebSockets;
 public sealed class DirectMailboxReplayTests() : MailboxReplayTests(overBytes: false);
 
 /// <summary>With nothing but bytes between them.</summary>
-public sealed class ByteLinkMailboxReplayTests() : MailboxReplayTests(overBytes: true);
+public sealed class ByteLinkMailboxReplayTests() : MailboxReplayTests(overBytes: true)
+{
+    [Fact]
+    public Task Open_NewEventWhileARefusalIsHeard_StaysBehind() => FollowAsync(int.MaxValue, (link, acceptAsync) =>
+    {
+        // The refused event is sent again before the edge knows that the hub has heard, the newer one after.
+        link.Sending = id => Assert.True(id != "newer" || SpinWait.SpinUntil(() => link.Heard > 0, SocketHost.Patience));
+        link.RefusalHeard = async refused =>
+        {
+            if (link.Heard == 0 && refused != "newer")
+            {
+                var sent = link.Sent;
+                _ = Task.Run(acceptAsync); // waits under the shard's lock
+                while (link.Sent == sent)
+                {
+                    await Task.Delay(1);
+                }
+            }
+        };
+    });
+}
 
 /// <summary>The real hub and real sessions: a mailbox larger than a session's queue.</summary>
 public abstract class MailboxReplayTests
@@ -32,7 +52,9 @@ public abstract class MailboxReplayTests
     [Theory]
     [InlineData(int.MaxValue)]
     [InlineData(2)]
-    public async Task Open_MailboxLargerThanTheQueue_FollowsTheAcksToTheEnd(int lossEvery)
+    public Task Open_MailboxLargerThanTheQueue_FollowsTheAcksToTheEnd(int lossEvery) => FollowAsync(lossEvery);
+
+    private protected async Task FollowAsync(int lossEvery, Action<ByteLink, Func<Task>>? between = null)
     {
         using var folder = new TemporaryFolder();
         await using var devices = SqliteDeviceStore.Open(folder.FullPath, TimeProvider.System);
@@ -49,6 +71,8 @@ public abstract class MailboxReplayTests
         }
 
         await using var bytes = _overBytes ? new ByteLink(hub) : null;
+        async Task AcceptNewerAsync() => Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, "newer"))).Status);
+        between?.Invoke(bytes!, AcceptNewerAsync);
         var parts = new ServerParts(bytes?.Edge ?? hub, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
         var session = new Session(Key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts);
         await parts.Events.OpenedAsync(new SessionOpened(Key, SessionState.Active, session, TimeProvider.System.GetUtcNow()), CancellationToken.None);
@@ -56,7 +80,7 @@ public abstract class MailboxReplayTests
         session.Attach(transport);
 
         // An event that comes meanwhile queues behind, and does not end the session either.
-        Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, "newer"))).Status);
+        await (between is null ? AcceptNewerAsync() : Task.CompletedTask);
         Assert.Null(transport.Closed);
         Assert.InRange(session.Snapshot().Queued, 0, 4);
 
