@@ -172,6 +172,31 @@ public sealed class Http2EndTests
     }
 
     [Fact]
+    public async Task Peer_PingsAndReadsNothing_ConnectionEndsAtTheBound()
+    {
+        const int Pings = 5000; // of 17 bytes: above the bound of 64 kB, and little enough for the kernel to take what comes after the end
+        var time = new FakeTimeProvider();
+        var (connection, peer) = await Http2Peer.ConnectAsync(time: time, settings: [(SettingId.InitialWindowSize, int.MaxValue)]);
+        await using var _ = peer;
+        await peer.WriteAsync(FrameType.WindowUpdate, 0, 2_000_000_000);
+        var push = connection.SendAsync("1", new byte[32 * 1024 * 1024]); // more than the kernel takes: the writer is stuck, and replies wait
+        await peer.ReadHeadersAsync();
+        var pings = new FrameBuffer(Pings * 17);
+        for (var i = 0; i < Pings; i++)
+        {
+            pings.AppendFrame(FrameType.Ping, FrameFlags.None, 0, new byte[8]);
+        }
+
+        await peer.WriteAsync(pings.Memory);
+        await peer.AnswerAsync(1); // read only if the connection lives on
+        Assert.Equal("Ambiguous connection-lost", await push);
+        var disposed = connection.DisposeAsync().AsTask();
+        time.Advance(TimeSpan.FromSeconds(1));
+        await disposed.WaitAsync(Http2Peer.Patience);
+        Assert.Equal(new Http2Closure(Http2ErrorCode.EnhanceYourCalm, "protocol-error"), connection.Closure);
+    }
+
+    [Fact]
     public async Task KeepAlive_SilentPeer_IsPingedAndThenGivenUp()
     {
         var time = new FakeTimeProvider();

@@ -229,6 +229,18 @@ public abstract class SessionTests
     }
 
     [Fact]
+    public async Task TryWithdraw_MessagesWait_LeavesBeforeThem()
+    {
+        await using var scene = await OpenAsync();
+        await scene.SendAsync("ring", EventClass.Call);
+        Assert.Equal([(1, "ring")], scene.Drain());
+        await scene.SendAsync("m-1");
+        await scene.SendAsync("m-2");
+        Assert.True(await scene.WithdrawAsync("ring"));
+        Assert.Equal([(2, "withdraw ring"), (3, "m-1"), (4, "m-2")], scene.Drain());
+    }
+
+    [Fact]
     public async Task Attach_EndedBefore_ClosesTheConnectionWithThatReason()
     {
         await using var scene = await OpenAsync(attach: false);

@@ -209,6 +209,41 @@ public sealed class JournalDamageTests
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task Open_RestOfAGroupThatWasRefusedBehindALaterOne_IsNotServed()
+    {
+        var folder = new CrashFolder();
+        DateTimeOffset at;
+        await using (var disk = new JournalOnDisk(folder))
+        {
+            await disk.AppendAsync("before");
+            at = disk.Now;
+        }
+
+        // A write of two events reached the disk and was refused all the same; the next went to the same place, and has the length of the first of them.
+        var bytes = folder.Bytes(First);
+        var end = UsedBytes(bytes);
+        Write(1_000, "refused-1", "refused-2");
+        Write(1_001, "confirmed");
+        await using var survivor = new JournalOnDisk(folder);
+
+        Assert.Equal(["before", "confirmed"], await survivor.OpenAsync());
+        Assert.Equal(AppendResult.Appended, await survivor.AppendAsync("refused-2"));
+
+        void Write(ulong number, params string[] ids)
+        {
+            var group = new Group();
+            group.Begin(1, end, number);
+            foreach (var id in ids)
+            {
+                group.Event(RecordKind.Accepted, EventClass.Message, "app", id, true, at, at.AddHours(1), null, "{}"u8);
+            }
+
+            group.Complete();
+            group.Bytes.CopyTo(bytes.AsSpan(end));
+        }
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task Open_SegmentMissingOrCutShort_IsRefusedOrServesTheRest()
     {
         var folder = new CrashFolder();

@@ -45,6 +45,25 @@ public sealed class HubDeadlineTests
         Assert.Empty(hub.Pushed);
     }
 
+    [Fact]
+    public async Task Accept_HeldUpByTheJournalUntilTheVeryEnd_LeavesOnNoOpenSession()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        var (link, _) = await hub.OpenAsync("tablet");
+        var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Journal.Sync = sync.Task;
+        var accepted = hub.NewEvent("\"class\":\"call\",\"ttl\":30");
+        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        hub.Clock.Advance(accepted.ExpiresAt - hub.Clock.GetUtcNow());
+        sync.SetResult();
+        await accepting;
+        await hub.RestAsync();
+        Assert.Empty(link.Ids);
+        Assert.Equal("expired", hub.Journal.EndOf(accepted.Id, "tablet"));
+        Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
+    }
+
     [Theory]
     [InlineData("call", 0.4, 0)]
     [InlineData("call", 0.6, 1)]

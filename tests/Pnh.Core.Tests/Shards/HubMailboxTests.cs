@@ -92,6 +92,25 @@ public sealed class HubMailboxTests
     }
 
     [Fact]
+    public async Task CollapseKey_OlderThatTheRegistryHeldUp_TakesNoPlaceOfANewerOne()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        hub.Store.Unreadable.Add("ada");
+        var older = await hub.SendAsync("\"collapseKey\":\"chat\"");
+        hub.Store.Unreadable.Clear();
+        hub.Clock.Advance(TimeSpan.FromMilliseconds(1)); // the next try comes after a second
+        var newer = await hub.SendAsync("\"collapseKey\":\"chat\"");
+        Assert.DoesNotContain(hub.Journal.Milestones, m => m.Event == older);
+        await hub.PassUntilAsync(() => hub.Journal.KindsOf(older, "tablet").Count > 0, "the older one");
+        Assert.Null(hub.Journal.EndOf(newer, "tablet"));
+        var (link, key) = await hub.OpenAsync("tablet");
+        Assert.Contains(newer, link.Ids);
+        await hub.AckAsync(key, link.Ids);
+        hub.AssertAllEnded(older, newer);
+    }
+
+    [Fact]
     public async Task TooMany_OldestBulkGoesThenOldestMessage()
     {
         await using var hub = new HubUnderTest(options: new HubOptions { MailboxItems = 4 });

@@ -3,7 +3,7 @@ const shards = "src/Pnh.Core/Shards";
 
 export const core = [
   {
-    name: "ttl-end-is-still-alive", hurts: "a push leaves at the very end of its TTL", tests: "Pnh.Core.Tests:HubDeadlineTests",
+    name: "ttl-end-is-still-alive", hurts: "an event at the very end of its TTL is noted as framed, ends late, and its missed deadline is not counted", tests: "Pnh.Core.Tests:HubDeadlineTests",
     file: `${shards}/Shard.Pushes.cs`, at: "private bool IsExpired(Event accepted) => ⟦accepted.ExpiresAt <= _now⟧;", fault: "accepted.ExpiresAt < _now",
   },
   {
@@ -67,8 +67,8 @@ export const core = [
     file: `${shards}/Shard.Sessions.cs`, at: "if (older is not null && ⟦older.Key != opened.Key⟧)", fault: "older.Key == opened.Key",
   },
   {
-    name: "restart-repeats-settled", hurts: "after a restart what had ended is sent again", tests: "Pnh.Core.Tests:HubRecoveryTests",
-    file: `${shards}/Shard.cs`, at: "else if (⟦before is { IsSettled: true }⟧)", fault: "before is { IsSettled: true, IsKept: true }",
+    name: "restart-repeats-settled", hurts: "after a restart a phone rings again for what its provider had taken", tests: "Pnh.Core.Tests:HubRecoveryTests",
+    file: `${shards}/Shard.cs`, at: "else if (⟦before is { IsSettled: true }⟧)", fault: "before is { IsSettled: true, IsKept: false }",
   },
   {
     name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",

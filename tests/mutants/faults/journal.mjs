@@ -47,7 +47,7 @@ export const journal = [
     file: `${segments}/FeedReader.cs`, at: "record.Kind == RecordKind.Address) && ⟦Payload.IsOf(record, app)⟧)", fault: "app.Length > 0",
   },
   {
-    name: "feed-gap-untold", hurts: "a reader of the feed does not learn that it missed something", tests: "Pnh.Core.Tests:SegmentJournalTests",
+    name: "feed-gap-untold", hurts: "a reader of the feed does not learn that it missed something", tests: "Pnh.Core.Tests:JournalFaultTests",
     file: `${segments}/FeedReader.cs`, at: "return (at, SegmentHeader.Bytes, ⟦!(header.Before == number && header.BeforeEnd == offset)⟧);", fault: "header.Before == number && header.BeforeEnd == offset && header.Before < 0",
   },
   {
