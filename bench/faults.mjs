@@ -1,7 +1,7 @@
 // node bench/faults.mjs PROGRAM [--only NAME,…] [--report bench/results/faults.md]: the real hub under faults and strangers, one line for each kind: what was done, how often,
-// what happened. Some ten minutes; loopback only. A kind that goes wrong says WRONG in its line and makes the exit code 1. Full disks need root (a tmpfs of their own).
+// what happened. Some ten minutes; loopback only. A kind that goes wrong says WRONG in its line and makes the exit code 1. Full disks need root (a tmpfs of their own), two apps h2load.
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { folder } from "./faults/folder.mjs";
@@ -10,6 +10,11 @@ import { providers } from "./faults/providers.mjs";
 import { strangers } from "./faults/strangers.mjs";
 
 const { values: options, positionals: [program] } = parseArgs({ allowPositionals: true, options: { only: { type: "string" }, report: { type: "string" } } });
+if (!program || !existsSync(program)) {
+  console.error("There is no such program: give the published hub, such as out/pnh.");
+  process.exit(2);
+}
+
 const kinds = [...folder, ...providers, ...process_, ...strangers].filter(({ name }) => !options.only || options.only.split(",").includes(name));
 const rows = [];
 for (const kind of kinds) {

@@ -1,16 +1,18 @@
 // The process: few descriptors, little memory, large topics, publishers of few connections.
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
+import { delay } from "../../tests/ship/hub.mjs";
 import { post, send } from "../../tests/ship/kill/publishers.mjs";
-import { ready, registerQuiet, statesOf, until, withHub } from "./rig.mjs";
+import { metric, ready, registerQuiet, statesOf, until, withHub } from "./rig.mjs";
 
 export const process_ = [
   { name: "descriptors", what: "twice as many connections without a credential as `ulimit -n` (256, 400, 1,024, 20,000) allows, upgrades, a scrape and publishers beside, both transports", run: descriptors },
   { name: "memory", what: "events for a device that is away, at a GC heap limit of 200 MB, until they are refused; then all withdrawn", run: memory },
-  { name: "large-topic", what: "a durable event to a topic of 200,000 members, calls beside it, and a `transient` one", run: largeTopic },
+  { name: "large-topic", what: "a durable event to a topic of 200,000 members with a device each, calls beside it, then a `transient` one", run: largeTopic },
   { name: "few-publishers", what: "16 connections that wait for each answer, 4,000 events each time at a hub that has just started", run: fewPublishers },
+  { name: "two-apps", what: "1,500 connections of calls of one app (h2load, its own core), and one call after the other of another app", run: twoApps },
 ];
 
 async function descriptors(program) {
@@ -67,24 +69,30 @@ function largeTopic(program) {
     const members = 200_000;
     const agent = new Agent({ keepAlive: true, maxSockets: 64 });
     for (let at = 0; at < members; at += 64) {
-      await Promise.all(Array.from({ length: Math.min(64, members - at) }, (_, i) => send(stage, "PUT", `/v1/topics/all/members/u${at + i}`, undefined, agent)));
+      await Promise.all(Array.from({ length: Math.min(64, members - at) }, async (_, i) => {
+        await send(stage, "PUT", `/v1/users/u${at + i}/devices/tablet`, { platform: "desktop" }, agent);
+        await send(stage, "PUT", `/v1/topics/all/members/u${at + i}`, undefined, agent);
+      }));
     }
 
     const idle = await calls(stage, agent, 200);
     const before = peak(stage);
     const started = Date.now();
-    const answer = await post(stage, { id: "wide", to: { topic: "all" }, class: "message", data: {} }, agent);
+    const answer = await post(stage, { id: "wide", to: { topic: "all" }, class: "message", ttl: 3600, data: {} }, agent);
     const answered = Date.now() - started;
     const beside = await calls(stage, agent, 200);
+    const isDone = await until(120_000, async () => await metric(stage, 'pnh_ledger_planned_total{app="demo",class="message"}') >= members);
     const grew = Math.round((peak(stage) - before) / 1024);
+    const took = ((Date.now() - started) / 1000).toFixed(1);
+    await until(2000, () => false);
     const cpu = cpuOf(stage);
     await post(stage, { to: { topic: "all" }, class: "transient", data: {} }, agent);
     await until(500, () => false);
     const transient = cpuOf(stage) - cpu;
     agent.destroy();
     return {
-      times: 1, wrong: answer?.status !== 202 || answered > 1000,
-      happened: `202 after ${answered} ms, peak of memory +${grew} MB; a call's POST p99 ${beside} ms beside it, ${idle} ms before; the process used ${transient.toFixed(2)} CPU s in the half second of a transient one`,
+      times: 1, wrong: answer?.status !== 202 || answered > 1000 || !isDone,
+      happened: `202 after ${answered} ms, all ${isDone ? "planned" : "NOT planned"} after ${took} s; peak of memory +${grew} MB, what waits included; a call's POST p99 ${beside} ms beside it, ${idle} ms before; ${transient.toFixed(2)} CPU s in the half second of the transient one`,
     };
   });
 }
@@ -117,6 +125,47 @@ async function fewPublishers(program) {
   }
 
   return { times: starts, wrong: refused > 0, happened: `${refused} of ${sent} refused` };
+}
+
+async function twoApps(program) {
+  const other = "k".repeat(40);
+  return await withHub(program, async (stage) => {
+    const pid = `${stage.hub.child.pid}`;
+    execFileSync("taskset", ["-acp", "0", pid]);
+    execFileSync("taskset", ["-acp", "1", `${process.pid}`]);
+    const file = join(stage.folder, "call.json");
+    writeFileSync(file, JSON.stringify({ to: { user: "ada" }, class: "call", data: "x" }));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await callsOf(stage, other, agent, 100);
+    const idle = await callsOf(stage, other, agent, 300);
+    const greedy = spawn("h2load", [
+      "--h1", "-c", "1500", "-t", "1", "-D", "9", "--warm-up-time", "1", "-d", file, "-H", `authorization: Bearer ${stage.key}`, "-H", "content-type: application/json", `${stage.url}/v1/events`,
+    ], { stdio: "ignore" });
+    const ended = new Promise((done) => greedy.once("exit", done));
+    await until(2500, () => false);
+    const beside = await callsOf(stage, other, agent, 250);
+    await ended;
+    agent.destroy();
+    execFileSync("taskset", ["-acp", "0,1", `${process.pid}`]);
+    return {
+      times: 1, wrong: idle.refused + beside.refused > 0 || beside.p50 - idle.p50 > 5,
+      happened: `the other's call p50 ${idle.p50.toFixed(2)} ms before, ${beside.p50.toFixed(2)} ms beside (p90 ${beside.p90.toFixed(1)}); ${beside.refused} of its ${beside.count} refused; hub on one core`,
+    };
+  }, { Pnh__Apps__other__Keys__0__Secret: other, Pnh__Apps__other__Keys__0__Scopes: "send" });
+}
+
+async function callsOf(stage, key, agent, count) {
+  const times = [];
+  let refused = 0;
+  for (let i = 0; i < count; i++) {
+    const from = performance.now();
+    refused += (await post({ ...stage, key }, { to: { user: "bea" }, class: "call", data: "x" }, agent))?.status === 202 ? 0 : 1;
+    times.push(performance.now() - from);
+    await delay(10 + (Math.random() * 10));
+  }
+
+  times.sort((a, b) => a - b);
+  return { count, refused, p50: times[count >> 1], p90: times[Math.floor(count * 0.9)] };
 }
 
 const peak = (stage) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${stage.hub.child.pid}/status`, "utf8"))[1]);

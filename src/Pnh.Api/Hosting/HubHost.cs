@@ -150,7 +150,7 @@ internal sealed class HubHost : IAsyncDisposable
         _app.Use(KestrelPlace.Watch());
         _app.UseFrontDoor();
         var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
-        _app.Use(next => new ExceptionProblems(next, log).InvokeAsync);
+        _app.Use(next => new ExceptionProblems(next, log, Services.GetRequiredService<TimeProvider>()).InvokeAsync);
         _app.Use(WatchedBody.Watch(Services.GetRequiredService<TimeProvider>()));
         _app.UseAccessGate(_start.OperatorSecret);
         _app.Use(CountedUpgrade.Watch());

@@ -3,6 +3,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Api.Ingest;
@@ -12,8 +13,11 @@ internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? id
 
 /// <summary>What all connections of the direct transport share.</summary>
 internal sealed record FrontParts(
-    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket Accept, TimeProvider Time, ILogger<HttpFront> Log)
+    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket Accept, TimeProvider Time, ILogger<HttpFront> Logger)
 {
+    /// <summary>What clients may cause is said once a second.</summary>
+    public ILogger Log { get; } = new PacedLog(Logger, Time);
+
     /// <summary>The publisher that an Authorization header names, when it may send; else null, and Kestrel says why.</summary>
     public Caller? FindSender(ReadOnlySpan<byte> authorization)
     {

@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Connections;
 using Pnh.Core.Devices;
+using Pnh.Core.Diagnostics;
 
 namespace Pnh.Api.Problems;
 
@@ -12,13 +13,13 @@ internal sealed partial class ExceptionProblems
     private static readonly TimeSpan StoreRetryAfter = TimeSpan.FromSeconds(5);
 
     private readonly RequestDelegate _next;
-    private readonly ILogger<ExceptionProblems> _logger;
+    private readonly ILogger _logger;
 
     /// <summary>In front of <paramref name="next"/>.</summary>
-    public ExceptionProblems(RequestDelegate next, ILogger<ExceptionProblems> logger)
+    public ExceptionProblems(RequestDelegate next, ILogger<ExceptionProblems> logger, TimeProvider time)
     {
         _next = next;
-        _logger = logger;
+        _logger = new PacedLog(logger, time);
     }
 
     /// <summary>Middleware entry.</summary>

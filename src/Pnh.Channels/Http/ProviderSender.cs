@@ -5,6 +5,7 @@ using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
 using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics;
 using Polly;
 using Polly.CircuitBreaker;
 using Polly.Timeout;
@@ -42,7 +43,7 @@ internal abstract partial class ProviderSender : IPushSender
         _standing = standing;
         _stops = stops;
         _connections = trunk.Connections;
-        _logger = services.Loggers.CreateLogger(GetType());
+        _logger = new PacedLog(services.Loggers.CreateLogger(GetType()), services.Time);
         Time = services.Time;
         _gauges = services.Gauges;
     }

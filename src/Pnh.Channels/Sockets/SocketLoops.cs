@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Diagnostics;
 
 namespace Pnh.Channels.Sockets;
 
@@ -20,7 +21,7 @@ internal sealed class SocketLoops : IDisposable
     public SocketLoops(int count, TimeProvider clock, ILogger log)
     {
         _clock = clock;
-        _log = log;
+        _log = log = new PacedLog(log, clock);
         _loops = new SocketLoop[count];
         for (var i = 0; i < count; i++)
         {

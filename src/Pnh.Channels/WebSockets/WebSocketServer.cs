@@ -1,6 +1,7 @@
 using System.Net.WebSockets;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets;
@@ -42,7 +43,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         }
 
         _stopping = stopping;
-        _parts = new ServerParts(events, authenticator, clock, options, written, logger);
+        _parts = new ServerParts(events, authenticator, clock, options, written, new PacedLog(logger, clock));
         _connections = _parts.Connections;
         _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
     }

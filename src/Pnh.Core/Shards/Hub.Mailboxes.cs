@@ -74,7 +74,7 @@ public sealed partial class Hub
         }
         catch (Exception fault)
         {
-            Log.LoadFailed(_log, fault.Message, fault is StoreUnavailableException ? null : fault);
+            Log.LoadFailed(_paced, fault.Message, fault is StoreUnavailableException ? null : fault);
             isUnreadable = true;
         }
         finally

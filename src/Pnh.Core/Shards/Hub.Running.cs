@@ -108,7 +108,7 @@ public sealed partial class Hub
 
         if (result is { Status: DeliveryStatus.Rejected } or { Status: DeliveryStatus.Misconfigured, RetryAfter: null })
         {
-            Log.Refused(_log, lane.Channel, delivery.Event.Id, result.Reason);
+            Log.Refused(_paced, lane.Channel, delivery.Event.Id, result.Reason);
         }
 
         ShardOf(delivery.User).Complete(delivery, result);
@@ -118,7 +118,7 @@ public sealed partial class Hub
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
     {
-        Log.SenderBroke(_log, lane.Channel, delivery.Event.Id, bug);
+        Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, bug);
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
         ShardOf(delivery.User).Complete(delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
     }
@@ -137,7 +137,7 @@ public sealed partial class Hub
         catch (Exception fault)
         {
             // Not lost: the next push to it is refused again and removes it then.
-            Log.AddressStays(_log, delivery.Address!.Channel, fault.Message);
+            Log.AddressStays(_paced, delivery.Address!.Channel, fault.Message);
         }
     }
 

@@ -39,7 +39,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.AnswerBroke(_log, eventId, bug);
+            Log.AnswerBroke(_paced, eventId, bug);
         }
     }
 
@@ -143,7 +143,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.ClearBroke(_log, withdrawal.Event, bug);
+            Log.ClearBroke(_paced, withdrawal.Event, bug);
         }
     }
 
@@ -194,7 +194,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.ClearBroke(_log, accepted.Id, bug);
+            Log.ClearBroke(_paced, accepted.Id, bug);
         }
     }
 

@@ -37,6 +37,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly MemoryGuard? _memory;
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
+    private readonly PacedLog _paced;
     private readonly List<IDisposable> _registrations = [];
     private readonly Turns _turns;
     private readonly CancellationTokenSource _stopping = new();
@@ -57,6 +58,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _devices = devices;
         _time = time;
         _log = log;
+        _paced = new PacedLog(log, time);
         _turns = new Turns(time);
         _fanOuts = new FanOutTable(RunAsync);
         _context = new ShardContext
@@ -210,7 +212,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         catch (Exception bug)
         {
             // Of the journal, since dispatch lets nothing out.
-            Log.JournalBroke(_log, accepted.Id, bug);
+            Log.JournalBroke(_paced, accepted.Id, bug);
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, "The journal failed.", UnavailableRetry);
         }

@@ -78,9 +78,10 @@ public sealed class ConsoleSessionTests : ConsoleTestBase
         Assert.True(second.IsSignedIn(cookie));
         Assert.False(second.IsSignedIn(signedOut));
         Assert.False(second.IsSignedIn(idle));
+        Assert.Equal(2, File.ReadAllLines(folder["console.sessions"]).Length); // who signed out stands in it no more
+        Assert.DoesNotContain(cookie, File.ReadAllText(folder["console.sessions"]), StringComparison.Ordinal);
         second.SignOut(cookie);
         Assert.False(Restart(folder).IsSignedIn(cookie));
-        Assert.DoesNotContain(cookie, File.ReadAllText(folder["console.sessions"]), StringComparison.Ordinal);
         if (!OperatingSystem.IsWindows())
         {
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(folder["console.sessions"]));

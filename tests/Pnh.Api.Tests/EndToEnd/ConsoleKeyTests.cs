@@ -31,6 +31,33 @@ public sealed class ConsoleKeyTests
     }
 
     [Fact]
+    public async Task Session_HubStartsAgain_IsStillSignedIn()
+    {
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        try
+        {
+            string cookie;
+            await using (var hub = await TestHub.StartAsync(data))
+            {
+                var opened = await Wire.GetAsync(hub.Host.OperationsAddress.Port, hub.Host.CreateConsoleLink().PathAndQuery);
+                cookie = opened.Header("Set-Cookie")!.Split(';')[0];
+                Assert.Equal(404, await AskAsync(hub, cookie));
+            }
+
+            await using var next = await TestHub.StartAsync(data);
+            Assert.Equal((404, 401), (await AskAsync(next, cookie), await AskAsync(next, cookie + "x")));
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+
+        // An event that there is not: 401 without a session.
+        static async Task<int> AskAsync(TestHub hub, string cookie) =>
+            (await Wire.GetAsync(hub.Host.OperationsAddress.Port, "/console/events/none", $"Cookie: {cookie}")).Status;
+    }
+
+    [Fact]
     public async Task Console_UnderANameOfTheConfiguration_IsServed()
     {
         await using var hub = await TestHub.StartAsync(

@@ -1,4 +1,8 @@
+using Pnh.Core.Devices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
 using Pnh.Core.Storage;
+using SQLitePCL;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -91,12 +95,96 @@ public sealed class FolderPairingTests
         }
     }
 
+    [Fact]
+    public async Task Start_RegistryIsMissingAndWhatWasOpenIsOver_Starts()
+    {
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        try
+        {
+            await LeaveOpenEventAsync(data, "\"ttl\":1");
+            await Task.Delay(1_100);
+            File.Delete(Path.Combine(data, "registry.db"));
+            await using var hub = await TestHub.StartAsync(data);
+            Assert.Equal(200, (await hub.SendAsync("GET", "/readyz")).Status);
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task Start_RegistryOfAVersionWithoutFolderId_IsTakenAndFromThenOnTheJournals()
+    {
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        try
+        {
+            await LeaveFolderOfOldAsync(data);
+            await using (var hub = await TestHub.StartAsync(data))
+            {
+                Assert.Equal(["waits"], await MailboxAsync(hub));
+            }
+
+            File.Move(Path.Combine(data, "registry.db"), Path.Combine(data, "kept"));
+            await AssertRefusedAsync(data, "is new");
+
+            // The one of before the upgrade is not the one that the journal has met since.
+            File.Move(Path.Combine(data, "kept"), Path.Combine(data, "registry.db"), overwrite: true);
+            Downgrade(data);
+            await AssertRefusedAsync(data, "is not the journal's");
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task Start_JournalOfAVersionWithoutFolderIdAndNoRegistry_IsRefused()
+    {
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        try
+        {
+            await LeaveFolderOfOldAsync(data);
+            File.Delete(Path.Combine(data, "registry.db"));
+            await AssertRefusedAsync(data, "is new");
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+    }
+
+    // Written by both stores as they were before either knew of a folder's id: nobody has paired them.
+    private static async Task LeaveFolderOfOldAsync(string data)
+    {
+        var now = TimeProvider.System.GetUtcNow();
+        await using (var registry = SqliteDeviceStore.Open(data, TimeProvider.System))
+        {
+            await registry.PutDeviceAsync(new UserKey("demo", "lin"), new Device { Id = "tablet", Platform = Platform.Web, RegisteredAt = now }, CancellationToken.None);
+        }
+
+        Downgrade(data);
+        await using var journal = SegmentJournal.Open(data, TimeProvider.System, new JournalOptions());
+        var waits = new EventReader(ClassPolicies.Default, ["websocket"]).Read(
+            """{"id":"waits","to":{"user":"lin"}}"""u8.ToArray(), new EventOrigin("demo", now, TimeProvider.System.GetTimestamp()), []);
+        await journal.AppendAsync(waits!, CancellationToken.None);
+    }
+
+    // Its tables of before the folder's id.
+    private static void Downgrade(string data)
+    {
+        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_open(Path.Combine(data, "registry.db"), out var database));
+        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_exec(database, "DROP TABLE folder; DROP TABLE gone; PRAGMA user_version=1"));
+        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_close(database));
+    }
+
     // A message that waits for a tablet.
-    private static async Task<string> LeaveOpenEventAsync(string data)
+    private static async Task<string> LeaveOpenEventAsync(string data, string member = "\"ttl\":3600")
     {
         await using var hub = await TestHub.StartAsync(data);
         Assert.InRange((await hub.SendAsync("PUT", "/v1/users/lin/devices/tablet", """{"platform":"web"}""")).Status, 200, 201);
-        var answer = await hub.SendAsync("POST", "/v1/events", """{"id":"waits","to":{"user":"lin"}}""");
+        var answer = await hub.SendAsync("POST", "/v1/events", $$$"""{"id":"waits","to":{"user":"lin"},{{{member}}}}""");
         Assert.Equal(202, answer.Status);
         return "waits";
     }

@@ -17,11 +17,11 @@ internal sealed class RawClient : IDisposable
     /// <summary>True when the connection ended by a reset, with which what was on its way is lost.</summary>
     internal bool WasReset { get; private set; }
 
-    internal static async Task<RawClient> ConnectAsync(int port)
+    internal static async Task<RawClient> ConnectAsync(int port, IPAddress? address = null)
     {
         var client = new RawClient();
         using var patience = new CancellationTokenSource(Patience);
-        await client._socket.ConnectAsync(IPAddress.Loopback, port, patience.Token);
+        await client._socket.ConnectAsync(address ?? IPAddress.Loopback, port, patience.Token);
         return client;
     }
 
@@ -43,6 +43,19 @@ internal sealed class RawClient : IDisposable
     }
 
     internal void EndSending() => _socket.Shutdown(SocketShutdown.Send);
+
+    /// <summary>The same when the hub may have closed before.</summary>
+    internal void TryEndSending()
+    {
+        try
+        {
+            EndSending();
+        }
+        catch (SocketException)
+        {
+            // It has.
+        }
+    }
 
     /// <summary>One answer whose length is told.</summary>
     internal async Task<WireAnswer> ReceiveAsync()

@@ -11,8 +11,26 @@ namespace Pnh.Channels.Tests.Sockets;
 public sealed class SocketLoopTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
-    private readonly SocketLoops _loops = new(2, TimeProvider.System, NullLogger.Instance);
+    private readonly LoudLines<SocketLoops> _log = new();
+    private readonly SocketLoops _loops;
     private readonly Channel<Talker> _talkers = Channel.CreateUnbounded<Talker>();
+
+    public SocketLoopTests() => _loops = new(2, TimeProvider.System, _log);
+
+    [Fact]
+    public async Task Client_ThrowsOnEachConnection_IsOneLineASecond()
+    {
+        var port = Listen();
+        for (var i = 0; i < 20; i++)
+        {
+            using var peer = await ConnectAsync(port);
+            var talker = await NextAsync();
+            await peer.SendAsync("throw\n"u8.ToArray());
+            await talker.Gone.Task.WaitAsync(Patience);
+        }
+
+        _log.AssertPaced();
+    }
 
     [Fact]
     public async Task Receive_AMessageInPieces_ComesWholeAndNothingIsKept()

@@ -261,6 +261,22 @@ public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(tr
     }
 
     [Fact]
+    public async Task Hub_ThrowsOnEachHello_IsOneLineASecond()
+    {
+        var log = new LoudLines<WebSocketServer>();
+        await using var host = await SocketHost.StartAsync(Transport, log: log);
+        host.Hub.OnOpened = _ => throw new InvalidOperationException("no");
+        for (var i = 0; i < 20; i++)
+        {
+            using var client = await SocketClient.ConnectAsync(host.Port);
+            await client.HelloAsync($"tab-{i}", "ada-token");
+            Assert.Equal((4004, null), await client.ReadCloseAsync());
+        }
+
+        log.AssertPaced();
+    }
+
+    [Fact]
     public async Task Hub_ThrowsOnAck_IsAHubError()
     {
         await using var host = await StartAsync();

@@ -48,7 +48,8 @@ internal sealed class SocketHost : IAsyncDisposable
     public LoopSocket LastSocket => _loop!.Last!;
 
     public static async Task<SocketHost> StartAsync(
-        SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false, TimeProvider? clock = null)
+        SocketTransport transport, Action<WebSocketServerOptions>? configure = null, FrameWritten? written = null, bool overBytes = false, TimeProvider? clock = null,
+        ILogger<WebSocketServer>? log = null)
     {
         var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
         configure?.Invoke(options);
@@ -56,7 +57,7 @@ internal sealed class SocketHost : IAsyncDisposable
         var bytes = overBytes ? new ByteLink(hub) : null;
         var stopping = new CancellationTokenSource();
         var server = new WebSocketServer(
-            bytes?.Edge ?? hub, hub, clock ?? TimeProvider.System, options, NullLogger<WebSocketServer>.Instance, written, stopping.Token);
+            bytes?.Edge ?? hub, hub, clock ?? TimeProvider.System, options, log ?? NullLogger<WebSocketServer>.Instance, written, stopping.Token);
         var host = new SocketHost(hub, bytes, server, stopping);
         if (transport == SocketTransport.Framework)
         {

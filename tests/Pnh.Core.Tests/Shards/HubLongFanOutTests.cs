@@ -113,6 +113,25 @@ public sealed class HubLongFanOutTests
     }
 
     [Fact]
+    public async Task Answer_OfAGuestWhoThenBecomesAMember_RingsNoPhone()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var (link, key) = await hub.OpenAsync("tab", user: "v1");
+        hub.Hub.Joined(key, ["hall"]);
+        var id = await SendAndStandAsync(hub);
+        Assert.Equal([id], link.Ids);
+        hub.Hub.Answered(key, id, "answered", null);
+        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "v1" }), "the answer");
+        hub.Store.Put("v1", hub.Phone("phone"));
+        hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
+        Go(hub);
+        await EndedAsync(hub);
+        Assert.Equal(Names(0, Members), hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
     public async Task SameTopic_EachMemberGetsEventsInOrderAndACallAtOnce()
     {
         await using var hub = new HubUnderTest();

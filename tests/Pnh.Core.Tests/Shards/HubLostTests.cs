@@ -71,6 +71,39 @@ public sealed class HubLostTests
         await old.DisposeAsync();
     }
 
+    [Theory]
+    [InlineData(false, "u0003", "u0400", "u0599")]
+    [InlineData(true, "u0003", "u0100", "u0255")]
+    public async Task RowsLost_InAFanOut_OthersAndTheNextEventDoNotWait(bool isCut, params string[] lost)
+    {
+        var hall = Enumerable.Range(0, 600).Select(static i => $"u{i:0000}").ToArray();
+        var old = new HubUnderTest();
+        old.Store.PutTopic("hall", hall);
+        Array.ForEach(hall, name => old.Store.Put(name, old.Phone("phone")));
+        old.Fcm.Always(DeliveryStatus.Unavailable, TimeSpan.FromMinutes(5));
+        if (isCut)
+        {
+            // Behind its first page.
+            old.Journal.Flushing = static () => new TaskCompletionSource().Task;
+        }
+
+        var id = await old.SendAsync("\"ttl\":3600", """{"topic":"hall"}""");
+        await HubUnderTest.UntilAsync(() => isCut ? old.Journal.Milestones.Any(m => m.Kind == MilestoneKind.Reached) : old.Hub.FanOuts == 0, "the fan-out");
+        await old.RestAsync();
+        Array.ForEach(lost, old.Store.Lose);
+        await using var hub = await old.CrashAsync();
+        hub.Fcm.Always(DeliveryStatus.Accepted);
+        var next = await hub.SendAsync(to: """{"topic":"hall"}""");
+        await hub.PassUntilAsync(() => hub.Journal.Settled.Count(m => m.Event == id) == 597 && hub.Hub.FanOuts == 0, "all but the lost");
+        Assert.All(lost, user => Assert.Null(hub.Journal.EndOf(id, "phone", user)));
+        Assert.Equal(597, hub.Fcm.Sent.Count(sent => sent.Event == next));
+
+        Array.ForEach(lost, name => hub.Store.Put(name, hub.Phone("phone")));
+        await hub.PassUntilAsync(() => lost.All(user => hub.Journal.EndOf(id, "phone", user) == "accepted"), "the lost");
+        Assert.Equal(2, hub.Fcm.Sent.Count(sent => sent.Event == id && sent.User == lost[2])); // the first of them to a provider that was down
+        await hub.AssertAllEndAsync(id, next);
+    }
+
     [Fact]
     public async Task LastDeviceDeleted_IsGone()
     {

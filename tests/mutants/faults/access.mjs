@@ -62,4 +62,29 @@ export const access = [
     name: "move-without-taker", hurts: "the feed does not say who took an address", tests: "Pnh.Api.Tests:AddressMoveTests",
     file: "src/Pnh.Core/Journal/Segments/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
   },
+  {
+    name: "line-feed-ends-a-line", hurts: "a proxy and the hub make two different requests of one", tests: "Pnh.Api.Tests:StrangerTests",
+    file: "src/Pnh.Api/Hosting/HubHost.cs", at: "DisableHttp1LineFeedTerminators\", ⟦true⟧);", fault: "false",
+  },
+  {
+    name: "address-takes-all-places", hurts: "one address holds every connection", tests: "Pnh.Api.Tests:StrangerTests",
+    file: "src/Pnh.Channels/Sockets/ConnectionBudget.cs", at: "if (CountsAddress(address) && ⟦_addresses.GetValueOrDefault(address) >= PerAddress⟧)", fault: "PerAddress < 0",
+  },
+  {
+    name: "address-never-leaves", hurts: "an address that came often is shut out for ever", tests: "Pnh.Api.Tests:StrangerTests",
+    file: "src/Pnh.Channels/Sockets/ConnectionBudget.cs", at: "if (⟦CountsAddress(place.Address)⟧ && --", fault: "place.Address == 1",
+  },
+  {
+    name: "console-secret-in-the-clear", hurts: "who reads the folder signs in to the console", tests: "Pnh.Api.Tests:ConsoleSessionTests",
+    file: "src/Pnh.Api/Console/ConsoleSessions.cs",
+    at: "private static string Hash(string secret) => ⟦Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(secret)))⟧;", fault: "secret",
+  },
+  {
+    name: "old-journal-beside-no-registry", hurts: "after an upgrade without its registry the hub ends every open event", tests: "Pnh.Api.Tests:FolderPairingTests",
+    file: "src/Pnh.Api/Hosting/FolderPairing.cs", at: "return (⟦mark.IsEmpty⟧ || journal", fault: "false",
+  },
+  {
+    name: "each-client-writes-a-line", hurts: "a stranger fills the disk with log lines", tests: "Pnh.Core.Tests:HubLoudLinesTests|PacedLogTests",
+    file: "src/Pnh.Core/Diagnostics/PacedLog.cs", at: "if (⟦logLevel < LogLevel.Warning⟧)", fault: "true",
+  },
 ];

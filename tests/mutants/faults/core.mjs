@@ -110,4 +110,16 @@ export const core = [
     name: "slow-disk-is-overload", hurts: "a slow disk makes the hub refuse events though its cores are idle", tests: "Pnh.Core.Tests:ConcurrencyLimitTests",
     file: "src/Pnh.Core/Intake/ConcurrencyLimit.cs", at: "new TimeSpan(Math.Max(0, ⟦(ticks / answers) - quickest⟧))", fault: "ticks / answers",
   },
+  {
+    name: "answer-before-the-turn-forgotten", hurts: "a phone rings for an event that its user answered before the fan-out came to it", tests: "Pnh.Core.Tests:HubLongFanOutTests",
+    file: `${shards}/Hub.FanOuts.cs`, at: "if (⟦fanOut?.Skips(users[i]) == true⟧)", fault: "fanOut?.Skips(users[i]) == true && i < 0",
+  },
+  {
+    name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",
+    file: `${shards}/Hub.Lost.cs`, at: "private void EndFanOut(Event accepted, EventProgress progress, PastDispatch? past)\n    {\n        if (⟦past?.Lost is null⟧)", fault: "past?.Lost is null || past.Lost.Count > 0",
+  },
+  {
+    name: "call-waits-for-fan-outs", hurts: "a call to a topic waits behind two long fan-outs", tests: "Pnh.Core.Tests:FanOutTableTests",
+    file: `${shards}/FanOutTable.cs`, at: "== EventClass.Call ? ⟦MostRunningCalls⟧ : MostRunning;", fault: "MostRunning",
+  },
 ];
