@@ -137,7 +137,7 @@ internal static class HubCommands
     /// <summary>The configuration of a command that runs beside a hub; the demo's token secret is taken from the data folder.</summary>
     internal static PnhOptions? Read(string[] tokens, CommandOutput output)
     {
-        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
+        var builder = HubBuilder.Create(tokens);
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
         var knownKeys = HubHost.KnownKeysOf(builder.Services);
         var read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);

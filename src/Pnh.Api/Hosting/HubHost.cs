@@ -57,7 +57,7 @@ internal sealed class HubHost : IAsyncDisposable
     {
         // A line feed alone ends no line (RFC 9112 section 2.2 lets it, and proxies that differ make two requests of one).
         AppContext.SetSwitch("Microsoft.AspNetCore.Server.Kestrel.DisableHttp1LineFeedTerminators", true);
-        var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { Args = tokens, ContentRootPath = AppContext.BaseDirectory });
+        var builder = HubBuilder.Create(tokens);
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName), channels);
         configure?.Invoke(builder);
         var knownKeys = KnownKeysOf(builder.Services);

@@ -69,7 +69,7 @@ internal sealed class ConsoleHost : IAsyncDisposable
 
     private static WebApplication Build(Action<IServiceCollection>? configure = null)
     {
-        var builder = WebApplication.CreateSlimBuilder();
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         configure?.Invoke(builder.Services);

@@ -40,6 +40,20 @@ public sealed class ProgramStartTests
         folder.Delete(recursive: true);
     }
 
+    /// <summary>128 of a user is all there are by default, and the start fails without one that it asks for.</summary>
+    [Fact]
+    public async Task Start_TakesNoInotifyInstance()
+    {
+        var folder = Directory.CreateTempSubdirectory("pnh-");
+        var taken = new List<string?>();
+        await StartAsync(folder.FullName, null, until: "curl", inspect: hub => taken.AddRange(
+            Directory.GetFiles($"/proc/{hub.Id}/fd").Select(static file => new FileInfo(file).LinkTarget)));
+
+        Assert.Contains(taken, static target => target?.EndsWith("registry.db", StringComparison.Ordinal) == true);
+        Assert.DoesNotContain(taken, static target => target?.Contains("inotify", StringComparison.Ordinal) == true);
+        folder.Delete(recursive: true);
+    }
+
     [Theory]
     [InlineData(0, "is not a PNH database")]
     [InlineData(100, "registry.db is damaged")]
@@ -80,9 +94,9 @@ public sealed class ProgramStartTests
     }
 
     /// <summary>What the hub says up to a text; then it is ended.</summary>
-    private static async Task<string> StartAsync(string folder, string? zones, string until, params string[] configuration)
+    private static async Task<string> StartAsync(string folder, string? zones, string until, string[]? configuration = null, Action<Process>? inspect = null)
     {
-        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), [.. TestHub.Tokens(Path.Combine(folder, "data")), .. configuration])
+        var start = new ProcessStartInfo(Path.Combine(AppContext.BaseDirectory, "pnh"), [.. TestHub.Tokens(Path.Combine(folder, "data")), .. configuration ?? []])
         {
             RedirectStandardOutput = true,
         };
@@ -101,6 +115,8 @@ public sealed class ProgramStartTests
             {
                 said.AppendLine(line);
             }
+
+            inspect?.Invoke(hub);
         }
         finally
         {

@@ -100,21 +100,15 @@ public sealed class ProviderFaultTests
         Assert.Equal(0, EventFlowTests.Metric(hub, "pnh_ledger_in_flight{app=\"demo\",class=\"message\"}"));
         var dead = Enumerable.Range(0, phones).Count(static i => Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered });
 
-        // Three connections in turn that neighbours cut leave a push without a known end: seen with one of the 40, in one of some 30 runs.
-        var unconfirmed = Ledger(hub, "unconfirmed");
-        Assert.InRange(unconfirmed, 0, 3);
-        Assert.InRange(Ledger(hub, "failed"), dead - unconfirmed, dead);
-        Assert.Equal(phones, Ledger(hub, "failed") + Ledger(hub, "accepted") + unconfirmed);
-        var unseen = 0;
+        // A push whose connection was cut may have been shown: refused by the next attempt it is unconfirmed.
+        Assert.Equal(dead, Ledger(hub, "failed") + Ledger(hub, "unconfirmed"));
+        Assert.Equal(phones - dead, Ledger(hub, "accepted"));
         for (var i = 0; i < phones; i++)
         {
             // A connection that is cut leaves its neighbours' pushes in doubt: those may come twice, as the same event.
             var shown = sandbox.Phones.Find($"c0{i:x4}")?.LockScreen.Select(static push => push.EventId).Distinct().Count() ?? 0;
-            Assert.InRange(shown, 0, Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1);
-            unseen += 1 - shown;
+            Assert.Equal(Fault(i) is { Kind: ScriptKind.Bad or ScriptKind.Unregistered } ? 0 : 1, shown);
         }
-
-        Assert.InRange(unseen, dead, dead + unconfirmed);
     }
 
     private static async Task<string> FeedAsync(TestHub hub, string state)
@@ -138,7 +132,8 @@ public sealed class ProviderFaultTests
         2 => new Script(ScriptKind.Unavailable) { Times = 3 },
         3 => new Script(ScriptKind.Broken) { Times = 2 },
         4 => new Script(ScriptKind.Reset) { Times = 2, ErrorCode = 7 },
-        5 => new Script(ScriptKind.Disconnect) { Times = 1 },
+        // Two: a push whose connection is cut three times has no known end.
+        5 => phone < 20 ? new Script(ScriptKind.Disconnect) { Times = 1 } : null,
         6 => new Script(ScriptKind.GoAway) { Times = 1 },
         _ => null,
     };

@@ -31,11 +31,11 @@ internal sealed class ApiHost : IAsyncDisposable
     public static async Task<ApiHost> StartAsync(
         Action<WebApplication> map, Action<WebApplicationBuilder>? configure = null, PublisherKeys? keys = null, ClientTokens? tokens = null, string? operatorSecret = null)
     {
-        var builder = WebApplication.CreateSlimBuilder();
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         var any = new ListenAddress(IsHttps: false, Address: null, Port: 0);
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(new PnhOptions { Data = "/", Urls = [any], OperationsUrls = [any] }));
-        builder.Services.AddSingleton<StopLimit>().AddSingleton(keys ?? new PublisherKeys([]));
+        builder.Services.AddSingleton<StopLimit>().AddSingleton(TimeProvider.System).AddSingleton(keys ?? new PublisherKeys([]));
         builder.Services.AddSingleton(tokens ?? new ClientTokens([], TimeProvider.System));
         configure?.Invoke(builder);
         var app = builder.Build();

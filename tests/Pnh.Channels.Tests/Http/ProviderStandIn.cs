@@ -51,7 +51,7 @@ internal sealed class ProviderStandIn : IAsyncDisposable
     /// <param name="asksForCertificate">Takes any client certificate and shows its thumbprint in <see cref="Received"/>.</param>
     public static async Task<ProviderStandIn> StartAsync(Func<Received, int, Reply> script, X509Certificate2? certificate = null, bool asksForCertificate = false)
     {
-        var builder = WebApplication.CreateSlimBuilder();
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen =>
         {

@@ -50,7 +50,7 @@ internal sealed class PushServiceStandIn : IAsyncDisposable
     public static async Task<PushServiceStandIn> StartAsync(
         TimeProvider time, Func<int, Answer> script, HttpProtocols protocols = HttpProtocols.Http1AndHttp2, X509Certificate2? certificate = null)
     {
-        var builder = WebApplication.CreateSlimBuilder();
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen =>
         {

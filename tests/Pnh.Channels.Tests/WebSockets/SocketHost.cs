@@ -134,7 +134,7 @@ internal sealed class SocketHost : IAsyncDisposable
 
     private async Task StartKestrelAsync()
     {
-        var builder = WebApplication.CreateSlimBuilder();
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0));
         _kestrel = builder.Build();
