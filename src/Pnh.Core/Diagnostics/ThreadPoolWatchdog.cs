@@ -76,6 +76,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
         private readonly HubMetrics _metrics;
         private readonly TimeProvider _time;
         private readonly Func<TimeSpan, bool>? _observe;
+        private readonly Lock _observing = new();
         private long _queuedAt;
         private int _waiting;
         private volatile bool _isWanted;
@@ -112,6 +113,13 @@ public sealed class ThreadPoolWatchdog : IDisposable
             Volatile.Write(ref _waiting, 0);
         }
 
-        private void Observe(TimeSpan wait) => _isWanted = _observe?.Invoke(wait) == true;
+        // Whoever observes keeps books of one caller, and the watchdog may look at the very moment at which the pool comes to it.
+        private void Observe(TimeSpan wait)
+        {
+            lock (_observing)
+            {
+                _isWanted = _observe?.Invoke(wait) == true;
+            }
+        }
     }
 }

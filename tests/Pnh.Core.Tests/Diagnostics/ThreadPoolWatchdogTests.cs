@@ -55,6 +55,27 @@ public sealed class ThreadPoolWatchdogTests
     }
 
     [Fact]
+    public async Task Execute_WhileTheWatchdogLooks_IsObservedAfterIt()
+    {
+        var queue = new ConcurrentQueue<IThreadPoolWorkItem>();
+        var (inside, looks, isTogether) = (0, 0, false);
+        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
+        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ =>
+        {
+            Interlocked.Increment(ref looks);
+            isTogether |= Interlocked.Increment(ref inside) > 1;
+            SpinWait.SpinUntil(() => Volatile.Read(ref isTogether), 200);
+            Interlocked.Decrement(ref inside);
+            return true;
+        });
+        watchdog.Start();
+        await UntilAsync(() => Volatile.Read(ref looks) > 0);
+        Assert.True(queue.TryDequeue(out var probe));
+        await Task.Run(probe.Execute);
+        Assert.False(isTogether);
+    }
+
+    [Fact]
     public async Task Start_TheNextLookIsWanted_LooksMoreOften()
     {
         // A wait may be longer than told on a busy machine, never shorter.
