@@ -1,7 +1,7 @@
 // node bench/faults.mjs PROGRAM [--only NAME,…] [--report bench/results/faults.md]: the real hub under faults and strangers, one line for each kind: what was done, how often,
 // what happened. Some ten minutes; loopback only. A kind that goes wrong says WRONG in its line and makes the exit code 1. Full disks need root (a tmpfs of their own), two apps h2load.
 import { execFileSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { folder } from "./faults/folder.mjs";
@@ -14,6 +14,8 @@ if (!program || !existsSync(program)) {
   console.error("There is no such program: give the published hub, such as out/pnh.");
   process.exit(2);
 }
+
+process.setMaxListeners(0); // each stage ends its processes with this one
 
 const kinds = [...folder, ...providers, ...process_, ...strangers].filter(({ name }) => !options.only || options.only.split(",").includes(name));
 const rows = [];
@@ -32,12 +34,22 @@ for (const kind of kinds) {
 if (options.report) {
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: import.meta.dirname, encoding: "utf8" }).trim();
   writeFileSync(options.report, `# The hub under faults and strangers
-\`node bench/faults.mjs PROGRAM --report bench/results/faults.md\` at ${commit}.
+\`node bench/faults.mjs PROGRAM --report bench/results/faults.md\`; with \`--only\` the other lines stay.
 
-| what was done | times | what happened |
-|---|---|---|
-${rows.map((row) => `| ${row.what} | ${row.times} | ${row.wrong ? "**WRONG** " : ""}${row.happened} |`).join("\n")}
+| what was done | times | what happened | commit |
+|---|---|---|---|
+${lines(commit).join("\n")}
 `);
+}
+
+function lines(commit) {
+  const former = options.only && existsSync(options.report) ? readFileSync(options.report, "utf8").split("\n") : [];
+  return [...folder, ...providers, ...process_, ...strangers].flatMap((kind) => {
+    const row = rows.find(({ name }) => name === kind.name);
+    return row
+      ? `| ${row.what} | ${row.times} | ${row.wrong ? "**WRONG** " : ""}${row.happened.replaceAll("|", "\\|").replaceAll(/\/\S*\/data\//g, "")} | ${commit} |`
+      : former.filter((line) => line.startsWith(`| ${kind.what} |`));
+  });
 }
 
 process.exit(rows.some((row) => row.wrong) ? 1 : 0);

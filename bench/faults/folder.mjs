@@ -43,7 +43,8 @@ function registryGone(program) {
 function corrupt(program) {
   return withHub(program, async (stage) => {
     await registerQuiet(stage, "ada");
-    const ids = await postMany(stage, 300);
+    const padding = "x".repeat(3000); // several segments
+    const ids = await postMany(stage, 300, (i) => ({ id: `e${i}`, to: { user: "ada" }, class: "message", ttl: 86_400, data: { i, padding } }));
     await stage.stop();
     const data = join(stage.folder, "data");
     const kept = backup(data);
@@ -74,7 +75,7 @@ function corrupt(program) {
       times: corruptions, wrong: silent.length > 0,
       happened: `${seen.refused} refused, ${seen.quarantined} quarantined and counted, ${seen.whole} with nothing missing, ${silent.length} less in silence (seed ${seed}) ${silent.slice(0, 3).join("; ")}`,
     };
-  }, { Pnh__Journal__SegmentBytes: "65536" });
+  }, { Pnh__Journal__SegmentBytes: "262144" });
 }
 
 // One of eight kinds, at a random place of a random file.
