@@ -19,6 +19,7 @@ const { values, positionals } = parseArgs({
 });
 const list = (text) => text.split(",");
 const perFlooder = 6_000;
+let floods = 0;
 
 // An app of its own: with 256 there is no room for the sandbox of a first start, since the runtime keeps two files of each assembly open.
 const shopKey = "pnh_shop_0123456789012345678901234567890123456789";
@@ -96,10 +97,12 @@ function ended(hub) {
   return Promise.race([hub.ended, delay(10)]);
 }
 
+// Each flood comes from addresses of its own: the ports of the one before wait out their minute, and one from the same addresses would be a trickle.
 function flood(hub, limit) {
   const wanted = Math.ceil(limit * 1.2) + 100;
+  floods++;
   const flooders = [];
-  for (let left = wanted, from = 2; left > 0; left -= perFlooder, from++) {
+  for (let left = wanted, from = 2 + (floods % 16) * 8; left > 0; left -= perFlooder, from++) {
     flooders.push(flooder(hub.port, Math.min(left, perFlooder), from, 2000));
   }
 

@@ -94,11 +94,15 @@ internal sealed partial class ConnectionBudget
                 return false;
             }
 
-            if (_count - _going >= Capacity && !TryMakeRoom())
+            // More than one makes room where another that was asked has stayed: the number never passes the capacity and those going.
+            while (_count - _going >= Capacity)
             {
-                _full++;
-                _log.Full(Capacity, isRefused: true);
-                return false;
+                if (!TryMakeRoom())
+                {
+                    _full++;
+                    _log.Full(Capacity, isRefused: true);
+                    return false;
+                }
             }
 
             _count++;

@@ -84,7 +84,7 @@ public sealed class ConnectionBudgetTests
     }
 
     [Fact]
-    public void Stay_ARequestCameBefore_ThePlaceIsKept()
+    public void Stay_ARequestCameBefore_ThePlaceIsKeptAndAnotherMakesRoom()
     {
         var budget = Budget(capacity: 8);
         var places = Enter(budget, 8);
@@ -92,10 +92,29 @@ public sealed class ConnectionBudgetTests
         _ = new Place(budget, 0) { Answer = GiveUp.Busy };
         places[0].Answer = GiveUp.Busy;
         places[0].Stay();
-        Assert.True(budget.TryEnter(9, 0));
+        Assert.False(budget.TryEnter(9, 0));
         Assert.True(places[1].WasAsked);
-        places[0].LeaveBudget();
+        places[1].LeaveBudget();
+        Assert.True(budget.TryEnter(9, 0));
+        Assert.True(places[2].WasAsked);
         Assert.Equal(9, budget.Count);
+    }
+
+    [Fact]
+    public void Stay_AgainAndAgain_TheNumberStaysBounded()
+    {
+        var budget = Budget(capacity: 8);
+        var places = Enter(budget, 8).ToList();
+        for (var i = 0; i < 100; i++)
+        {
+            if (budget.TryEnter(9, 0))
+            {
+                places.Add(new Place(budget, 0));
+            }
+
+            places.Find(static place => place.State == PlaceState.Going)?.Stay();
+            Assert.InRange(budget.Count, 8, 9);
+        }
     }
 
     [Fact]
