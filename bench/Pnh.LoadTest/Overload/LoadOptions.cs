@@ -41,7 +41,7 @@ internal sealed record LoadOptions
     public double Capacity { get; init; }
 
     /// <summary>How often three times the load is offered by publishers that obey Retry-After.</summary>
-    public int Rounds { get; init; } = 5;
+    public int Rounds { get; init; } = 9;
 
     /// <summary>Measures only the phases whose name has this in it; "" = all. With it <see cref="Capacity"/> should be given.</summary>
     public string Only { get; init; } = "";
@@ -71,7 +71,7 @@ internal sealed record LoadOptions
             PhaseSeconds = given.Number("seconds", 12),
             Padding = (int)given.Number("padding", 120),
             Capacity = given.Number("capacity", 0),
-            Rounds = (int)given.Number("rounds", 5),
+            Rounds = (int)given.Number("rounds", 9),
             Only = given.Text("only", ""),
             Output = given.Text("output", "") is { Length: > 0 } path ? path : null,
             Title = given.Text("title", ""),
