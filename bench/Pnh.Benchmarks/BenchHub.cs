@@ -1,13 +1,14 @@
 using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Registry;
 
 namespace Pnh.Benchmarks;
 

@@ -1,4 +1,4 @@
-using Pnh.Core.Journal.Segments;
+using Pnh.Core.Storage.Segments.Format;
 
 namespace Pnh.Benchmarks;
 

@@ -1,10 +1,10 @@
 using System.Text;
 using Pnh.Channels.WebSockets.Protocol;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Timing;
+using Pnh.Core.Users;
 
 namespace Pnh.Benchmarks;
 

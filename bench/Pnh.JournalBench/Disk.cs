@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Pnh.Core.Journal.Segments;
+using Pnh.Core.Storage.Segments.Format;
 
 namespace Pnh.JournalBench;
 

@@ -6,7 +6,7 @@ using Pnh.Channels;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http2;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.LaneBench;
 

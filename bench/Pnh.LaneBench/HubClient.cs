@@ -3,13 +3,17 @@ using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Benchmarks;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Lanes;
 using Pnh.Core.Plans;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.LaneBench;
 

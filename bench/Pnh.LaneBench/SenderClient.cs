@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.LaneBench;
 

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels;
 
@@ -12,7 +13,7 @@ namespace Pnh.Channels;
 [SuppressMessage("Naming", "CA1710", Justification = "A module is what it is; that it stands on the assembly as an attribute is how it is found.")]
 public abstract class PushChannelModule : Attribute
 {
-    /// <summary>The channel's name, equal to its <see cref="Core.Deliveries.IPushChannel.Name"/>: lower-case, unique, stable.</summary>
+    /// <summary>The channel's name, equal to its <see cref="IPushChannel.Name"/>: lower-case, unique, stable.</summary>
     public abstract string Name { get; }
 
     /// <summary>
@@ -22,7 +23,7 @@ public abstract class PushChannelModule : Attribute
     public abstract IReadOnlyList<string> ConfigurationKeys { get; }
 
     /// <summary>
-    /// Registers the channel as an <see cref="Core.Deliveries.IPushChannel"/> singleton, and an <see cref="IConfigurationCheck"/> when it
+    /// Registers the channel as an <see cref="IPushChannel"/> singleton, and an <see cref="IConfigurationCheck"/> when it
     /// has options. <paramref name="pnhSection"/> is the section <c>Pnh</c>; read it when the services are built, not here.
     /// </summary>
     public abstract void Register(IServiceCollection services, IConfiguration pnhSection);

@@ -4,9 +4,9 @@ using System.Text.Json;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests;

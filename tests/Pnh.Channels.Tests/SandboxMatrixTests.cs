@@ -1,8 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 
 namespace Pnh.Channels.Tests;

@@ -9,8 +9,8 @@ using Pnh.Channels.Apns;
 using Pnh.Channels.Fcm;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests;
@@ -22,7 +22,7 @@ public sealed class SecondOpinionTests : IDisposable
 
     public void Dispose() => _folder.Dispose();
 
-    [RequiresFact("nghttpd")]
+    [RequiresFactAttribute("nghttpd")]
     public async Task Nghttpd_ApnsRequests_ReadAsWeMeantThem()
     {
         using var certificate = TestAuthority.Issue(TestAuthority.Certificate, "localhost");
@@ -63,7 +63,7 @@ public sealed class SecondOpinionTests : IDisposable
         }
     }
 
-    [RequiresFact("openssl")]
+    [RequiresFactAttribute("openssl")]
     public async Task Openssl_ProviderToken_Verified()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
@@ -79,7 +79,7 @@ public sealed class SecondOpinionTests : IDisposable
         Assert.Equal("Verified OK\n", await openssl.StandardOutput.ReadToEndAsync());
     }
 
-    [RequiresFact("openssl")]
+    [RequiresFactAttribute("openssl")]
     public async Task Openssl_Assertion_Verified()
     {
         using var key = RSA.Create(2048);

@@ -1,6 +1,6 @@
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
-using Pnh.Core.Shards;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Core.Tests;
 

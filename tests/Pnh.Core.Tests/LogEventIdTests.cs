@@ -1,6 +1,6 @@
 using System.Reflection;
 using Microsoft.Extensions.Logging;
-using Pnh.Core.Shards;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Core.Tests;
 

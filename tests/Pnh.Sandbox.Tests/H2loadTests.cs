@@ -14,7 +14,7 @@ public sealed class H2loadTests : IDisposable
 
     public void Dispose() => _folder.Dispose();
 
-    [RequiresFact("h2load")]
+    [RequiresFactAttribute("h2load")]
     public async Task H2load_ApnsPushes_AllAcceptedAndShown()
     {
         await using SandboxUnderTest sandbox = await SandboxUnderTest.StartAsync();
@@ -29,7 +29,7 @@ public sealed class H2loadTests : IDisposable
         Assert.Equal(Requests, phones.Sum(phone => sandbox.Server.Phones.Find(phone)!.Received));
     }
 
-    [RequiresFact("h2load")]
+    [RequiresFactAttribute("h2load")]
     public async Task H2load_FcmMessages_AllAcceptedAndShown()
     {
         await using SandboxUnderTest sandbox = await SandboxUnderTest.StartAsync();

@@ -44,7 +44,7 @@ public sealed class NodeClientTests
         })().catch(e => { console.error(e); process.exit(1); });
         """;
 
-    [RequiresFact("node")]
+    [RequiresFactAttribute("node")]
     public async Task Node_PushesThroughBoth_AcceptedAndShown()
     {
         await using SandboxUnderTest sandbox = await SandboxUnderTest.StartAsync();

@@ -1,6 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
-using Pnh.Core.Access;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Access;
 

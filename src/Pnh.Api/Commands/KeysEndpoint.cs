@@ -3,8 +3,8 @@ using System.Text.Json.Serialization.Metadata;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
-using Pnh.Core.Access;
 using Pnh.Core.Events;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Commands;
 

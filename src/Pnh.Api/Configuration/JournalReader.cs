@@ -1,4 +1,4 @@
-using Pnh.Core.Journal;
+using Pnh.Core.Storage.Segments;
 
 namespace Pnh.Api.Configuration;
 

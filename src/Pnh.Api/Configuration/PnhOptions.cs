@@ -1,9 +1,9 @@
 using System.Globalization;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Segments;
 
 namespace Pnh.Api.Configuration;
 

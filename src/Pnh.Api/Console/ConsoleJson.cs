@@ -1,10 +1,10 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.ConsolePage;
 

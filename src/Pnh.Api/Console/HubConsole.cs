@@ -7,10 +7,11 @@ using Pnh.Api.Hosting;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.ConsolePage;

@@ -1,6 +1,6 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.ConsolePage;
 

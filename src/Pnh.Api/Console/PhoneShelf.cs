@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Core.Devices;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.ConsolePage;

@@ -2,8 +2,9 @@ using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

@@ -1,7 +1,8 @@
 using System.Text.Json;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

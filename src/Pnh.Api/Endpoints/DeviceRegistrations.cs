@@ -1,6 +1,7 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

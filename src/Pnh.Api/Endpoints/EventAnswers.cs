@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text.Json;
 using Pnh.Api.Problems;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Endpoints;
 

@@ -1,8 +1,8 @@
 using Pnh.Api.Access;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Endpoints;
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Endpoints;
 

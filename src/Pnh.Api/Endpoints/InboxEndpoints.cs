@@ -2,9 +2,9 @@ using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

@@ -3,7 +3,7 @@ using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Hosting;
 using Pnh.Api.Problems;
-using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Api.Endpoints;
 

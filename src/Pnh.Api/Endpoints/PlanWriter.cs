@@ -1,8 +1,9 @@
 using System.IO.Pipelines;
 using System.Text.Json;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
-using Pnh.Core.Shards;
+using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

@@ -2,7 +2,7 @@ using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Endpoints;
 

@@ -3,8 +3,10 @@ using System.Collections.Concurrent;
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Addresses;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

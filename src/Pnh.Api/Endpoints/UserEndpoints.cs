@@ -2,11 +2,11 @@ using System.IO.Pipelines;
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 

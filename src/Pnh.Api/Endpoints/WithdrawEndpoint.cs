@@ -3,9 +3,9 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Endpoints;
 

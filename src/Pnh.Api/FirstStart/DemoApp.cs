@@ -1,5 +1,5 @@
 using System.Buffers.Text;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.FirstStart;

@@ -1,4 +1,5 @@
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.FirstStart;

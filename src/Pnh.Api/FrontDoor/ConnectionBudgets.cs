@@ -2,6 +2,7 @@ using System.Net;
 using Pnh.Api.Configuration;
 using Pnh.Channels.Sockets;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Api.FrontDoor;
 

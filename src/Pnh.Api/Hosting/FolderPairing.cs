@@ -1,6 +1,7 @@
-using Pnh.Core.Devices;
-using Pnh.Core.Journal;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Hosting;
 

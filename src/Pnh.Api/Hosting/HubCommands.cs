@@ -6,8 +6,8 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Api.FrontDoor;
 using Pnh.Channels;
-using Pnh.Core.Devices;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Stores;
 using Pnh.LoadTest;
 using Pnh.Sandbox;
 

@@ -13,9 +13,8 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http2;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Access;
-using Pnh.Core.Devices;
-using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Hosting;
 

@@ -4,12 +4,14 @@ using Pnh.Api.FrontDoor;
 using Pnh.Channels.Http;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Access;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Hosting;
 

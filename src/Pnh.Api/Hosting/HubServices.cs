@@ -8,16 +8,20 @@ using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Access;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Hosting;
 

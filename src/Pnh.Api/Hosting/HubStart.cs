@@ -1,7 +1,7 @@
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Channels.Http2;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.Hosting;

@@ -1,9 +1,9 @@
 using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Ingest;
 

@@ -5,8 +5,8 @@ using System.Text.Json;
 using Microsoft.AspNetCore.WebUtilities;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Ingest;
 

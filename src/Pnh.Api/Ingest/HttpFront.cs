@@ -3,9 +3,9 @@ using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.WebSockets;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Ingest;
 

@@ -1,4 +1,4 @@
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Problems;
 

@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Connections;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Problems;
 

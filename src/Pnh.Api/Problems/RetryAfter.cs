@@ -1,5 +1,5 @@
 using System.Globalization;
-using Pnh.Core.Shards;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Api.Problems;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text.Json;
 using Pnh.Channels.Http;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Apns;
 

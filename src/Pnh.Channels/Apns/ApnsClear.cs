@@ -1,9 +1,9 @@
 using System.Text.Json.Nodes;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Apns;
 

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Apns;
 

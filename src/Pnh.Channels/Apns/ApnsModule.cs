@@ -2,7 +2,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 [assembly: ApnsModule]
 

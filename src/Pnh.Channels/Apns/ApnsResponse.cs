@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Apns;
 

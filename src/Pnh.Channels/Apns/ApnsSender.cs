@@ -2,9 +2,9 @@ using Pnh.Channels.Http;
 using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 using Polly;
 
 namespace Pnh.Channels.Apns;

@@ -1,6 +1,6 @@
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Credentials;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Fcm;
 

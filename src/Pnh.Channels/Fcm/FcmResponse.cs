@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Pnh.Channels.Http;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Fcm;
 

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Polly;
 
 namespace Pnh.Channels.Fcm;

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Fcm;
 

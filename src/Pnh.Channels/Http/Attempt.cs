@@ -1,6 +1,6 @@
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Http;
 

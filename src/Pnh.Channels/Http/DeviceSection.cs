@@ -1,6 +1,6 @@
 using System.Text.Json;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Http;
 

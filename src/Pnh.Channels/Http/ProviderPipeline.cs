@@ -1,6 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Polly;
 using Polly.CircuitBreaker;
 using Polly.Retry;

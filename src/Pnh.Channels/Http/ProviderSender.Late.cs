@@ -1,5 +1,5 @@
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Http;
 

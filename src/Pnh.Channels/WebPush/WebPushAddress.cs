@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Pnh.Channels.Http;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.WebPush;
 

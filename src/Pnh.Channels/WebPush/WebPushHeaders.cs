@@ -2,8 +2,8 @@ using System.Buffers;
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.WebPush;
 

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 [assembly: WebPushModule]
 

@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Pnh.Channels.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.WebPush;
 

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.WebPush;
 

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Polly;
 
 namespace Pnh.Channels.WebPush;

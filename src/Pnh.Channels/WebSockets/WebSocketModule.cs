@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 [assembly: WebSocketModule]
 

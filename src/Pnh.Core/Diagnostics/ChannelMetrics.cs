@@ -1,5 +1,6 @@
-using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Diagnostics;
 

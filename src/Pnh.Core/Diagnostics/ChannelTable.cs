@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Diagnostics;
 

@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 
 namespace Pnh.Core.Diagnostics;

@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Diagnostics;
 

@@ -1,3 +1,5 @@
+using Pnh.Core.Diagnostics.Exposition;
+
 namespace Pnh.Core.Diagnostics;
 
 /// <summary>The connections of each listener: how many there are, may be, had to make room, and were refused. Thread-safe.</summary>

@@ -1,3 +1,5 @@
+using Pnh.Core.Diagnostics.Exposition;
+
 namespace Pnh.Core.Diagnostics;
 
 /// <summary>What a provider channel reports of itself besides its connections and requests.</summary>

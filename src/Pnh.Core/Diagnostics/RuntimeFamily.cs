@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Globalization;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Diagnostics;
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Diagnostics;
 

@@ -1,11 +1,12 @@
 using Pnh.Core.Events;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Journal;
 
 /// <summary>
 /// The durable record of accepted events, their milestones and their outcomes. All members are thread-safe. One writer commits in groups: it
 /// flushes again as soon as the last flush is done, with everything that came meanwhile. What cannot be written or read now is a
-/// <see cref="Devices.StoreUnavailableException"/>.
+/// <see cref="StoreUnavailableException"/>.
 /// </summary>
 public interface IEventJournal
 {
@@ -23,7 +24,7 @@ public interface IEventJournal
 
     /// <summary>
     /// Completes when all that was noted before is on stable storage, as soon as one sync allows: whoever notes thousands is held back by the disk so. Throws
-    /// <see cref="Devices.StoreUnavailableException"/> when it could not be written now; it stays noted, so that this may be asked again.
+    /// <see cref="StoreUnavailableException"/> when it could not be written now; it stays noted, so that this may be asked again.
     /// </summary>
     ValueTask FlushAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
 

@@ -1,6 +1,6 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Plans;
 
@@ -56,36 +56,6 @@ public readonly record struct DevicePlan
 
     /// <summary>True when nothing at all will be sent.</summary>
     public bool IsSuppressed => Socket is null && Push == PushTiming.Never && !Mailbox;
-}
-
-/// <summary>When a push goes out.</summary>
-public enum PushTiming
-{
-    /// <summary>Not at all.</summary>
-    Never,
-
-    /// <summary>At once.</summary>
-    Now,
-
-    /// <summary>After the delay, unless this device acknowledged.</summary>
-    UnlessAcked,
-
-    /// <summary>After the delay, unless any device of the user acknowledged.</summary>
-    UnlessAckedElsewhere,
-}
-
-/// <summary>A session as the plan sees it.</summary>
-/// <param name="Key">Device and session.</param>
-/// <param name="State">In front or in the background.</param>
-/// <param name="Link">The way to it.</param>
-/// <param name="Since">When it opened.</param>
-public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset Since)
-{
-    /// <summary>True while it has no connection and may be resumed: it counts as offline, and what comes meanwhile waits for it.</summary>
-    public bool IsDetached { get; init; }
-
-    /// <summary>The same session as its topics know it; null = it joined none yet. Set once, under its shard's gate.</summary>
-    internal Shards.Subscriber? Subscriber { get; set; }
 }
 
 /// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Timing;
 
 namespace Pnh.Core.Shards;
 

@@ -1,8 +1,9 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Push;
+using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 

@@ -1,7 +1,7 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Shards;
 

@@ -1,7 +1,7 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
@@ -124,7 +124,7 @@ internal sealed partial class Shard
                 User = key,
                 Device = pushed,
                 Address = address,
-                Push = Plans.PushTiming.Now,
+                Push = PushTiming.Now,
                 Lane = _hub.Lanes.Get(via, account, accepted.Class),
             });
         }

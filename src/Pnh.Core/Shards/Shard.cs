@@ -1,9 +1,11 @@
 using System.Runtime.InteropServices;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Push;
+using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 

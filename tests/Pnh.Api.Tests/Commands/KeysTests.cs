@@ -1,8 +1,7 @@
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Tests.FrontDoor;
-using Pnh.Core.Access;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Commands;

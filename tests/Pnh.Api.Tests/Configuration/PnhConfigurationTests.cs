@@ -3,7 +3,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Channels.WebSockets;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
+using Pnh.Core.Storage.Segments;
 
 namespace Pnh.Api.Tests.Configuration;
 

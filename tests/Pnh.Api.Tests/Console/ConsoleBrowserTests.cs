@@ -5,7 +5,7 @@ namespace Pnh.Api.Tests.ConsolePage;
 /// <summary>The page in a real browser against the <see cref="FakeHub"/>: the same script that clicks through the whole hub in CI.</summary>
 public sealed class ConsoleBrowserTests
 {
-    [BrowserFact]
+    [BrowserFactAttribute]
     public async Task Page_ClickedThroughInChromium_ShowsWhatWasSent()
     {
         await using var host = await ConsoleHost.StartAsync();

@@ -4,11 +4,12 @@ using System.Text;
 using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Http;
 using Pnh.Api.ConsolePage;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.ConsolePage;
 

@@ -1,5 +1,5 @@
 using Pnh.Api.ConsolePage;
-using Pnh.Core.Devices;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.Tests.ConsolePage;

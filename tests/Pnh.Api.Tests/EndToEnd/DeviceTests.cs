@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

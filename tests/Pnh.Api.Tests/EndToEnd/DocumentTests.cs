@@ -4,9 +4,9 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

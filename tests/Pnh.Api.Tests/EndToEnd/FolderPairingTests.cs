@@ -1,7 +1,9 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using SQLitePCL;
 
 namespace Pnh.Api.Tests.EndToEnd;

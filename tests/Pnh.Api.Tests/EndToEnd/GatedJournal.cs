@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -2,7 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Shards;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -2,10 +2,11 @@ using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Ingest;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;

@@ -5,8 +5,9 @@ using Microsoft.Extensions.Hosting;
 using Pnh.Api.Hosting;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.Ingest;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Segments;
 using Pnh.Sandbox;
 
 namespace Pnh.Api.Tests.EndToEnd;

@@ -1,8 +1,9 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Configuration;
-using Pnh.Core.Devices;
-using Pnh.Core.Journal;
-using Pnh.Core.Journal.Segments;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Storage.Segments.Format;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

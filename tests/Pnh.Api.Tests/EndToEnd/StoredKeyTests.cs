@@ -6,7 +6,7 @@ using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
 using Pnh.Api.Tests.Ingest;
-using Pnh.Core.Access;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

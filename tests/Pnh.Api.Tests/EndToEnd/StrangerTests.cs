@@ -12,7 +12,7 @@ public sealed class StrangerTests
 {
     private const string Alive = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-    [NetworkTheory]
+    [NetworkTheoryAttribute]
     [InlineData("Direct")]
     [InlineData("Framework")]
     public async Task ConnectionsPerAddress_OneMore_IsClosedUntilOneLeaves(string transport)
@@ -47,7 +47,7 @@ public sealed class StrangerTests
         }
     }
 
-    [NetworkTheory]
+    [NetworkTheoryAttribute]
     [InlineData("Direct", 0)]
     [InlineData("Framework", 0)]
     public async Task ConnectionsPerAddress_Zero_LetsAnyNumberIn(string transport, int limit)

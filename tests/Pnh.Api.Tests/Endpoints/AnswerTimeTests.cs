@@ -5,7 +5,8 @@ using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Api.Tests.Ingest;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.Endpoints;
 

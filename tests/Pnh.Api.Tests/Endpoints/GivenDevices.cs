@@ -1,4 +1,5 @@
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.Endpoints;
 

@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Tests.Endpoints;
 

@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Http;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Hosting;
 using Pnh.Api.Tests.FrontDoor;
-using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Api.Tests.Endpoints;
 

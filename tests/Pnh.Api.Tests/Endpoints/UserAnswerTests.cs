@@ -2,7 +2,7 @@ using System.Buffers;
 using System.IO.Pipelines;
 using System.Text.Json;
 using Pnh.Api.Endpoints;
-using Pnh.Core.Devices;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Tests.Endpoints;
 

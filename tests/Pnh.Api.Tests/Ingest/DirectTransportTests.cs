@@ -6,8 +6,8 @@ using Pnh.Api.Tests.EndToEnd;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Channels.Sockets;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Api.Tests.Ingest;
 

@@ -4,7 +4,7 @@ using Microsoft.AspNetCore.Http;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
 using Pnh.Api.Tests.FrontDoor;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
 
 namespace Pnh.Api.Tests.Problems;
 

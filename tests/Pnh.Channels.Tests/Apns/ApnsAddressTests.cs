@@ -2,8 +2,8 @@ using System.Text;
 using System.Text.Json;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;

@@ -8,8 +8,8 @@ using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Http2;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.Http2;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Apns;
 

@@ -1,8 +1,8 @@
 using Pnh.Channels.Apns;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;

@@ -3,9 +3,9 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;

@@ -3,8 +3,8 @@ using System.Net.Sockets;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.Http.Wire;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;

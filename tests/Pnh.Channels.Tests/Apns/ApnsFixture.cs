@@ -3,9 +3,9 @@ using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Tests.Apns;
 

@@ -1,6 +1,6 @@
 using System.Text;
 using Pnh.Channels.Apns;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Apns;
 

@@ -2,9 +2,9 @@ using System.Security.Cryptography;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Apns;

@@ -4,7 +4,7 @@ using System.Text;
 using System.Text.Json;
 using Pnh.Channels.Fcm;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Fcm;

@@ -1,6 +1,6 @@
 using System.Text;
 using Pnh.Channels.Fcm;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Fcm;
 

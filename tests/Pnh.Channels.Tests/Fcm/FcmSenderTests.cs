@@ -2,8 +2,8 @@ using System.Text.Json;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Credentials;
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Fcm;

@@ -1,6 +1,6 @@
 using Pnh.Channels.Tests.Http;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Fcm;

@@ -5,7 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http2;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Http;
 

@@ -2,8 +2,8 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Fcm;
 using Pnh.Channels.Tests.WebPush;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http;

@@ -2,8 +2,8 @@ using System.Text;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Fcm;
 using Pnh.Channels.Tests.WebPush;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Http;
 

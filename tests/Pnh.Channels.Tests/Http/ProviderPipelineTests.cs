@@ -1,7 +1,7 @@
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http.Wire;
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 using Polly;
 using Polly.CircuitBreaker;

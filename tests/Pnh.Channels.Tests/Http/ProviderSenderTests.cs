@@ -1,7 +1,7 @@
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Http.Wire;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http;

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Tests.Http;
 

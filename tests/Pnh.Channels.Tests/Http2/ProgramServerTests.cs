@@ -27,7 +27,7 @@ public sealed class ProgramServerTests
         server.listen(0, '127.0.0.1', () => console.log(server.address().port));
         """;
 
-    [RequiresFact("node")]
+    [RequiresFactAttribute("node")]
     public async Task SendAsync_ToNodeWithASmallTableAndWindow_ItSeesEveryRequestWhole()
     {
         using var folder = new TemporaryFolder();
@@ -49,7 +49,7 @@ public sealed class ProgramServerTests
         }
     }
 
-    [RequiresFact("nghttpd")]
+    [RequiresFactAttribute("nghttpd")]
     public async Task SendAsync_ToNghttpd_EveryRequestIsAnswered()
     {
         using var folder = new TemporaryFolder();

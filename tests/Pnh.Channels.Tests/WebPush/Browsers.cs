@@ -2,7 +2,7 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Devices;
+using Pnh.Core.Users;
 using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Channels.Tests.WebPush;

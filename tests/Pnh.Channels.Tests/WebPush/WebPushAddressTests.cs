@@ -1,8 +1,8 @@
 using System.Text;
 using System.Text.Json;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Tests.WebPush;
 

@@ -4,8 +4,8 @@ using System.Net.Sockets;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.WebPush;
 

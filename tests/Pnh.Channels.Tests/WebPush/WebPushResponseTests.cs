@@ -1,8 +1,8 @@
 using System.Text;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.WebPush;
 

@@ -2,8 +2,8 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Channels.Http;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.WebPush;
 

@@ -1,9 +1,9 @@
 using Pnh.Channels.Http.Wire;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 using Pnh.Sandbox;
 using Pnh.TestKit;
 

@@ -1,13 +1,16 @@
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;

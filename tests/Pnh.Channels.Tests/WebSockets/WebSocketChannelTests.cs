@@ -2,8 +2,8 @@ using System.Text.Json;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.WebSockets;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Users;
 
 namespace Pnh.Channels.Tests.WebSockets;
 

@@ -1,4 +1,4 @@
-using Pnh.Core.Deliveries;
+using Pnh.Core.Lanes;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Deliveries;

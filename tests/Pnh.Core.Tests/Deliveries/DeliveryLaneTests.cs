@@ -1,8 +1,10 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Pnh.Core.Lanes;
+using Pnh.Core.Push;
 using Pnh.Core.Tests.Plans;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Deliveries;

@@ -1,5 +1,5 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Tests.Deliveries;
 

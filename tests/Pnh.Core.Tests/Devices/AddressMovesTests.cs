@@ -1,4 +1,6 @@
-using Pnh.Core.Devices;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Devices;

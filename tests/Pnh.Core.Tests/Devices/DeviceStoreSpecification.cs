@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Devices;
 

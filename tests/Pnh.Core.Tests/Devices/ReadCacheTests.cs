@@ -1,5 +1,6 @@
 using System.Globalization;
-using Pnh.Core.Devices;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Devices;
 

@@ -1,7 +1,8 @@
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Core.Access;
-using Pnh.Core.Devices;
+using Pnh.Core.Storage.Registry;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Devices;

@@ -1,4 +1,5 @@
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Tests.Diagnostics;
 

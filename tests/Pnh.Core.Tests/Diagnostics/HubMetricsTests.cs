@@ -1,6 +1,7 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
 

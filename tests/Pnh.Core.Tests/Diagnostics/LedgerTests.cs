@@ -1,8 +1,9 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Tests.Shards;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Diagnostics;

@@ -2,6 +2,8 @@ using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using System.Text;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Push;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Diagnostics;
@@ -85,13 +87,13 @@ public sealed class RuntimeMetricsTests
         Assert.Contains("dotnet_exceptions_total{error_type=\"other\"} 200", lines);
     }
 
-    [RequiresFact("promtool")]
+    [RequiresFactAttribute("promtool")]
     public async Task Write_EverythingThereIs_PassesPromtool()
     {
         var registry = new MetricRegistry();
         using var metrics = new HubMetrics(registry, TimeProvider.System, ["demo"]);
         using var runtime = new RuntimeMetrics(registry);
-        metrics.DeliveryCounted("apns", Pnh.Core.Events.EventClass.Call, Pnh.Core.Deliveries.DeliveryStatus.Accepted);
+        metrics.DeliveryCounted("apns", Pnh.Core.Events.EventClass.Call, DeliveryStatus.Accepted);
         metrics.AcceptToProvider("apns", Pnh.Core.Events.EventClass.Call, TimeSpan.FromMilliseconds(3));
         using var queue = metrics.RegisterQueue("apns", Pnh.Core.Events.EventClass.Call, () => 1, () => 2);
         using var provider = metrics.RegisterProvider("apns", _ => 1, () => 1);
@@ -104,7 +106,7 @@ public sealed class RuntimeMetricsTests
         Assert.True(exitCode == 0, $"promtool exit {exitCode}: {output}");
     }
 
-    [RequiresFact("promtool")]
+    [RequiresFactAttribute("promtool")]
     public async Task RunPromtool_BadPage_Fails()
     {
         var (exitCode, _) = await RunPromtoolAsync("# HELP a_count x\n# TYPE a_count gauge\na_count 1\n");

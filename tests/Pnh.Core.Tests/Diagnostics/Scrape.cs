@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Tests.Diagnostics;
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Tests.Diagnostics;
 

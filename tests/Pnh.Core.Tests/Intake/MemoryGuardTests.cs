@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
-using Pnh.Core.Shards;
 using Pnh.Core.Tests.Shards;
 using Pnh.TestKit;
 

@@ -1,7 +1,8 @@
 using System.Text;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Journal;
 

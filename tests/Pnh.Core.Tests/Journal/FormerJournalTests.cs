@@ -1,5 +1,5 @@
-using Pnh.Core.Journal;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Sqlite;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Journal;

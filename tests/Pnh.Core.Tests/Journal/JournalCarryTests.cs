@@ -1,8 +1,9 @@
 using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Journal.Segments;
-using Record = Pnh.Core.Journal.Segments.Record;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Storage.Segments.Format;
+using Record = Pnh.Core.Storage.Segments.Format.Record;
 
 namespace Pnh.Core.Tests.Journal;
 

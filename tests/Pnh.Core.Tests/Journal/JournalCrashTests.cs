@@ -1,6 +1,8 @@
 using System.Globalization;
-using Pnh.Core.Devices;
 using Pnh.Core.Journal;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Journal;
 
@@ -96,7 +98,7 @@ public sealed class JournalCrashTests
             await journal.DisposeAsync();
             return null;
         }
-        catch (Exception fault) when (disk.IsCrashed && fault is IOException or Pnh.Core.Storage.DataFolderException)
+        catch (Exception fault) when (disk.IsCrashed && fault is IOException or DataFolderException)
         {
             return null;
         }
@@ -114,7 +116,7 @@ public sealed class JournalCrashTests
         {
             journal = Open(folder, ledger, options);
         }
-        catch (Pnh.Core.Storage.DataFolderException) when (folder.IsCrashed)
+        catch (DataFolderException) when (folder.IsCrashed)
         {
             return (folder, ledger);
         }

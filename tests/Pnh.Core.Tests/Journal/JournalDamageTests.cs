@@ -1,10 +1,11 @@
 using System.Globalization;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Journal.Segments;
-using Pnh.Core.Storage;
-using Record = Pnh.Core.Journal.Segments.Record;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Storage.Segments.Format;
+using Pnh.Core.Stores;
+using Record = Pnh.Core.Storage.Segments.Format.Record;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -1,7 +1,8 @@
 using System.Globalization;
 using Pnh.Core.Journal;
-using Pnh.Core.Journal.Segments;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Storage.Segments.Format;
 
 namespace Pnh.Core.Tests.Journal;
 

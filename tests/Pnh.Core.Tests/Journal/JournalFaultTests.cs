@@ -1,6 +1,7 @@
 using System.Globalization;
-using Pnh.Core.Devices;
 using Pnh.Core.Journal;
+using Pnh.Core.Storage.Segments;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Journal;
 

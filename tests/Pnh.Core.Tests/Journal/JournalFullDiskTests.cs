@@ -1,5 +1,5 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Journal;
 

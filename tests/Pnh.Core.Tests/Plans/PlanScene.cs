@@ -1,7 +1,7 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Plans;
 

@@ -1,7 +1,8 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Plans;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Pnh.Core.Devices;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Plans;
 

@@ -1,6 +1,6 @@
 using System.Text;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,7 +1,6 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Journal.Segments;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using Pnh.Core.Devices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Shards;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,9 +1,9 @@
 using System.Text;
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,5 +1,5 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Push;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,7 +1,7 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

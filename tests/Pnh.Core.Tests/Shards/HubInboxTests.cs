@@ -1,7 +1,7 @@
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

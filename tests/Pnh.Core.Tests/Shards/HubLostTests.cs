@@ -1,5 +1,5 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,5 +1,6 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -9,7 +10,7 @@ public sealed class HubLoudLinesTests
     [Fact]
     public async Task Refused_EachEventByTheProvider_IsOneLineASecond()
     {
-        var log = new RecordingLogger<Core.Shards.Hub>();
+        var log = new RecordingLogger<Hub>();
         await using var hub = new HubUnderTest(log);
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Fcm.Always(DeliveryStatus.Rejected);
@@ -27,12 +28,12 @@ public sealed class HubLoudLinesTests
     [Fact]
     public async Task JournalBroke_OnEachEvent_IsOneLineASecond()
     {
-        var log = new RecordingLogger<Core.Shards.Hub>();
+        var log = new RecordingLogger<Hub>();
         await using var hub = new HubUnderTest(log);
         hub.Journal.Fault = new InvalidOperationException("A bug.");
         for (var i = 0; i < 50; i++)
         {
-            Assert.Equal(Core.Shards.AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+            Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
         }
 
         Assert.Single(log.EventNames, "JournalBroke");
@@ -41,8 +42,8 @@ public sealed class HubLoudLinesTests
     [Fact]
     public async Task LoadFailed_ForEachSession_IsOneLineASecond()
     {
-        var log = new RecordingLogger<Core.Shards.Hub>();
-        await using var hub = new HubUnderTest(log, new Core.Shards.HubOptions { MailboxItems = 2 });
+        var log = new RecordingLogger<Hub>();
+        await using var hub = new HubUnderTest(log, new HubOptions { MailboxItems = 2 });
         for (var i = 0; i < 20; i++)
         {
             hub.Store.Put($"u{i}", hub.NewDevice("tablet"));

@@ -1,8 +1,9 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,4 +1,4 @@
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;

@@ -1,5 +1,5 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;

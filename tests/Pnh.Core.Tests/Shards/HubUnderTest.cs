@@ -1,13 +1,14 @@
 using System.Text;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Core.Devices;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Diagnostics.Exposition;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;

@@ -1,5 +1,5 @@
-using Pnh.Core.Devices;
 using Pnh.Core.Journal;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

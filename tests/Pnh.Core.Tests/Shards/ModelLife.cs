@@ -1,8 +1,9 @@
-using Pnh.Core.Deliveries;
-using Pnh.Core.Devices;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -112,7 +113,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             }
         }
 
-        Assert.Equal(Core.Shards.AcceptStatus.Accepted, (await _hub.Hub.AcceptAsync(accepted)).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await _hub.Hub.AcceptAsync(accepted)).Status);
     }
 
     private async Task OpenAsync(string device)

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
-using Pnh.Core.Devices;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
 

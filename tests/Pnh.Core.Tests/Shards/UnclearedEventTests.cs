@@ -1,7 +1,6 @@
-using Pnh.Core.Deliveries;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Push;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.Versioning;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Storage;
@@ -90,7 +90,7 @@ public sealed class DataFolderTests : IDisposable
         using var folder = DataFolder.Open(_temporary.FullPath);
     }
 
-    [RootFact]
+    [RootFactAttribute]
     public void Open_BelongsToAnotherUser_IsRefusedInOneLine()
     {
         using (var change = Process.Start("chown", ["65534", _temporary.FullPath]))

@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Runtime.Versioning;
-using Pnh.Core.Devices;
-using Pnh.Core.Storage;
+using Pnh.Core.Storage.Files;
+using Pnh.Core.Storage.Sqlite;
+using Pnh.Core.Stores;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Storage;

@@ -48,11 +48,11 @@ export const access = [
   },
   {
     name: "moves-not-bounded", hurts: "one user takes the push addresses of all others", tests: "Pnh.Core.Tests:AddressMovesTests",
-    file: "src/Pnh.Core/Devices/SqliteDeviceWrites.cs", at: "if (⟦!claim.TryTake(moved)⟧)", fault: "!claim.TryTake(moved) && moved.Count > 1000",
+    file: "src/Pnh.Core/Storage/Registry/SqliteDeviceWrites.cs", at: "if (⟦!claim.TryTake(moved)⟧)", fault: "!claim.TryTake(moved) && moved.Count > 1000",
   },
   {
     name: "loss-not-counted", hurts: "several users take one's address in turn until this one may not take it back", tests: "Pnh.Core.Tests:AddressMovesTests",
-    file: "src/Pnh.Core/Devices/AddressMoves.cs", at: "⟦TallyOf(loser).Lost++;⟧", fault: "_ = loser;",
+    file: "src/Pnh.Core/Users/AddressMoves.cs", at: "⟦TallyOf(loser).Lost++;⟧", fault: "_ = loser;",
   },
   {
     name: "client-moves-as-it-likes", hurts: "a client token moves addresses without a bound", tests: "Pnh.Api.Tests:AddressMoveTests",
@@ -60,7 +60,7 @@ export const access = [
   },
   {
     name: "move-without-taker", hurts: "the feed does not say who took an address", tests: "Pnh.Api.Tests:AddressMoveTests",
-    file: "src/Pnh.Core/Journal/Segments/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
+    file: "src/Pnh.Core/Storage/Segments/Format/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
   },
   {
     name: "line-feed-ends-a-line", hurts: "a proxy and the hub make two different requests of one", tests: "Pnh.Api.Tests:StrangerTests",

@@ -92,7 +92,7 @@ export const core = [
   },
   {
     name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
-    file: `${shards}/TimingWheel.cs`, at: "entry.DueTick = ⟦Math.Max(CurrentTick(), _now) + ticks + 1⟧;", fault: "Math.Max(CurrentTick(), _now) + ticks - 1",
+    file: "src/Pnh.Core/Timing/TimingWheel.cs", at: "entry.DueTick = ⟦Math.Max(CurrentTick(), _now) + ticks + 1⟧;", fault: "Math.Max(CurrentTick(), _now) + ticks - 1",
   },
   {
     name: "greedy-app-takes-all", hurts: "an app that sends little is refused because another sends much", tests: "Pnh.Core.Tests:IntakeGateTests",
@@ -112,14 +112,14 @@ export const core = [
   },
   {
     name: "answer-before-the-turn-forgotten", hurts: "a phone rings for an event that its user answered before the fan-out came to it", tests: "Pnh.Core.Tests:HubLongFanOutTests",
-    file: `${shards}/Hub.FanOuts.cs`, at: "if (⟦fanOut?.Skips(users[i]) == true⟧)", fault: "fanOut?.Skips(users[i]) == true && i < 0",
+    file: "src/Pnh.Core/Dispatch/Hub.FanOuts.cs", at: "if (⟦fanOut?.Skips(users[i]) == true⟧)", fault: "fanOut?.Skips(users[i]) == true && i < 0",
   },
   {
     name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",
-    file: `${shards}/Hub.Lost.cs`, at: "private void EndFanOut(Event accepted, EventProgress progress, PastDispatch? past)\n    {\n        if (⟦past?.Lost is null⟧)", fault: "past?.Lost is null || past.Lost.Count > 0",
+    file: "src/Pnh.Core/Dispatch/Hub.Lost.cs", at: "private void EndFanOut(Event accepted, EventProgress progress, PastDispatch? past)\n    {\n        if (⟦past?.Lost is null⟧)", fault: "past?.Lost is null || past.Lost.Count > 0",
   },
   {
     name: "call-waits-for-fan-outs", hurts: "a call to a topic waits behind two long fan-outs", tests: "Pnh.Core.Tests:FanOutTableTests",
-    file: `${shards}/FanOutTable.cs`, at: "== EventClass.Call ? ⟦MostRunningCalls⟧ : MostRunning;", fault: "MostRunning",
+    file: "src/Pnh.Core/Dispatch/FanOutTable.cs", at: "== EventClass.Call ? ⟦MostRunningCalls⟧ : MostRunning;", fault: "MostRunning",
   },
 ];

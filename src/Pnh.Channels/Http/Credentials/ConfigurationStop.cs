@@ -1,4 +1,4 @@
-using Pnh.Core.Deliveries;
+using Pnh.Core.Push;
 
 namespace Pnh.Channels.Http.Credentials;
 

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Http;
-using Pnh.Core.Shards;
+using Pnh.Core.Dispatch;
 using Pnh.Sandbox;
 using Pnh.TestKit;
 

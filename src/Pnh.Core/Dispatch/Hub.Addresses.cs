@@ -1,0 +1,80 @@
+using Pnh.Core.Lanes;
+using Pnh.Core.Push;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>Addresses between plan and attempt: a push may wait for hours, and goes only where its device still is.</summary>
+public sealed partial class Hub
+{
+    // One read of the registry's cache per attempt: nothing is allocated when the user is cached, since nothing waits then.
+    async ValueTask<bool> ILaneOwner.PrepareAsync(DeliveryLane lane, Delivery delivery)
+    {
+        try
+        {
+            return Prepare(lane, delivery, await _devices.GetUserAsync(delivery.User, CancellationToken.None).ConfigureAwait(false));
+        }
+        catch (StoreUnavailableException)
+        {
+            // Where the device is now cannot be read: to send would risk the wrong phone.
+            ((ILaneOwner)this).Completed(
+                lane, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = StoreUnavailable, IsUnasked = true });
+            return false;
+        }
+    }
+
+    private bool Prepare(DeliveryLane lane, Delivery delivery, UserSnapshot snapshot)
+    {
+        var device = FindDevice(snapshot, delivery.Device.Id);
+        if (FindAddress(device, delivery.Address!) is { } current)
+        {
+            if (!ReferenceEquals(current, delivery.Address))
+            {
+                delivery.MoveTo(current);
+            }
+
+            return true;
+        }
+
+        _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.AddressDead);
+        ShardOf(delivery.User).AddressGone(delivery, isDeviceGone: device is null);
+        return false;
+    }
+
+    private static Device? FindDevice(UserSnapshot snapshot, string id)
+    {
+        for (var i = 0; i < snapshot.Devices.Count; i++)
+        {
+            if (string.Equals(snapshot.Devices[i].Id, id, StringComparison.Ordinal))
+            {
+                return snapshot.Devices[i];
+            }
+        }
+
+        return null;
+    }
+
+    // The planned one, else the one that took its place: same channel, kind and scope, so the same provider account serves it.
+    private static PushAddress? FindAddress(Device? device, PushAddress planned)
+    {
+        PushAddress? successor = null;
+        for (var i = 0; i < device?.Addresses.Count; i++)
+        {
+            var address = device.Addresses[i];
+            if (IsSame(address.Channel, planned.Channel) && IsSame(address.Kind, planned.Kind) && IsSame(address.Scope, planned.Scope))
+            {
+                if (IsSame(address.Value, planned.Value))
+                {
+                    return address;
+                }
+
+                successor ??= address;
+            }
+        }
+
+        return successor;
+    }
+
+    private static bool IsSame(string a, string b) => string.Equals(a, b, StringComparison.Ordinal);
+}

@@ -1,0 +1,286 @@
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Push;
+using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>From an accepted event to its deliveries, user by user.</summary>
+public sealed partial class Hub
+{
+    // Up to so many are served at once, by whoever brought the event: a hop costs as much as a few of them.
+    private const int FewTargets = 128;
+    private const string StoreUnavailable = "store-unavailable";
+
+    // Beyond that a fan-out gives way to others after so many: 0.3 ms of one core, where all of 2,000 sends take 20.
+    private const int YieldEvery = 32;
+    private static readonly TimeSpan LongestReadRetry = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// Plans the event and starts its deliveries. Nearly always what it needs is in memory and it is for few: then all of it happens here, and nothing is
+    /// allocated. Comes back early when the registry cannot be read: the rest goes on by itself when it can, since the event is on stable storage.
+    /// </summary>
+    /// <param name="accepted">The event.</param>
+    /// <param name="progress">Null for a transient one.</param>
+    /// <param name="past">What a former run began; null = a new event.</param>
+    private ValueTask DispatchAsync(Event accepted, EventProgress? progress, PastDispatch? past)
+    {
+        if (past is not null)
+        {
+            return new ValueTask(DispatchRestAsync(accepted, progress, past, new Targets(null, null, [])));
+        }
+
+        var targets = FindTargets(accepted);
+        try
+        {
+            if (!TryDispatch(accepted, progress, ref targets))
+            {
+                return new ValueTask(DispatchRestAsync(accepted, progress, past, targets));
+            }
+
+            Dispatched(accepted, progress, past);
+        }
+        catch (Exception bug)
+        {
+            Log.DispatchCut(_log, accepted.Id, bug.Message, bug);
+        }
+
+        DispatchEnded(progress);
+        return ValueTask.CompletedTask;
+    }
+
+    // What needs no wait; true = that was all.
+    private bool TryDispatch(Event accepted, EventProgress? progress, ref Targets targets)
+    {
+        if (targets.Users is not { } users || users.Count + targets.Joined.Length > FewTargets)
+        {
+            return false;
+        }
+
+        for (; targets.Served < users.Count; targets.Served++)
+        {
+            var key = new UserKey(accepted.App, users[targets.Served]);
+            if (!_devices.TryGetUser(key, out var snapshot))
+            {
+                return false;
+            }
+
+            ShardOf(key).Dispatch(progress, accepted, key, snapshot);
+        }
+
+        DispatchJoined(accepted, progress, targets.Joined, targets.Members);
+        return true;
+    }
+
+    private async Task DispatchRestAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets)
+    {
+        var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var dispatch = DispatchAllAsync(accepted, progress, past, targets, stuck);
+        if (!dispatch.IsCompletedSuccessfully)
+        {
+            await Task.WhenAny(dispatch, stuck.Task).ConfigureAwait(false);
+        }
+    }
+
+    private async Task DispatchAllAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    {
+        try
+        {
+            if (await DispatchUsersAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false))
+            {
+                Dispatched(accepted, progress, past);
+            }
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // The hub stops: the journal holds it.
+        }
+        catch (Exception fault)
+        {
+            // Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.
+            Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
+        }
+        finally
+        {
+            DispatchEnded(progress);
+        }
+    }
+
+    private void Dispatched(Event accepted, EventProgress? progress, PastDispatch? past)
+    {
+        if (progress is null)
+        {
+            return;
+        }
+
+        // Once for all runs: what was there then may be gone now, which is not "no devices".
+        if (past is not { IsComplete: true })
+        {
+            _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
+            {
+                Reason = progress.IsUnread ? StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
+            });
+        }
+
+        _context.Close(progress);
+    }
+
+    private void DispatchEnded(EventProgress? progress)
+    {
+        if (progress is not null)
+        {
+            _dispatching.Remove(progress);
+            progress.DispatchEnded();
+        }
+    }
+
+    // False = a fan-out goes on with it.
+    private async ValueTask<bool> DispatchUsersAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    {
+        await DispatchReachedAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+        if (past is not { IsComplete: true } && !await DispatchNewAsync(accepted, progress, past, targets, stuck).ConfigureAwait(false))
+        {
+            return false;
+        }
+
+        await DispatchLostAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+        return true;
+    }
+
+    private async ValueTask<bool> DispatchNewAsync(Event accepted, EventProgress? progress, PastDispatch? past, Targets targets, TaskCompletionSource stuck)
+    {
+        var users = targets.Users ?? (accepted.To.Topic is null ? accepted.To.Users : null);
+        for (var i = targets.Served; i < users?.Count; i++)
+        {
+            await DispatchUserAsync(accepted, progress, users[i], past, stuck).ConfigureAwait(false);
+            await YieldAsync(i + 1).ConfigureAwait(false);
+        }
+
+        if (accepted.To.Topic is not null)
+        {
+            if (users is not null)
+            {
+                await DispatchJoinedAsync(accepted, progress, targets.Joined, targets.Members).ConfigureAwait(false);
+            }
+            else if (past is not { IsWithdrawnFromAll: true }
+                && !await DispatchTopicAsync(accepted, progress, past, targets.Joined, stuck).ConfigureAwait(false))
+            {
+                return false;
+            }
+
+            await EndFormerMembersAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+        }
+
+        return true;
+    }
+
+    // Those for whom a former run had planned everything: what began goes on, and nothing is added.
+    private async ValueTask DispatchReachedAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
+    {
+        if (past is null || (!past.IsComplete && past.Reached.Length == 0))
+        {
+            return;
+        }
+
+        var page = new List<string>(PageMembers);
+        foreach (var user in past.Users)
+        {
+            if (past.IsReached(user))
+            {
+                page.Add(user);
+            }
+
+            if (page.Count == PageMembers)
+            {
+                await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+                page.Clear();
+            }
+        }
+
+        await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+        progress?.Planned(past.Users.Count);
+    }
+
+    private async ValueTask DispatchUserAsync(Event accepted, EventProgress? progress, string user, PastDispatch? past, TaskCompletionSource stuck)
+    {
+        var key = new UserKey(accepted.App, user);
+        if (await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot)
+        {
+            DispatchRead(accepted, progress, key, snapshot, past);
+        }
+        else
+        {
+            EndUnread(accepted, progress, key, past);
+        }
+    }
+
+    private void DispatchRead(Event accepted, EventProgress? progress, UserKey key, UserSnapshot snapshot, PastDispatch? past)
+    {
+        if (past?.IsLost(key.User, snapshot) == true)
+        {
+            past.LeaveLost(key.User);
+        }
+        else
+        {
+            ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
+        }
+    }
+
+    // What a former run began and nobody goes on with.
+    private void EndPast(Event accepted, EventProgress? progress, PastDispatch? past, DeliveryState state, string? reason)
+    {
+        foreach (var user in past?.Users ?? [])
+        {
+            var key = new UserKey(accepted.App, user);
+            ShardOf(key).EndPast(progress!, key, past!, state, reason);
+        }
+    }
+
+    // Tried until then (then null): a disk that comes back must not cost a delivery.
+    private async ValueTask<UserSnapshot?> ReadUserAsync(UserKey key, DateTimeOffset until, TaskCompletionSource stuck)
+    {
+        for (var failures = 0; ; failures++)
+        {
+            try
+            {
+                return await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
+            }
+            catch (StoreUnavailableException fault)
+            {
+                if (!await WaitForStoreAsync(until, failures, fault.Message, stuck).ConfigureAwait(false))
+                {
+                    return null;
+                }
+            }
+        }
+    }
+
+    // A transient event promises nothing, and nobody waits for it.
+    private static DateTimeOffset EndOf(Event accepted) => accepted.IsDurable ? accepted.ExpiresAt : DateTimeOffset.MinValue;
+
+    // 1, 2, 4 … 30 s; false = the time is over.
+    private async ValueTask<bool> WaitForStoreAsync(DateTimeOffset until, int failures, string fault, TaskCompletionSource stuck)
+    {
+        NoteStoreFault(fault);
+        if (_time.GetUtcNow() >= until)
+        {
+            return false;
+        }
+
+        stuck.TrySetResult();
+        await Task.Delay(Shorter(TimeSpan.FromSeconds(1 << Math.Min(failures, 5)), LongestReadRetry), _time, _stopping.Token).ConfigureAwait(false);
+        return true;
+    }
+
+    private async ValueTask YieldAsync(int users)
+    {
+        if (users % YieldEvery == 0)
+        {
+            await _turns.NextAsync();
+        }
+    }
+
+    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
+}

@@ -1,0 +1,176 @@
+using Pnh.Core.Events;
+using Pnh.Core.Lanes;
+using Pnh.Core.Push;
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>Start, time and stop, and what lanes report.</summary>
+public sealed partial class Hub
+{
+    /// <summary>
+    /// Takes up what a former run left unfinished, ends what expired meanwhile, then lets time pass. Events whose stored body cannot be read any more, or whose
+    /// dispatch breaks, are reported and left alone. Call once, before the first event.
+    /// </summary>
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        await RecoverAsync(cancellationToken).ConfigureAwait(false);
+        _ticking = _context.Ticker.RunAsync(Advance, _stopping.Token);
+    }
+
+    /// <summary>The first half of it: a test lets time pass by itself.</summary>
+    internal async Task RecoverAsync(CancellationToken cancellationToken)
+    {
+        var recovered = 0;
+        var errors = new List<FieldError>();
+        await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
+        {
+            errors.Clear();
+            if (_loader.Read(unfinished.Event, errors) is { } accepted)
+            {
+                var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+                if (unfinished.Withdrawn.Count > 0)
+                {
+                    progress.Add();
+                    await ClearRestAsync(accepted, progress).ConfigureAwait(false);
+                }
+
+                if (unfinished.IsDispatched && accepted.ExpiresAt <= _time.GetUtcNow())
+                {
+                    // Nothing of it is sent any more, but each delivery has an outcome. One whose dispatch was cut goes the long way: what had not begun
+                    // has to be planned to have one, and its timeline stays open until it is noted as dispatched.
+                    EndPast(accepted, progress, new PastDispatch(unfinished), DeliveryState.Expired, null);
+                    _context.Close(progress);
+                    continue;
+                }
+
+                _dispatching.Add(progress); // whoever takes it back waits for it, as for a new one
+                await DispatchAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
+                recovered++;
+            }
+            else
+            {
+                Log.Unreadable(_log, unfinished.Event.Id, errors[0].Code);
+            }
+        }
+
+        if (recovered > 0)
+        {
+            Log.Started(_log, recovered);
+        }
+    }
+
+    /// <summary>
+    /// Takes no more events, waits for provider requests under way until <paramref name="deadline"/> is cancelled; what still waits is in
+    /// the journal and goes on at the next start.
+    /// </summary>
+    public async Task StopAsync(CancellationToken deadline)
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await _ticking.ConfigureAwait(false);
+        await _context.Lanes.DrainAsync(deadline).ConfigureAwait(false);
+        await _fanOuts.CloseAsync().WaitAsync(deadline).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
+    /// <summary>Stops what <see cref="StopAsync"/> left. A second call does nothing: a container disposes once per service type.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _disposed, true))
+        {
+            return;
+        }
+
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await _ticking.ConfigureAwait(false);
+        await _fanOuts.CloseAsync().ConfigureAwait(false);
+        await _context.Lanes.DisposeAsync().ConfigureAwait(false);
+        _context.Ticker.Dispose();
+        _registrations.ForEach(r => r.Dispose());
+        _stopping.Dispose();
+    }
+
+    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
+    {
+        var @class = delivery.Event.Class;
+        if (result.Status != DeliveryStatus.Expired)
+        {
+            // An expiry is counted where the delivery ends, whether it waited in a lane or not.
+            _context.Metrics.DeliveryCounted(lane.Channel, @class, result.Status);
+        }
+
+        if (result.Status == DeliveryStatus.Accepted && delivery.Withdrawal is null)
+        {
+            _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
+        }
+
+        if (result.Status == DeliveryStatus.AddressDead)
+        {
+            _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt, result.Reason);
+        }
+
+        if (result is { Status: DeliveryStatus.Rejected } or { Status: DeliveryStatus.Misconfigured, RetryAfter: null })
+        {
+            Log.Refused(_paced, lane.Channel, delivery.Event.Id, result.Reason);
+        }
+
+        ShardOf(delivery.User).Complete(delivery, result);
+    }
+
+    void ILaneOwner.AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar) => ShardOf(delivery.User).AnswerIsLate(delivery, soFar);
+
+    void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
+    {
+        Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, bug);
+        _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
+        ShardOf(delivery.User).Complete(delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
+    }
+
+    private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince, string? reason)
+    {
+        try
+        {
+            // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
+            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false))
+            {
+                _context.Journal.NoteAddress(new(
+                    delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));
+            }
+        }
+        catch (Exception fault)
+        {
+            // Not lost: the next push to it is refused again and removes it then.
+            Log.AddressStays(_paced, delivery.Address!.Channel, fault.Message);
+        }
+    }
+
+    /// <summary>Does what is due now in all shards; true = a timer is still set.</summary>
+    internal bool Advance()
+    {
+        var isSet = false;
+        foreach (var shard in _shards)
+        {
+            try
+            {
+                isSet |= shard.Advance();
+            }
+            catch (Exception bug)
+            {
+                // Without the tick no timer of any shard would fire again, and nobody would see why.
+                Log.TickBroke(_log, bug);
+                isSet = true;
+            }
+        }
+
+        return isSet;
+    }
+
+    // Every publisher is told; the log is told every 5 s, because a full disk may be the one that the log is on.
+    private void NoteStoreFault(string fault)
+    {
+        var last = Volatile.Read(ref _storeFaultAt);
+        if ((last == 0 || _time.GetElapsedTime(last) > StoreFaultEvery) && Interlocked.CompareExchange(ref _storeFaultAt, _time.GetTimestamp(), last) == last)
+        {
+            Log.StoreUnavailable(_log, fault);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+using Pnh.Core.Sessions;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>What sessions tell the hub.</summary>
+public sealed partial class Hub
+{
+    /// <summary>The user's sessions with a connection.</summary>
+    public IReadOnlyList<LiveSession> Sessions(UserKey user) => ShardOf(user).Sessions(user);
+
+    /// <summary>Closes the user's sessions for good; returns how many there were.</summary>
+    public int Kick(UserKey user)
+    {
+        var sessions = ShardOf(user).AllSessions(user);
+        foreach (var session in sessions)
+        {
+            session.Link.Close(session.Key.Session, SessionClose.Kicked);
+        }
+
+        return sessions.Length;
+    }
+
+    /// <inheritdoc/>
+    public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
+    {
+        if (ShardOf(opened.Key).Open(opened) is { } replaced)
+        {
+            _topics.Remove(replaced);
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public void Detached(SessionKey session) => ShardOf(session).Detach(session);
+
+    /// <inheritdoc/>
+    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(ShardOf(session).Resume(session, state));
+
+    /// <inheritdoc/>
+    public void Closed(SessionKey session)
+    {
+        if (ShardOf(session).Close(session) is { } subscriber)
+        {
+            _topics.Remove(subscriber);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void StateChanged(SessionKey session, SessionState state) => ShardOf(session).ChangeState(session, state);
+
+    /// <inheritdoc/>
+    public void Acked(SessionKey session, string eventId) => ShardOf(session).Ack(new UserKey(session.App, session.User), session.Device, eventId);
+
+    /// <inheritdoc/>
+    public void HasRoom(SessionKey session) => ShardOf(session).GoOn(session);
+
+    /// <inheritdoc/>
+    public void Refused(SessionKey session, string eventId) => ShardOf(session).Refused(session, eventId);
+
+    /// <inheritdoc/>
+    public void Joined(SessionKey session, IReadOnlyList<string> topics)
+    {
+        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
+        {
+            _topics.Join(subscriber, topics);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Left(SessionKey session, IReadOnlyList<string> topics)
+    {
+        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
+        {
+            _topics.Leave(subscriber, topics);
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
+        _sends.SendAsync(identity, message);
+}

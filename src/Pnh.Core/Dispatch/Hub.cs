@@ -1,0 +1,246 @@
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Intake;
+using Pnh.Core.Journal;
+using Pnh.Core.Lanes;
+using Pnh.Core.Plans;
+using Pnh.Core.Push;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Timing;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>
+/// The way through the house: an event comes in at <see cref="AcceptAsync"/>, is decided in its user's shard, and leaves through a
+/// session or a lane; acks and provider answers come back to the shard. Thread-safe; one per process.
+/// </summary>
+public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
+{
+    // Far more than cores, so that two busy users rarely meet; few enough that ticking them all costs nothing.
+    private const int ShardCount = 64;
+
+    /// <summary>Retry-After of what is refused for want of memory: what waits goes in minutes, not in moments.</summary>
+    public const int MemoryRetrySeconds = 5;
+
+    private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MemoryRetry = TimeSpan.FromSeconds(MemoryRetrySeconds);
+    private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
+    private readonly Shard[] _shards = new Shard[ShardCount];
+    private readonly ShardContext _context;
+    private readonly DispatchTable _dispatching = new();
+    private readonly IDeviceStore _devices;
+    private readonly EventLoader _loader;
+    private readonly TopicTable _topics = new();
+    private readonly ClientSends _sends;
+    private readonly IntakeGate _gate;
+    private readonly MemoryGuard? _memory;
+    private readonly TimeProvider _time;
+    private readonly ILogger<Hub> _log;
+    private readonly PacedLog _paced;
+    private readonly List<IDisposable> _registrations = [];
+    private readonly Turns _turns;
+    private readonly CancellationTokenSource _stopping = new();
+    private bool _disposed;
+    private Task _ticking = Task.CompletedTask;
+    private long _storeFaultAt;
+    private int _loading;
+
+    /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
+    public Hub(
+        Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
+        HubOptions options, MemoryGuard? memory = null)
+    {
+        _memory = memory;
+        _gate = new IntakeGate(time, static () => Environment.CpuUsage.TotalTime, _stopping.Token);
+        _loader = new EventLoader(journal, reader, time, log);
+        _sends = new ClientSends(this, reader, options, time);
+        _devices = devices;
+        _time = time;
+        _log = log;
+        _paced = new PacedLog(log, time);
+        _turns = new Turns(time);
+        _fanOuts = new FanOutTable(RunAsync);
+        _context = new ShardContext
+        {
+            Planner = planner,
+            Journal = journal,
+            Metrics = metrics,
+            Time = time,
+            MailboxItems = options.MailboxItems,
+            Ticker = new WheelTicker(time),
+            Load = Load,
+        };
+        _context.Lanes = new LaneTable(this, metrics, time);
+        for (var i = 0; i < ShardCount; i++)
+        {
+            _shards[i] = new Shard(_context);
+        }
+
+        _registrations.Add(metrics.RegisterIntakeLimit(() => _gate.Limit.Events));
+        foreach (var @class in EventClassNames.All.ToArray())
+        {
+            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), static () => 0));
+            _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => _gate.Limit.Wait.TotalSeconds));
+        }
+    }
+
+    /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
+    internal int Timers => _shards.Sum(s => s.Timers);
+
+    /// <summary>The door: who has no place there is refused.</summary>
+    public IntakeGate Gate => _gate;
+
+    /// <summary>
+    /// Takes a measurement. For one caller, some 20 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
+    /// each time.
+    /// </summary>
+    /// <param name="pool">How long work waited for a thread of the pool.</param>
+    /// <param name="loop">How long the busiest socket loop let the others wait; zero when there is none.</param>
+    public bool Observe(TimeSpan pool, TimeSpan loop)
+    {
+        _memory?.Observe();
+        var wait = pool > loop ? pool : loop;
+        _gate.Observe(wait);
+        return _context.Lanes.Pace.Observe(pool) || _gate.Limit.IsNarrow || wait > ConcurrencyLimit.Courtesy;
+    }
+
+    /// <summary>True while events may be refused by their class, so that it has to be known before they are read.</summary>
+    public bool MayRefuse => _gate.Limit.IsNarrow || _memory?.Shortage is not null;
+
+    /// <summary>True while events of the class are refused because the memory for what waits is used up.</summary>
+    public bool IsShortOfMemory(EventClass @class) => _memory?.Refuses(@class) == true;
+
+    /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
+    internal int Users => _shards.Sum(s => s.Users);
+
+    /// <summary>Deliveries without a terminal state, counted one by one.</summary>
+    internal int InFlight => _shards.Sum(s => s.CountInFlight());
+
+    /// <summary>Topics that a session is in.</summary>
+    internal int Topics => _topics.Count;
+
+    /// <summary>True when no lane has anything to do and no body is being read back.</summary>
+    internal bool IsIdle => _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;
+
+    /// <summary>
+    /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
+    /// 202 holds. An event once journaled is dispatched whatever becomes of the caller.
+    /// </summary>
+    /// <param name="accepted">The event.</param>
+    /// <param name="place">Its place, when it went through the <see cref="Gate"/> unread; it is given back here.</param>
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place = default) => _fanOuts.Count > 0 && IsHeldBack(accepted)
+        ? AcceptWhenRoomAsync(accepted, place)
+        : FinishAsync(accepted, Enter(accepted, place, isOfUpload: false));
+
+    /// <summary>Through the door and on the way to the journal, or refused at once; with a place that it has, or one of its own.</summary>
+    private Entry Enter(Event accepted, IntakeGate.Place place, bool isOfUpload)
+    {
+        if (_stopping.IsCancellationRequested)
+        {
+            return Refused(accepted, place, EventResult.Unavailable, new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
+        }
+
+        if (IsShortOfMemory(accepted.Class))
+        {
+            var shortage = $"What waits takes the memory that events of class {accepted.Class.Label()} may take.";
+            return Refused(accepted, place, EventResult.Overloaded, new AcceptResult(AcceptStatus.MemoryFull, shortage, MemoryRetry));
+        }
+
+        if (!isOfUpload && !place.IsTaken && !_gate.TryEnter(accepted.App, accepted.Class, accepted.Id.GetHashCode(StringComparison.Ordinal), out place))
+        {
+            var crowd = $"Too many events of class {accepted.Class.Label()} wait.";
+            return Refused(accepted, place, EventResult.Overloaded, new AcceptResult(AcceptStatus.Overloaded, crowd, OverloadedRetry));
+        }
+
+        if (!accepted.IsDurable)
+        {
+            return new Entry(null, null, place, ValueTask.FromResult(AppendResult.Appended));
+        }
+
+        // Known before it is stored, so that whoever takes it back waits for its deliveries to begin.
+        var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
+        _dispatching.Add(progress);
+        return new Entry(null, progress, place, _context.Journal.AppendAsync(accepted, CancellationToken.None));
+    }
+
+    private Entry Refused(Event refused, IntakeGate.Place place, EventResult counted, AcceptResult answer)
+    {
+        _gate.Leave(place);
+        _context.Metrics.EventCounted(refused.App, refused.Class, counted);
+        return new Entry(answer);
+    }
+
+    /// <summary>Answers whatever happens: a batch has other events in it, which have their places and their appends.</summary>
+    private async ValueTask<AcceptResult> FinishAsync(Event accepted, Entry entry)
+    {
+        if (entry.Refused is { } refused)
+        {
+            return refused;
+        }
+
+        var isNew = false;
+        try
+        {
+            switch (await entry.Append.ConfigureAwait(false))
+            {
+                case AppendResult.Duplicate:
+                    _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Duplicate);
+                    return new AcceptResult(AcceptStatus.Duplicate);
+                case AppendResult.Conflict:
+                    _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Conflict);
+                    return new AcceptResult(AcceptStatus.Conflict, "Another event with this id was accepted before.");
+            }
+
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
+            _context.Metrics.RequestServed();
+            isNew = true;
+            if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && entry.Place.IsTaken)
+            {
+                _gate.Limit.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
+            }
+
+            await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
+            return new AcceptResult(AcceptStatus.Accepted);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            NoteStoreFault(fault.Message);
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
+            return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
+        }
+        catch (Exception bug)
+        {
+            // Of the journal, since dispatch lets nothing out.
+            Log.JournalBroke(_paced, accepted.Id, bug);
+            _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
+            return new AcceptResult(AcceptStatus.Unavailable, "The journal failed.", UnavailableRetry);
+        }
+        finally
+        {
+            if (!isNew)
+            {
+                DispatchEnded(entry.Progress);
+            }
+
+            _gate.Leave(entry.Place);
+        }
+    }
+
+    /// <summary>An event at the door: refused, or on its way to the journal.</summary>
+    private readonly record struct Entry(AcceptResult? Refused, EventProgress? Progress, IntakeGate.Place Place, ValueTask<AppendResult> Append)
+    {
+        public Entry(AcceptResult refused)
+            : this(refused, null, default, default)
+        {
+        }
+    }
+
+    private Shard ShardOf(UserKey user) => _shards[(user.GetHashCode() & int.MaxValue) % ShardCount];
+
+    private Shard ShardOf(SessionKey session) => ShardOf(new UserKey(session.App, session.User));
+}

@@ -1,0 +1,11 @@
+namespace Pnh.Core.Dispatch;
+
+/// <summary>Settings of the hub. Immutable.</summary>
+public sealed record HubOptions
+{
+    /// <summary>Most events that one device's mailbox holds, 1 or more; of more, the oldest bulk goes first. Default 500.</summary>
+    public int MailboxItems { get; init; } = 500;
+
+    /// <summary>Apps whose clients may publish over their sockets. Default none.</summary>
+    public IReadOnlySet<string> SendingApps { get; init; } = new HashSet<string>();
+}

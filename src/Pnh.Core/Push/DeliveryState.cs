@@ -1,0 +1,35 @@
+namespace Pnh.Core.Push;
+
+/// <summary>The ledger's states of a planned delivery: all but the first are terminal. Numbers are stored: never renumber.</summary>
+internal enum DeliveryState
+{
+    Pending = 0,
+    Acked = 1,
+    Accepted = 2,
+    Expired = 3,
+    Withdrawn = 4,
+    Suppressed = 5,
+    Failed = 6,
+
+    /// <summary>A provider was asked and may have taken it, which nobody knows: it may be on the screen.</summary>
+    Unconfirmed = 7,
+}
+
+internal static class DeliveryStateNames
+{
+    internal const string AcceptedLabel = "accepted";
+
+    /// <summary>The label in journal and timeline; throws on a value outside the enum.</summary>
+    internal static string Label(this DeliveryState state) => state switch
+    {
+        DeliveryState.Pending => "pending",
+        DeliveryState.Acked => "acked",
+        DeliveryState.Accepted => AcceptedLabel,
+        DeliveryState.Expired => "expired",
+        DeliveryState.Withdrawn => "withdrawn",
+        DeliveryState.Suppressed => "suppressed",
+        DeliveryState.Failed => "failed",
+        DeliveryState.Unconfirmed => "unconfirmed",
+        _ => throw new ArgumentOutOfRangeException(nameof(state), state, null),
+    };
+}

@@ -1,0 +1,73 @@
+using Pnh.Core.Shards;
+
+namespace Pnh.Core.Sessions;
+
+/// <summary>
+/// A session that joined topics, as they know it: an event for a topic goes from here straight to the session, without a look into any table. Made
+/// with the first join. <see cref="Session"/> is read on any thread; the topics belong to <see cref="TopicTable"/>.
+/// </summary>
+internal sealed class Subscriber(SessionKey key, UserState user, Shard shard)
+{
+    private LiveSession? _session;
+
+    internal SessionKey Key { get; } = key;
+
+    /// <summary>Whose it is; stays the shard's state of that user while the session is there. For the shard alone.</summary>
+    internal UserState User { get; } = user;
+
+    /// <summary>Where that user lives.</summary>
+    internal Shard Shard { get; } = shard;
+
+    /// <summary>The session as it is now, written under the shard's gate; null = it is over.</summary>
+    internal LiveSession? Session
+    {
+        get => Volatile.Read(ref _session);
+        set => Volatile.Write(ref _session, value);
+    }
+
+    /// <summary>Its places in topics: a hundred at most, so that a list is enough. Under its own lock.</summary>
+    internal List<TopicPlace> Places { get; } = [];
+
+    /// <summary>True once it was taken off all topics: it joins none any more. Under its own lock.</summary>
+    internal bool IsGone { get; set; }
+
+    /// <summary>
+    /// Before a block of sends: what they will touch lies all over the memory, and is fetched for all of them together instead of waited for one after the other.
+    /// Of a broadcast to 2,000 sessions that was a seventh of all CPU.
+    /// </summary>
+    internal static void Prefetch(ReadOnlySpan<Subscriber> block)
+    {
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber, lines: 1);
+        }
+
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber.Session, lines: 2);
+        }
+
+        foreach (var subscriber in block)
+        {
+            Threads.Prefetch.Object(subscriber.Session?.Link, lines: 4);
+        }
+
+        for (var step = 0; step < ISessionLink.PrefetchSteps; step++)
+        {
+            foreach (var subscriber in block)
+            {
+                subscriber.Session?.Link.Prefetch(step);
+            }
+        }
+    }
+}
+
+/// <summary>A subscriber's place in a topic. <see cref="Index"/> is the topic's, under its lock.</summary>
+internal sealed class TopicPlace(Topic topic, Subscriber subscriber)
+{
+    internal Topic Topic { get; } = topic;
+
+    internal Subscriber Subscriber { get; } = subscriber;
+
+    internal int Index { get; set; }
+}

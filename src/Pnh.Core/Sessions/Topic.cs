@@ -1,0 +1,92 @@
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Sessions;
+
+/// <summary>
+/// The sessions that joined one topic. Joining and leaving cost the same however many there are. Thread-safe. Its own lock, and its places in an array of
+/// its own: among 200,000 topics each object more is another miss of the cache, and a disconnect is little else.
+/// </summary>
+internal sealed class Topic(TopicKey key)
+{
+    private TopicPlace[] _places = new TopicPlace[1];
+    private int _count;
+    private Subscriber[]? _read;
+    private long _memberless = -1;
+
+    internal TopicKey Key { get; } = key;
+
+    /// <summary>
+    /// True when the registry, whose <see cref="IDeviceStore.MembersVersion"/> this is, was found to have no members for it: topics that sessions join rarely have any, and among
+    /// thousands of them each look into the registry costs 1 us of missed caches.
+    /// </summary>
+    internal bool IsMemberless(long version) => version >= 0 && Volatile.Read(ref _memberless) == version;
+
+    /// <summary>The registry, asked after its version was read, has no members for it.</summary>
+    internal void NoteMemberless(long version) => Volatile.Write(ref _memberless, version);
+
+    /// <summary>The place; null = its last subscriber left in between and it is off the table.</summary>
+    internal TopicPlace? TryAdd(Subscriber subscriber)
+    {
+        lock (this)
+        {
+            if (_count < 0)
+            {
+                return null;
+            }
+
+            if (_count == _places.Length)
+            {
+                Array.Resize(ref _places, _count * 2);
+            }
+
+            var place = new TopicPlace(this, subscriber) { Index = _count };
+            _places[_count++] = place;
+            _read = null;
+            return place;
+        }
+    }
+
+    /// <summary>True when that was the last: the topic is gone.</summary>
+    internal bool Remove(TopicPlace place)
+    {
+        lock (this)
+        {
+            // The last takes the free place, so that nobody else moves.
+            var last = _places[--_count];
+            _places[_count] = null!;
+            if (last != place)
+            {
+                _places[place.Index] = last;
+                last.Index = place.Index;
+            }
+
+            _read = null;
+            if (_count > 0)
+            {
+                return false;
+            }
+
+            _count = -1; // nobody joins it any more
+            return true;
+        }
+    }
+
+    /// <summary>All of them now; the array is made once per change and does not change.</summary>
+    internal Subscriber[] Read()
+    {
+        lock (this)
+        {
+            if (_read is null)
+            {
+                _read = new Subscriber[Math.Max(_count, 0)];
+                for (var i = 0; i < _read.Length; i++)
+                {
+                    _read[i] = _places[i].Subscriber;
+                }
+            }
+
+            return _read;
+        }
+    }
+}
