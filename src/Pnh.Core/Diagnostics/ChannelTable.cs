@@ -50,7 +50,7 @@ internal sealed class ChannelTable
         {
             if (!_channels.ContainsKey(channel) && _channels.Count >= MaxChannels)
             {
-                channel = HubMetrics.Other;
+                channel = MetricFamily.Other;
             }
 
             if (_channels.TryGetValue(channel, out var known))

@@ -15,7 +15,7 @@ internal sealed class EventCounters
     {
         var family = registry.Counters("pnh_events_total", "Events that publishers sent, by what the hub answered.", "app", "class", "result");
         _rows = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(app => app, app => AddRow(family, app), StringComparer.Ordinal);
-        _other = _rows.TryGetValue(HubMetrics.Other, out var row) ? row : AddRow(family, HubMetrics.Other);
+        _other = _rows.TryGetValue(MetricFamily.Other, out var row) ? row : AddRow(family, MetricFamily.Other);
         _all = row is null ? [.. _rows.Values, _other] : [.. _rows.Values];
     }
 

@@ -12,9 +12,6 @@ namespace Pnh.Core.Diagnostics;
 /// </summary>
 public sealed class HubMetrics : IDisposable
 {
-    /// <summary>The label value for everything beyond a bound: unknown apps, too many channels or queues.</summary>
-    internal const string Other = "other";
-
     private static readonly string[] ProviderStates = ["cold", "warm", "draining"];
 
     private readonly TimeProvider _time;

@@ -20,7 +20,7 @@ internal sealed class Ledger
         var inFlight = registry.Gauges("pnh_ledger_in_flight", "Deliveries without a terminal state, counted where they wait.", Fold.Sum, "app", "class");
         _books = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(
             static app => app, app => new AppBooks(app, planned, settled, inFlight), StringComparer.Ordinal);
-        _other = _books.GetValueOrDefault(HubMetrics.Other) ?? new AppBooks(HubMetrics.Other, planned, settled, inFlight);
+        _other = _books.GetValueOrDefault(MetricFamily.Other) ?? new AppBooks(MetricFamily.Other, planned, settled, inFlight);
     }
 
     /// <summary>An app's books. One that is not configured has no series of its own: labels are bounded.</summary>

@@ -86,7 +86,7 @@ internal sealed class RuntimeFamily : MetricFamily
             }
         }
 
-        return Find(labels) ?? Find([.. labels.Select(label => KeyValuePair.Create(label.Key, HubMetrics.Other))], force: true)!;
+        return Find(labels) ?? Find([.. labels.Select(label => KeyValuePair.Create(label.Key, MetricFamily.Other))], force: true)!;
     }
 
     private Series? Find(List<KeyValuePair<string, string>> labels, bool force = false)

@@ -1,5 +1,6 @@
 using Pnh.Core.Lanes;
 using Pnh.Core.Push;
+using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
@@ -38,7 +39,7 @@ public sealed partial class Hub
         }
 
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.AddressDead);
-        ShardOf(delivery.User).AddressGone(delivery, isDeviceGone: device is null);
+        ShardOf(delivery.User).AddressGone((PendingPush)delivery, isDeviceGone: device is null);
         return false;
     }
 

@@ -113,16 +113,16 @@ public sealed partial class Hub
             Log.Refused(_paced, lane.Channel, delivery.Event.Id, result.Reason);
         }
 
-        ShardOf(delivery.User).Complete(delivery, result);
+        ShardOf(delivery.User).Complete((PendingPush)delivery, result);
     }
 
-    void ILaneOwner.AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar) => ShardOf(delivery.User).AnswerIsLate(delivery, soFar);
+    void ILaneOwner.AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar) => ShardOf(delivery.User).AnswerIsLate((PendingPush)delivery, soFar);
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
     {
         Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, bug);
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
-        ShardOf(delivery.User).Complete(delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
+        ShardOf(delivery.User).Complete((PendingPush)delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
     }
 
     private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince, string? reason)

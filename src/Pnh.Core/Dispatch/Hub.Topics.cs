@@ -63,7 +63,8 @@ public sealed partial class Hub
         {
             if (members?.Contains(subscriber.Key.User) != true)
             {
-                subscriber.Shard.DispatchJoined(progress, accepted, subscriber);
+                var joiner = (ShardSubscriber)subscriber;
+                joiner.Shard.DispatchJoined(progress, accepted, joiner);
             }
         }
     }

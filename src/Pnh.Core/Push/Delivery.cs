@@ -1,16 +1,14 @@
 using Pnh.Core.Events;
-using Pnh.Core.Lanes;
-using Pnh.Core.Shards;
 using Pnh.Core.Timing;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Push;
 
 /// <summary>
-/// The push of one event to one device. A channel sees the public half, which does not change while a send is under way; the internal half
-/// belongs to the user's shard and is touched under its lock only. On the wheel it waits for its next attempt.
+/// The push of one event to one device, as lanes and channels see it: nothing of it changes while a send is under way. What the user's shard knows of it
+/// besides is a <c>PendingPush</c>. On the wheel it waits for its next attempt.
 /// </summary>
-public sealed class Delivery : WheelEntry
+public class Delivery : WheelEntry
 {
     /// <summary>A dial takes up to 3.5 s: who needs one is still in time.</summary>
     public static readonly TimeSpan NowOrNever = TimeSpan.FromSeconds(5);
@@ -45,33 +43,6 @@ public sealed class Delivery : WheelEntry
         Withdrawal is null && (Event.ExpiresAt > Event.AcceptedAt
             ? Event.ExpiresAt <= time.GetUtcNow()
             : time.GetElapsedTime(QueuedTimestamp) > NowOrNever);
-
-    /// <summary>Its place in the mailbox, which holds its state; null for one that clears.</summary>
-    internal MailboxItem? Item { get; init; }
-
-    /// <summary>Of one that clears: the event that it keeps open, so that a restart takes it up again; null = the event had ended before.</summary>
-    internal EventProgress? Holds { get; init; }
-
-    /// <summary>The lane of the push.</summary>
-    internal DeliveryLane? Lane { get; init; }
-
-    /// <summary>When the planned push goes out.</summary>
-    internal PushTiming Push { get; init; }
-
-    /// <summary>True from entering the lane until its answer: its time then ends there.</summary>
-    internal bool IsInLane { get; set; }
-
-    /// <summary>True while it waits only for somebody to acknowledge on another device.</summary>
-    internal bool WaitsElsewhere { get; set; }
-
-    /// <summary>Attempts at the provider so far: decides the wait before the next.</summary>
-    internal int Attempts { get; set; }
-
-    /// <summary>What stood in its way so far; null = nothing, as with nearly all.</summary>
-    internal PushSetbacks? Setbacks { get; set; }
-
-    /// <summary>Of a clear: at how many of the attempts the provider was asked: <see cref="DeliveryResult.IsUnasked"/>.</summary>
-    internal int Asked { get; set; }
 
     /// <summary>When the delivery entered its lane; before that, never.</summary>
     internal long QueuedTimestamp { get; set; } = long.MaxValue;

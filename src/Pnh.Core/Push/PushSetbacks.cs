@@ -1,6 +1,6 @@
 namespace Pnh.Core.Push;
 
-/// <summary>What stood in the way of one push so far. Belongs to its shard, touched under its gate only.</summary>
+/// <summary>What stood in the way of one push so far. Belongs to the user's shard, touched under its gate only.</summary>
 internal sealed class PushSetbacks
 {
     /// <summary>Attempts of unknown end that one push may have: as many copies of it may be shown at worst.</summary>

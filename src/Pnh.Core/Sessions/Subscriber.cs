@@ -1,22 +1,15 @@
-using Pnh.Core.Shards;
-
 namespace Pnh.Core.Sessions;
 
 /// <summary>
 /// A session that joined topics, as they know it: an event for a topic goes from here straight to the session, without a look into any table. Made
-/// with the first join. <see cref="Session"/> is read on any thread; the topics belong to <see cref="TopicTable"/>.
+/// with the first join. <see cref="Session"/> is read on any thread; the topics belong to <see cref="TopicTable"/>. What the session's shard knows of it
+/// besides is a <c>ShardSubscriber</c>.
 /// </summary>
-internal sealed class Subscriber(SessionKey key, UserState user, Shard shard)
+internal class Subscriber(SessionKey key)
 {
     private LiveSession? _session;
 
     internal SessionKey Key { get; } = key;
-
-    /// <summary>Whose it is; stays the shard's state of that user while the session is there. For the shard alone.</summary>
-    internal UserState User { get; } = user;
-
-    /// <summary>Where that user lives.</summary>
-    internal Shard Shard { get; } = shard;
 
     /// <summary>The session as it is now, written under the shard's gate; null = it is over.</summary>
     internal LiveSession? Session

@@ -66,7 +66,7 @@ internal sealed class MailboxItem(EventProgress progress)
     internal long FrameTimestamp { get; set; }
 
     /// <summary>The push that is planned or under way; null = none (any more).</summary>
-    internal Delivery? Push { get; set; }
+    internal PendingPush? Push { get; set; }
 
     /// <summary>The event, read back for a session or an inbox; null = not in memory.</summary>
     internal Event? Loaded { get; set; }

@@ -105,7 +105,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void NoLongerWaitsElsewhere(Delivery push)
+    private void NoLongerWaitsElsewhere(PendingPush push)
     {
         if (push.WaitsElsewhere && _users.TryGetValue(push.User, out var user))
         {

@@ -134,7 +134,7 @@ internal sealed partial class Shard
 
     // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later. A frame that only queues behind
     // others still has the time for its ack; one that the session refused will not be acknowledged.
-    private static bool IsPushedAtOnce(Delivery delivery, bool sent, bool isBehind) => delivery.Push switch
+    private static bool IsPushedAtOnce(PendingPush delivery, bool sent, bool isBehind) => delivery.Push switch
     {
         PushTiming.Now => true,
         PushTiming.UnlessAcked => !sent && (!isBehind || IsNowOrNever(delivery.Event)),
@@ -156,7 +156,7 @@ internal sealed partial class Shard
         EndingReason = plan.PushHeld,
     };
 
-    private Delivery NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
+    private PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
     {
         Event = accepted,
         User = key,

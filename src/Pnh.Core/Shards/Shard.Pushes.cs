@@ -12,7 +12,7 @@ internal sealed partial class Shard
     private static readonly TimeSpan FullLaneDelay = TimeSpan.FromSeconds(1);
 
     /// <summary>A lane's answer.</summary>
-    internal void Complete(Delivery delivery, in DeliveryResult result)
+    internal void Complete(PendingPush delivery, in DeliveryResult result)
     {
         using (Enter())
         {
@@ -53,7 +53,7 @@ internal sealed partial class Shard
     }
 
     // The session's ack was faster: the notification is on the screen all the same, and who takes the event back has to know.
-    private void NotePushedLate(Delivery delivery, in DeliveryResult result)
+    private void NotePushedLate(PendingPush delivery, in DeliveryResult result)
     {
         if (result.Status == DeliveryStatus.Accepted)
         {
@@ -61,21 +61,21 @@ internal sealed partial class Shard
             {
                 User = delivery.User.User,
                 Device = delivery.Device.Id,
-                Channel = delivery.Lane!.Channel,
+                Channel = delivery.Lane.Channel,
                 ProviderId = result.ProviderId,
             });
         }
     }
 
     /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
-    internal void AddressGone(Delivery delivery, bool isDeviceGone)
+    internal void AddressGone(PendingPush delivery, bool isDeviceGone)
     {
         using (Enter())
         {
             delivery.IsInLane = false;
             if (delivery.Withdrawal is not null)
             {
-                NoteCleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane!.Channel, AddressGoneReason, null);
+                NoteCleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane.Channel, AddressGoneReason, null);
                 Release(delivery);
             }
             else if (!delivery.IsSettled)
@@ -85,7 +85,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void SendPush(Delivery delivery)
+    private void SendPush(PendingPush delivery)
     {
         if (delivery.IsSettled)
         {
@@ -104,7 +104,7 @@ internal sealed partial class Shard
             item.WaitsForHub = !IsNowOrNever(delivery.Event);
         }
 
-        if (delivery.Lane!.TryEnqueue(delivery))
+        if (delivery.Lane.TryEnqueue(delivery))
         {
             delivery.Attempts++;
             delivery.IsInLane = true;
@@ -122,7 +122,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void RetryLater(Delivery delivery, in DeliveryResult result)
+    private void RetryLater(PendingPush delivery, in DeliveryResult result)
     {
         var rest = delivery.Event.ExpiresAt - _now;
         var wait = WaitAfter(delivery, result, rest);
@@ -145,7 +145,7 @@ internal sealed partial class Shard
     }
 
     // Each attempt has its line. An outage holds everything back again and again: once for each reason is news, at once, so that a publisher can take another way.
-    private void NoteAttempt(Delivery delivery, in DeliveryResult result, DateTimeOffset? next)
+    private void NoteAttempt(PendingPush delivery, in DeliveryResult result, DateTimeOffset? next)
     {
         var reason = result.Reason ?? result.Status.Label();
         var isHeld = result.IsHeld || result.Status == DeliveryStatus.Misconfigured;
@@ -163,22 +163,22 @@ internal sealed partial class Shard
         NoteTried(delivery, isHeld ? MilestoneKind.Held : MilestoneKind.Retry, reason, next);
     }
 
-    private void NoteTried(Delivery delivery, MilestoneKind kind, string reason, DateTimeOffset? next) =>
+    private void NoteTried(PendingPush delivery, MilestoneKind kind, string reason, DateTimeOffset? next) =>
         _hub.Journal.Note(Milestone(delivery.Item!.Progress, kind, delivery.User, delivery.Device.Id) with
         {
-            Channel = delivery.Lane!.Channel,
+            Channel = delivery.Lane.Channel,
             Reason = reason,
             Attempts = delivery.Attempts,
             NextAttemptAt = next,
         });
 
-    private static TimeSpan WaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
+    private static TimeSpan WaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)
     {
         var wait = OwnWaitAfter(delivery, result, rest);
         return delivery.Setbacks is { Unanswered: > 0 } && !result.IsUnasked && wait < PushSetbacks.Pause ? PushSetbacks.Pause : wait;
     }
 
-    private static TimeSpan OwnWaitAfter(Delivery delivery, in DeliveryResult result, TimeSpan rest)
+    private static TimeSpan OwnWaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)
     {
         // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
         if (result.RetryAfter is not { } given || given <= TimeSpan.Zero)
@@ -205,7 +205,7 @@ internal sealed partial class Shard
         TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 4)) * (0.5 + Random.Shared.NextDouble()));
 
     // Refused for good. A frame on a live session may still be acknowledged; else the ledger has its end, and the mailbox may keep the event.
-    private void Refuse(Delivery delivery, string reason, bool isDeviceGone = false)
+    private void Refuse(PendingPush delivery, string reason, bool isDeviceGone = false)
     {
         var item = delivery.Item!;
         item.Ending = DeliveryState.Failed;
@@ -221,10 +221,10 @@ internal sealed partial class Shard
     }
 
     // Seen on another device: not pushed any more, but this one still gets it with its next session.
-    private void HoldBack(Delivery delivery) => Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+    private void HoldBack(PendingPush delivery) => Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
 
     // No push to come: from here on only an ack or its time ends it.
-    private void Rest(Delivery delivery)
+    private void Rest(PendingPush delivery)
     {
         var item = delivery.Item!;
         StopPush(item);
@@ -235,7 +235,7 @@ internal sealed partial class Shard
     }
 
     // Nothing more is pushed. A frame that left in time keeps its time for the ack.
-    private void End(Delivery delivery)
+    private void End(PendingPush delivery)
     {
         var item = delivery.Item!;
         if (item.EndsAt > _now)
@@ -248,7 +248,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void Settle(Delivery delivery, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
+    private void Settle(PendingPush delivery, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
     {
         if (FindMailbox(delivery) is { } mailbox)
         {
@@ -257,10 +257,10 @@ internal sealed partial class Shard
         }
     }
 
-    private Mailbox? FindMailbox(Delivery delivery) =>
+    private Mailbox? FindMailbox(PendingPush delivery) =>
         _users.TryGetValue(delivery.User, out var user) ? user.FindMailbox(delivery.Device.Id) : null;
 
-    private bool IsOnLiveSession(Delivery delivery) =>
+    private bool IsOnLiveSession(PendingPush delivery) =>
         _users.TryGetValue(delivery.User, out var user) && IsOnLiveSession(user, delivery.Item!, delivery.Device.Id);
 
     private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _now;

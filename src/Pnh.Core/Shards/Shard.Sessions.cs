@@ -170,7 +170,7 @@ internal sealed partial class Shard
             }
 
             var session = user.Sessions[index];
-            return session.Subscriber ??= new Subscriber(key, user, this) { Session = session };
+            return session.Subscriber ??= new ShardSubscriber(key, user, this) { Session = session };
         }
     }
 

@@ -13,7 +13,7 @@ internal sealed partial class Shard
     private const string UnansweredReason = "unanswered";
 
     /// <summary>The attempt's time is over; its answer may still come, and <see cref="Complete"/> is called then.</summary>
-    internal void AnswerIsLate(Delivery delivery, in DeliveryResult soFar)
+    internal void AnswerIsLate(PendingPush delivery, in DeliveryResult soFar)
     {
         using (Enter())
         {
@@ -25,7 +25,7 @@ internal sealed partial class Shard
     }
 
     // What an attempt's last word says of whether it is one of them.
-    private void NoteEnd(Delivery delivery, in DeliveryResult result)
+    private void NoteEnd(PendingPush delivery, in DeliveryResult result)
     {
         if (result.IsUnknown)
         {
@@ -45,7 +45,7 @@ internal sealed partial class Shard
     }
 
     // Also when it was acknowledged elsewhere meanwhile: who takes the event back has to know that a phone may show it.
-    private void NoteUnanswered(Delivery delivery, in DeliveryResult result)
+    private void NoteUnanswered(PendingPush delivery, in DeliveryResult result)
     {
         var setbacks = delivery.Setbacks ??= new PushSetbacks();
         if (setbacks.IsLate)
@@ -64,7 +64,7 @@ internal sealed partial class Shard
         NoteTried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt);
     }
 
-    private void RetryUnanswered(Delivery delivery, in DeliveryResult result)
+    private void RetryUnanswered(PendingPush delivery, in DeliveryResult result)
     {
         if (delivery.Setbacks!.NextAttemptAt is { } next)
         {

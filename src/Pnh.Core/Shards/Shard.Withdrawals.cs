@@ -50,7 +50,7 @@ internal sealed partial class Shard
 
                     if (item.Push is { IsInLane: true } push)
                     {
-                        shown.Add((key.User, mailbox.Device, push.Lane!.Channel));
+                        shown.Add((key.User, mailbox.Device, push.Lane.Channel));
                     }
 
                     if (held is null)
@@ -116,7 +116,7 @@ internal sealed partial class Shard
             && _hub.Planner.FindClear(accepted, pushed, channel) is var (via, address, account))
         {
             held?.Add();
-            SendPush(new Delivery
+            SendPush(new PendingPush
             {
                 Holds = held,
                 Event = accepted,
@@ -130,7 +130,7 @@ internal sealed partial class Shard
         }
     }
 
-    private void CompleteClear(Delivery clear, in DeliveryResult result)
+    private void CompleteClear(PendingPush clear, in DeliveryResult result)
     {
         clear.Asked += result.IsUnasked ? 0 : 1;
         var isWorthIt = result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected
@@ -150,14 +150,14 @@ internal sealed partial class Shard
             clear.Event,
             clear.User,
             clear.Device.Id,
-            clear.Lane!.Channel,
+            clear.Lane.Channel,
             result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label(),
             result.ProviderId);
         Release(clear);
     }
 
     // Noted before: an event that is finished is not looked at again.
-    private void Release(Delivery clear)
+    private void Release(PendingPush clear)
     {
         if (clear.Holds is { } held)
         {

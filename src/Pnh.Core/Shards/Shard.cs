@@ -90,7 +90,7 @@ internal sealed partial class Shard
     }
 
     /// <summary>Starts the delivery to a session that joined the event's topic; nothing when it is gone.</summary>
-    internal void DispatchJoined(EventProgress progress, Event accepted, Subscriber joined)
+    internal void DispatchJoined(EventProgress progress, Event accepted, ShardSubscriber joined)
     {
         using (Enter())
         {
@@ -127,7 +127,7 @@ internal sealed partial class Shard
                 }
                 else
                 {
-                    SendPush((Delivery)entry);
+                    SendPush((PendingPush)entry);
                 }
             }
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Tests.Shards;
@@ -121,6 +120,5 @@ public sealed class TopicTableTests
     private static IEnumerable<string> Find(TopicTable table, string topic, string app = "demo") =>
         (table.Find(new TopicKey(app, topic))?.Read() ?? []).Select(s => s.Key.Session).Order(StringComparer.Ordinal);
 
-    private static Subscriber Session(string id, string app = "demo") =>
-        new(new SessionKey(app, "ada", $"d-{id}", id), new UserState(new UserKey(app, "ada")), null!);
+    private static Subscriber Session(string id, string app = "demo") => new(new SessionKey(app, "ada", $"d-{id}", id));
 }

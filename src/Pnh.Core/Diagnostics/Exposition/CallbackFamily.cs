@@ -48,7 +48,7 @@ internal sealed class CallbackFamily : MetricFamily
             {
                 if (_series.Count >= _maxSeries && labelValues.Length > 0)
                 {
-                    labelValues = [.. Enumerable.Repeat(HubMetrics.Other, labelValues.Length)];
+                    labelValues = [.. Enumerable.Repeat(MetricFamily.Other, labelValues.Length)];
                     key = string.Join('\0', labelValues);
                 }
 

@@ -6,6 +6,9 @@ namespace Pnh.Core.Diagnostics.Exposition;
 /// <summary>All series of one metric name. Texts are encoded once, so that a scrape only copies bytes and formats numbers.</summary>
 internal abstract class MetricFamily
 {
+    /// <summary>The label value for everything beyond a bound: unknown apps, too many channels or queues.</summary>
+    internal const string Other = "other";
+
     private readonly byte[] _head;
     private readonly string[] _labelNames;
 
