@@ -1,6 +1,6 @@
 using System.Globalization;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Storage.Segments;

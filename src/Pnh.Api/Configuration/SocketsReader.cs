@@ -1,4 +1,4 @@
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 
 namespace Pnh.Api.Configuration;
 

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Problems;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Users;

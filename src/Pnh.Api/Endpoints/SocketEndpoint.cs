@@ -1,7 +1,8 @@
 using Pnh.Api.Access;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Problems;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Api.Endpoints;

@@ -12,7 +12,7 @@ using Pnh.Channels;
 using Pnh.Channels.Http;
 using Pnh.Channels.Http.Pool;
 using Pnh.Channels.Http2;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Stores;
 

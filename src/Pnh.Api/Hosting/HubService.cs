@@ -3,7 +3,7 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
 using Pnh.Channels.Http;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;

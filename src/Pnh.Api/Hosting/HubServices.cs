@@ -7,7 +7,7 @@ using Pnh.Api.Endpoints;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;

@@ -2,7 +2,7 @@ using System.Text;
 using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 

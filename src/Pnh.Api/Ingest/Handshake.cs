@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 
 namespace Pnh.Api.Ingest;
 

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;

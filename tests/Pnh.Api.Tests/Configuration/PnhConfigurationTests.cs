@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Core.Storage.Segments;
 

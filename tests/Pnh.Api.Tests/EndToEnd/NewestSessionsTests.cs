@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.ConsolePage;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -7,7 +7,7 @@ using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
 

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
 
 namespace Pnh.Api.Tests.Ingest;
 

@@ -1,6 +1,7 @@
 using System.Net.WebSockets;
 using System.Text;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
 

@@ -1,6 +1,8 @@
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Rfc6455;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
 

@@ -1,4 +1,4 @@
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;

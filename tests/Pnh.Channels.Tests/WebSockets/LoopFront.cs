@@ -3,7 +3,8 @@ using System.Security.Cryptography;
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Sockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;

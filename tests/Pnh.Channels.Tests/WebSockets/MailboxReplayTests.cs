@@ -1,6 +1,7 @@
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;

@@ -4,7 +4,8 @@ using System.Net.WebSockets;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Sockets;
 using Pnh.Channels.Tests.WebSockets.Rfc6455;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

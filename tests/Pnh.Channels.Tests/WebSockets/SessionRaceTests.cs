@@ -1,4 +1,4 @@
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

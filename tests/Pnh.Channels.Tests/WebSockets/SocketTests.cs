@@ -1,4 +1,5 @@
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
 

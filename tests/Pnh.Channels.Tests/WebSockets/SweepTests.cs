@@ -1,6 +1,7 @@
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;

@@ -1,5 +1,5 @@
 using System.Net.WebSockets;
-using Pnh.Channels.WebSockets;
+using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

@@ -36,7 +36,7 @@ export const access = [
   },
   {
     name: "device-bound-token-opens-any", hurts: "a token for one device opens a session of another", tests: "Pnh.Channels.Tests:WebSocketServerTests|SocketTests|CloseCodeTests",
-    file: "src/Pnh.Channels/WebSockets/Admission.cs", at: "bound && ⟦!string.Equals(bound, hello.Device, StringComparison.Ordinal)⟧)", fault: "bound.Length == 0",
+    file: "src/Pnh.Channels/WebSockets/Server/Admission.cs", at: "bound && ⟦!string.Equals(bound, hello.Device, StringComparison.Ordinal)⟧)", fault: "bound.Length == 0",
   },
   {
     name: "any-resolved-address-dialled", hurts: "a Web Push endpoint leads into the operator's network", tests: "Pnh.Channels.Tests:WebPushGuardTests",

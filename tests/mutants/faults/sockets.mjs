@@ -1,5 +1,5 @@
 // Sessions and frames: what a client would miss, see twice or be closed for.
-const folder = "src/Pnh.Channels/WebSockets";
+const folder = "src/Pnh.Channels/WebSockets/Sessions";
 
 export const sockets = [
   {
@@ -32,14 +32,14 @@ export const sockets = [
   },
   {
     name: "budget-never-spent", hurts: "one client's messages take the hub's time without bound", tests: "Pnh.Channels.Tests:CloseCodeTests|SocketTests",
-    file: `${folder}/MessageBudget.cs`, at: "⟦_tokens--;⟧\n        return true;", fault: "_ = now;",
+    file: "src/Pnh.Channels/WebSockets/Server/MessageBudget.cs", at: "⟦_tokens--;⟧\n        return true;", fault: "_ = now;",
   },
   {
     name: "unmasked-frame-taken", hurts: "a proxy's cache can be poisoned (RFC 6455 section 5.1)", tests: "Pnh.Channels.Tests:FrameReaderTests|ConformanceTests",
-    file: `${folder}/Framing/FrameHeader.cs`, at: "if (⟦(bytes[1] & Masked) == 0⟧ ||", fault: "bytes.Length == 0",
+    file: "src/Pnh.Channels/WebSockets/Rfc6455/FrameHeader.cs", at: "if (⟦(bytes[1] & Masked) == 0⟧ ||", fault: "bytes.Length == 0",
   },
   {
     name: "utf8-not-checked", hurts: "a text that is none reaches the reader", tests: "Pnh.Channels.Tests:FrameReaderTests|ConformanceTests",
-    file: `${folder}/Framing/FrameReader.cs`, at: "found = ⟦Utf8.IsValid(scratch[..length])⟧ ? Received.Text", fault: "true",
+    file: "src/Pnh.Channels/WebSockets/Rfc6455/FrameReader.cs", at: "found = ⟦Utf8.IsValid(scratch[..length])⟧ ? Received.Text", fault: "true",
   },
 ];

@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
-using Pnh.Channels.WebSockets.Framing;
+using Pnh.Channels.WebSockets.Rfc6455;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
-using Pnh.Channels.WebSockets.Framing;
+using Pnh.Channels.WebSockets.Rfc6455;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;

@@ -1,6 +1,5 @@
 using System.Text;
-using Pnh.Channels.WebSockets;
-using Pnh.Channels.WebSockets.Framing;
+using Pnh.Channels.WebSockets.Rfc6455;
 
 namespace Pnh.Channels.Tests.WebSockets.Rfc6455;
 

@@ -1,0 +1,58 @@
+using Pnh.Channels.WebSockets.Protocol;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets.Server;
+
+/// <summary>Why a hello was turned away: what the error frame says, and the close code.</summary>
+internal sealed record AdmissionRefusal(FrameProblem Problem, SessionClose Close);
+
+/// <summary>Decides whom a hello speaks for.</summary>
+internal static class Admission
+{
+    private static readonly AdmissionRefusal NoToken = Unauthorized("no-token", "Neither an Authorization header nor a token in hello.");
+    private static readonly AdmissionRefusal BadToken = Unauthorized("bad-token", "The token is not valid.");
+    private static readonly AdmissionRefusal OtherUser = Unauthorized("other-user", "Header and hello speak for different users.");
+    private static readonly AdmissionRefusal OtherDevice = Unauthorized("other-device", "The token is bound to another device.");
+
+    private static readonly AdmissionRefusal Expired =
+        new(new FrameProblem("token-expired", "Come back with a new token."), SessionClose.TokenExpired);
+
+    /// <summary>
+    /// Null when <paramref name="identity"/> may open a session. A token in the hello is the newer word: it decides, but only for the user
+    /// that the header named.
+    /// </summary>
+    public static AdmissionRefusal? Check(in ClientFrame hello, ClientIdentity? header, ServerParts parts, out ClientIdentity identity)
+    {
+        identity = header!;
+        if (hello.Token is { } token)
+        {
+            // Why a token was refused is for the operator, not for whoever tries tokens.
+            if (parts.Authenticator.Authenticate(token, out _) is not { } named)
+            {
+                return BadToken;
+            }
+
+            if (header is not null && (header.App != named.App || header.User != named.User))
+            {
+                return OtherUser;
+            }
+
+            identity = named;
+        }
+
+        if (identity is null)
+        {
+            return NoToken;
+        }
+
+        if (identity.Device is { } bound && !string.Equals(bound, hello.Device, StringComparison.Ordinal))
+        {
+            return OtherDevice;
+        }
+
+        return identity.ExpiresAt <= parts.Clock.GetUtcNow() ? Expired : null;
+    }
+
+    private static AdmissionRefusal Unauthorized(string code, string message) =>
+        new(new FrameProblem(code, message), SessionClose.Unauthorized);
+}

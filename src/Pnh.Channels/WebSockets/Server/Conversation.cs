@@ -1,0 +1,236 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using Pnh.Channels.WebSockets.Protocol;
+using Pnh.Channels.WebSockets.Rfc6455;
+using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets.Server;
+
+/// <summary>
+/// One client's talk in <c>pnh.v1</c>: hello first, then acks and the rest. Knows the protocol and no transport. Called by one receive loop;
+/// not thread-safe.
+/// </summary>
+internal sealed class Conversation
+{
+    /// <summary>128 random bits: a session id cannot be guessed, since with a token it allows to resume.</summary>
+    private const int SessionIdBytes = 16;
+
+    private readonly ServerParts _parts;
+    private readonly ISessionTransport _transport;
+    private readonly ClientIdentity? _identity;
+    private readonly ConnectionPeer _peer;
+    private volatile Session? _opened;
+    private ClientIdentity? _speaker;
+    private volatile bool _hasHello;
+    private bool _isRefused;
+
+    public Conversation(ServerParts parts, ISessionTransport transport, ClientIdentity? identity, ConnectionPeer peer)
+    {
+        _parts = parts;
+        _transport = transport;
+        _identity = identity;
+        _peer = peer;
+    }
+
+    /// <summary>True from a well-formed hello on.</summary>
+    public bool HasHello => _hasHello;
+
+    /// <summary>The session that the hub was told of; null before that.</summary>
+    public Session? Opened => _opened;
+
+    /// <summary>Handles one message; synchronous but for a hello and a send. Acks that are owed, or confirm something, are given back to the budget.</summary>
+    public ValueTask ReceiveAsync(ReadOnlySpan<byte> message, ref MessageBudget budget, CancellationToken cancellationToken)
+    {
+        if (ClientFrameReader.Read(message, out var frame) is { } problem)
+        {
+            Refuse(problem);
+            return ValueTask.CompletedTask;
+        }
+
+        if (_opened is not { } session)
+        {
+            if (frame.Type == ClientFrameType.Hello)
+            {
+                return OpenAsync(frame, cancellationToken);
+            }
+
+            Refuse(new FrameProblem("hello-expected", "The first message must be hello."));
+            return ValueTask.CompletedTask;
+        }
+
+        if (frame.Type == ClientFrameType.Send)
+        {
+            return PublishAsync(session, message.ToArray(), cancellationToken);
+        }
+
+        if (Handle(session, frame))
+        {
+            budget.Return();
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>A message that came after we began to close: an ack still counts (it saves a repeat), unless the client broke the protocol.</summary>
+    public void ReceiveLate(Received received, ReadOnlySpan<byte> message)
+    {
+        if (received == Received.Text && !_isRefused && _opened is { } session
+            && ClientFrameReader.Read(message, out var frame) is null && frame is { Type: ClientFrameType.Ack, Seq: { } seq })
+        {
+            session.Acknowledge(seq);
+        }
+    }
+
+    /// <summary>Says what is wrong, and closes.</summary>
+    public void Refuse(FrameProblem problem)
+    {
+        _isRefused = true;
+        Close(problem, SessionClose.ProtocolError);
+    }
+
+    // True when the message was an ack that confirmed something, or one of as many as frames were written.
+    private bool Handle(Session session, in ClientFrame frame)
+    {
+        switch (frame.Type)
+        {
+            case ClientFrameType.Ack:
+                var confirmed = session.Acknowledge(frame.Seq!.Value, out var isOwed);
+                if (confirmed is null)
+                {
+                    Refuse(new FrameProblem("ack-of-the-future", "The seq was never sent."));
+                }
+
+                return confirmed > 0 || (confirmed is not null && isOwed);
+            case ClientFrameType.State:
+                ChangeState(session, frame.State!.Value);
+                return false;
+            case ClientFrameType.Hello:
+                Refuse(new FrameProblem("second-hello", "The session is open already."));
+                return false;
+            case ClientFrameType.Answer:
+                _parts.Events.Answered(session.Key, frame.Id!, "answered", frame.As);
+                return false;
+            case ClientFrameType.Seen:
+                _parts.Events.Answered(session.Key, frame.Id!, "seen", null);
+                return false;
+            case ClientFrameType.Join:
+                Join(session, frame.Topics!);
+                return false;
+            case ClientFrameType.Leave:
+                session.LeaveTopics(frame.Topics!);
+                return false;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(frame), frame.Type, null);
+        }
+    }
+
+    private void Join(Session session, List<string> topics)
+    {
+        var problem = session.Join(topics, _speaker!, _transport) switch
+        {
+            JoinResult.NotAllowed => new FrameProblem("not-allowed", "The token does not allow each of these topics; none was joined."),
+            JoinResult.TooMany => new FrameProblem("too-many-topics", "The session would be in more topics than it may; none was joined."),
+            _ => null,
+        };
+        if (problem is not null)
+        {
+            _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+        }
+    }
+
+    // The message is the reader's buffer no longer: the hub may keep what it takes.
+    private async ValueTask PublishAsync(Session session, byte[] message, CancellationToken cancellationToken)
+    {
+        if (await _parts.Events.SendAsync(session.Key, _speaker!, message, cancellationToken) is { } refusal)
+        {
+            _transport.SendControl(ControlFrames.Error(refusal.Code, refusal.Message));
+        }
+    }
+
+    private void ChangeState(Session session, SessionState state)
+    {
+        if (session.State != state)
+        {
+            session.State = state;
+            _parts.Events.StateChanged(session.Key, state);
+        }
+    }
+
+    private async ValueTask OpenAsync(ClientFrame hello, CancellationToken cancellationToken)
+    {
+        _hasHello = true;
+        if (Admission.Check(hello, _identity, _parts, out var identity) is { } refusal)
+        {
+            Close(refusal.Problem, refusal.Close);
+            return;
+        }
+
+        _speaker = identity;
+        try
+        {
+            if (!await TryResumeAsync(hello, identity, cancellationToken))
+            {
+                await OpenNewAsync(hello, identity, cancellationToken);
+            }
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            _transport.Close(SessionClose.Drain);
+        }
+    }
+
+    // False = a new session: of an unknown, foreign or ended one the client learns no more than that.
+    private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    {
+        if (hello.ResumeSession is not { } id || _parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
+        {
+            return false;
+        }
+
+        var state = hello.State ?? SessionState.Active;
+        if (await session.TryResumeAsync(_transport, _peer, hello.ResumeSeq!.Value, state, identity, cancellationToken) is not { } confirmed)
+        {
+            return false;
+        }
+
+        Carry(session, identity, ControlFrames.Welcome(id, confirmed, resumed: true));
+        return true;
+    }
+
+    private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    {
+        var now = _parts.Clock.GetUtcNow();
+        var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
+        var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
+        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts);
+
+        // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
+        try
+        {
+            await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
+        }
+        finally
+        {
+            _opened = session; // also when the hub failed: it may know the session, and must hear of its end
+        }
+
+        // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.
+        _parts.Sessions.LingeringOf(key)?.End(SessionClose.Replaced);
+        Carry(session, identity, ControlFrames.Welcome(id, seq: 0, resumed: false));
+    }
+
+    private void Carry(Session session, ClientIdentity identity, byte[] welcome)
+    {
+        _opened = session;
+        session.Attach(_transport); // before the client knows its name: it may come back with that at once, on another connection
+        _transport.SendControl(welcome);
+        _transport.Carry(session, identity.ExpiresAt);
+    }
+
+    private void Close(FrameProblem problem, SessionClose reason)
+    {
+        _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+        _transport.Close(reason);
+    }
+}

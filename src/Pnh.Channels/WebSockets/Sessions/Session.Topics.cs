@@ -1,0 +1,133 @@
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.WebSockets.Sessions;
+
+/// <summary>What became of a <c>join</c>.</summary>
+internal enum JoinResult
+{
+    /// <summary>It is in all of them.</summary>
+    Joined,
+
+    /// <summary>At least one is not the token's to join; nothing was joined.</summary>
+    NotAllowed,
+
+    /// <summary>They would be too many together; nothing was joined.</summary>
+    TooMany,
+
+    /// <summary>The session has another connection now, whose token may allow less; nothing was joined.</summary>
+    Gone,
+}
+
+/// <summary>The topics of a session, which a resume keeps. The hub has its own list: both change together.</summary>
+internal sealed partial class Session
+{
+    // Null until the first join: most sessions are in none.
+    private HashSet<string>? _topics;
+
+    /// <summary>Joins all or none, and tells the hub of the new ones.</summary>
+    /// <param name="topics">Which.</param>
+    /// <param name="identity">Whose token has to allow them.</param>
+    /// <param name="asker">The connection that the client asks on.</param>
+    public JoinResult Join(IReadOnlyList<string> topics, ClientIdentity identity, ISessionTransport asker)
+    {
+        foreach (var topic in topics)
+        {
+            if (!identity.MayJoin(topic))
+            {
+                return JoinResult.NotAllowed;
+            }
+        }
+
+        var added = new List<string>(topics.Count);
+        lock (this)
+        {
+            if (!ReferenceEquals(asker, _transport))
+            {
+                return JoinResult.Gone;
+            }
+
+            foreach (var topic in topics)
+            {
+                if (_topics?.Contains(topic) != true && !added.Contains(topic, StringComparer.Ordinal))
+                {
+                    added.Add(topic);
+                }
+            }
+
+            if ((_topics?.Count ?? 0) + added.Count > _parts.Options.MaxTopics)
+            {
+                return JoinResult.TooMany;
+            }
+
+            if (added.Count > 0)
+            {
+                _topics ??= new HashSet<string>(StringComparer.Ordinal);
+                _topics.UnionWith(added);
+            }
+        }
+
+        if (added.Count > 0)
+        {
+            _parts.Events.Joined(Key, added);
+            LeaveAgain(added);
+        }
+
+        return JoinResult.Joined;
+    }
+
+    // A resume that came between the two may have left them again, and the hub heard of that first.
+    private void LeaveAgain(List<string> joined)
+    {
+        lock (this)
+        {
+            joined.RemoveAll(topic => _topics!.Contains(topic));
+        }
+
+        if (joined.Count > 0)
+        {
+            _parts.Events.Left(Key, joined);
+        }
+    }
+
+    /// <summary>Leaves those that it is in, and tells the hub of them.</summary>
+    public void LeaveTopics(IReadOnlyList<string> topics)
+    {
+        var left = new List<string>(topics.Count);
+        lock (this)
+        {
+            foreach (var topic in topics)
+            {
+                if (_topics?.Remove(topic) == true)
+                {
+                    left.Add(topic);
+                }
+            }
+        }
+
+        if (left.Count > 0)
+        {
+            _parts.Events.Left(Key, left);
+        }
+    }
+
+    // A resume may come with a token that allows less than the one before.
+    private void LeaveForbidden(ClientIdentity identity)
+    {
+        List<string>? forbidden = null;
+        lock (this)
+        {
+            foreach (var topic in _topics ?? [])
+            {
+                if (!identity.MayJoin(topic))
+                {
+                    (forbidden ??= []).Add(topic);
+                }
+            }
+        }
+
+        if (forbidden is not null)
+        {
+            LeaveTopics(forbidden);
+        }
+    }
+}
