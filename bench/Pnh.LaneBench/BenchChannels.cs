@@ -3,9 +3,8 @@ using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Push;
 
 namespace Pnh.LaneBench;

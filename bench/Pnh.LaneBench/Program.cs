@@ -1,9 +1,9 @@
+// LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
 using System.Globalization;
 using System.Runtime;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
 using Pnh.LaneBench;
 
-// LaneBench MODE ADDRESS SECONDS CERTIFICATE [IN_FLIGHT]: pushes to ADDRESS and prints requests per CPU second of this process, kernel time included.
 if (args.Length < 4)
 {
     Console.Error.WriteLine("usage: Pnh.LaneBench sockets|direct|sender-sockets|sender-direct|hub-sockets|hub-direct https://localhost:PORT SECONDS CERTIFICATE [IN_FLIGHT]");

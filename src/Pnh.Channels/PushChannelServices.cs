@@ -2,8 +2,7 @@ using System.Reflection;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels;
 

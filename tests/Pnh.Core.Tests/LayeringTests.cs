@@ -56,9 +56,9 @@ public sealed partial class LayeringTests
     [Fact]
     public void ChannelFolders_UseEachOtherNowhere()
     {
-        // What channels share lives in Http/, Http2/ and Sockets/, and beside the folders.
+        // What channels share lives in Net/ and Provider/, and beside the folders.
         var channels = Path.Combine(Root, "src", "Pnh.Channels");
-        var folders = Directory.GetDirectories(channels).Select(Path.GetFileName).Where(f => f is not ("Http" or "Http2" or "Sockets" or "bin" or "obj")).ToList();
+        var folders = Directory.GetDirectories(channels).Select(Path.GetFileName).Where(f => f is not ("Net" or "Provider" or "bin" or "obj")).ToList();
         var crossings = from folder in folders
                         from file in Sources($"src/Pnh.Channels/{folder}")
                         from use in Namespaces(file)
@@ -67,7 +67,7 @@ public sealed partial class LayeringTests
                         select $"{use.File}: {use.Name}";
         Assert.Empty(crossings);
 
-        var shared = new[] { "Http", "Http2", "Sockets" }.SelectMany(static folder => Sources($"src/Pnh.Channels/{folder}"));
+        var shared = new[] { "Net", "Provider" }.SelectMany(static folder => Sources($"src/Pnh.Channels/{folder}"));
         Assert.DoesNotContain(shared.SelectMany(Namespaces), use => folders.Any(folder => Starts(use.Name, $"Pnh.Channels.{folder}")));
     }
 

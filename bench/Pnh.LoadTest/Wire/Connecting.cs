@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.LoadTest.Wire;
 

@@ -1,5 +1,5 @@
 using System.Net;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.LoadTest.Wire;
 

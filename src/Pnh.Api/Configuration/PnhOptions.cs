@@ -1,5 +1,5 @@
 using System.Globalization;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;

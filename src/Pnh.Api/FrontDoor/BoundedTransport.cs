@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
 using Microsoft.Extensions.Options;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.Api.FrontDoor;
 

@@ -1,6 +1,6 @@
 using System.Net;
 using Pnh.Api.Configuration;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;
 

@@ -1,8 +1,8 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
-using Pnh.Channels.Http;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;

@@ -6,7 +6,7 @@ using Pnh.Api.ConsolePage;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;

@@ -1,6 +1,6 @@
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
 using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
 

@@ -3,7 +3,7 @@ using System.Net.Sockets;
 using Microsoft.AspNetCore.Connections;
 using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.Api.Ingest;
 

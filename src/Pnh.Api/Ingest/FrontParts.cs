@@ -1,7 +1,7 @@
 using System.Text;
 using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;

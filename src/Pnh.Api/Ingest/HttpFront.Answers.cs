@@ -1,4 +1,4 @@
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.Api.Ingest;
 

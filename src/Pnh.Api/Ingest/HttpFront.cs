@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;

@@ -2,8 +2,10 @@ using System.Security.Cryptography;
 using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
+using Pnh.Channels.Provider.Payloads;
+using Pnh.Channels.Provider.Sender;
 
 namespace Pnh.Channels.Apns;
 

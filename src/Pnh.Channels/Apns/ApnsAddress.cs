@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 using Pnh.Core.Users;
 

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;

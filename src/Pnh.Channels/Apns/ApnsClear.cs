@@ -1,6 +1,6 @@
 using System.Text.Json.Nodes;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;

@@ -1,5 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Credentials;
 
 namespace Pnh.Channels.Apns;
 

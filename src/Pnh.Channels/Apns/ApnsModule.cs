@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Apns;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Push;
 
 [assembly: ApnsModule]

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Apns;

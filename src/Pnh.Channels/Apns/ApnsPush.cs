@@ -2,8 +2,8 @@ using System.Buffers.Text;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Apns;

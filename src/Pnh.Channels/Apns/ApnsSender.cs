@@ -1,7 +1,7 @@
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;

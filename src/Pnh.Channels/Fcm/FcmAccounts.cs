@@ -1,7 +1,9 @@
 using System.Text;
 using Microsoft.Extensions.Configuration;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
+using Pnh.Channels.Provider.Payloads;
+using Pnh.Channels.Provider.Sender;
 
 namespace Pnh.Channels.Fcm;
 

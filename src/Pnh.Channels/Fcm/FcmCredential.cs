@@ -1,5 +1,5 @@
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
 using Pnh.Core.Push;
 
 namespace Pnh.Channels.Fcm;

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Fcm;

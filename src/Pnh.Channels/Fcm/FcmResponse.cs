@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Pnh.Channels.Http;
+using Pnh.Channels.Net.Http;
 using Pnh.Core.Push;
 
 namespace Pnh.Channels.Fcm;

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Push;
 using Polly;
 

@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels.WebPush;
 

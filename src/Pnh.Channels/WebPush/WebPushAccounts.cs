@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using Microsoft.Extensions.Configuration;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Payloads;
 
 namespace Pnh.Channels.WebPush;
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;

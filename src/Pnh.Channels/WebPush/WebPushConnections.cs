@@ -1,8 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels.WebPush;
 

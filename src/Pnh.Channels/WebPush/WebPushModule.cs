@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Push;
 

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
 using Pnh.Core.Push;
 
 namespace Pnh.Channels.WebPush;

@@ -1,8 +1,9 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Push;
 using Polly;
 

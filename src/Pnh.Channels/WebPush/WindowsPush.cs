@@ -1,4 +1,4 @@
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
 
 namespace Pnh.Channels.WebPush;
 

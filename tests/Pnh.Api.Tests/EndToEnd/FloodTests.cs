@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Tests.Ingest;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Api.Tests.FrontDoor;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;

@@ -6,7 +6,7 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FrontDoor;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.EndToEnd;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.EndToEnd;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 
 namespace Pnh.Api.Tests.Ingest;

@@ -1,11 +1,11 @@
 using System.Net.Security;
 using System.Security.Cryptography;
 using Pnh.Channels.Apns;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.Http2;
 using Pnh.Core.Events;

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.Http.Wire;
 using Pnh.Core.Events;

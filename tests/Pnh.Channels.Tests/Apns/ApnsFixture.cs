@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Apns;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Events;
 using Pnh.Core.Push;

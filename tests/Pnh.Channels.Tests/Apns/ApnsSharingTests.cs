@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Events;
 using Pnh.Core.Push;

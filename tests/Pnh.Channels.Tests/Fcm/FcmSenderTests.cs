@@ -1,6 +1,6 @@
 using System.Text.Json;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Credentials;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Events;
 using Pnh.Core.Push;

@@ -1,4 +1,4 @@
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Sender;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http;

@@ -2,9 +2,8 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Push;
 
 namespace Pnh.Channels.Tests.Http;

@@ -1,6 +1,5 @@
 using System.Net.Security;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels.Tests.Http;
 

@@ -1,4 +1,4 @@
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Sender;
 
 namespace Pnh.Channels.Tests.Http;
 

@@ -1,6 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels.Tests.Http;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
 
 namespace Pnh.Channels.Tests.Http2;
 

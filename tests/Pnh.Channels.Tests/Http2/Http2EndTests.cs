@@ -1,4 +1,4 @@
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http2;

@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
-using Pnh.Channels.Http.Wire;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Net.Http2;
 
 namespace Pnh.Channels.Tests.Http2;
 

@@ -1,5 +1,5 @@
 using System.Threading.Channels;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
 
 namespace Pnh.Channels.Tests.Http2;
 

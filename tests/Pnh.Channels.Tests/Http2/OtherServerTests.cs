@@ -3,8 +3,8 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
-using Pnh.Channels.Http.Wire;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Tests.Http;
 
 namespace Pnh.Channels.Tests.Http2;

@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Tests.Http;
 using Pnh.TestKit;
 

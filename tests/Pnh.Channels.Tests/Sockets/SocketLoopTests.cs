@@ -3,7 +3,7 @@ using System.Net.Sockets;
 using System.Text;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 
 namespace Pnh.Channels.Tests.Sockets;
 

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Events;

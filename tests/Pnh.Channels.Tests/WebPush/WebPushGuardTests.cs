@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Events;

@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Server.Kestrel.Core;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Payloads;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Events;

@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Tests.WebSockets.Rfc6455;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;

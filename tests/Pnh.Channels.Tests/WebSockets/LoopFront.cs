@@ -2,7 +2,7 @@ using System.Net;
 using System.Security.Cryptography;
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging.Abstractions;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Tests.WebSockets.Rfc6455;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;

@@ -68,11 +68,11 @@ export const access = [
   },
   {
     name: "address-takes-all-places", hurts: "one address holds every connection", tests: "Pnh.Api.Tests:StrangerTests",
-    file: "src/Pnh.Channels/Sockets/ConnectionBudget.cs", at: "if (CountsAddress(address) && ⟦_addresses.GetValueOrDefault(address) >= PerAddress⟧)", fault: "PerAddress < 0",
+    file: "src/Pnh.Channels/Net/Epoll/ConnectionBudget.cs", at: "if (CountsAddress(address) && ⟦_addresses.GetValueOrDefault(address) >= PerAddress⟧)", fault: "PerAddress < 0",
   },
   {
     name: "address-never-leaves", hurts: "an address that came often is shut out for ever", tests: "Pnh.Api.Tests:StrangerTests",
-    file: "src/Pnh.Channels/Sockets/ConnectionBudget.cs", at: "if (⟦CountsAddress(place.Address)⟧ && --", fault: "place.Address == 1",
+    file: "src/Pnh.Channels/Net/Epoll/ConnectionBudget.cs", at: "if (⟦CountsAddress(place.Address)⟧ && --", fault: "place.Address == 1",
   },
   {
     name: "console-secret-in-the-clear", hurts: "who reads the folder signs in to the console", tests: "Pnh.Api.Tests:ConsoleSessionTests",

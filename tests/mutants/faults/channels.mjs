@@ -38,7 +38,7 @@ export const channels = [
   },
   {
     name: "retry-budget-without-end", hurts: "retries double the load on a provider that is down", tests: "Pnh.Channels.Tests:RetryBudgetTests",
-    file: "src/Pnh.Channels/Http/RetryBudget.cs", at: "if (⟦seen < RequestsPerRetry⟧)", fault: "seen < 0",
+    file: "src/Pnh.Channels/Provider/Sender/RetryBudget.cs", at: "if (⟦seen < RequestsPerRetry⟧)", fault: "seen < 0",
   },
   {
     name: "failed-fetch-takes-good-token", hurts: "a fault of Google's OAuth stops pushes while the token is still good", tests: "Pnh.Channels.Tests:FcmCredentialTests",

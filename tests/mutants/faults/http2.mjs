@@ -1,5 +1,5 @@
 // The own HTTP/2 client and the HTTP front: what a peer could do with them.
-const folder = "src/Pnh.Channels/Http2";
+const folder = "src/Pnh.Channels/Net/Http2";
 
 export const http2 = [
   {

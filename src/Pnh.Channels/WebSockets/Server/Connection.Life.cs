@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Logging;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Channels.WebSockets.Rfc6455;
 using Pnh.Channels.WebSockets.Sessions;

@@ -1,5 +1,5 @@
 using System.Buffers;
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Rfc6455;
 using Pnh.Channels.WebSockets.Sessions;
 

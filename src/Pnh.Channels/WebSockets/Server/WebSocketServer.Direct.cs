@@ -1,4 +1,4 @@
-using Pnh.Channels.Sockets;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;
 

@@ -1,5 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Channels.Http;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Dispatch;
 using Pnh.Sandbox;
 using Pnh.TestKit;

@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Logging;
-using Pnh.Channels.Http.Credentials;
+using Pnh.Channels.Provider.Connections;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http.Credentials;

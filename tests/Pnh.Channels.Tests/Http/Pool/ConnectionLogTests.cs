@@ -1,6 +1,6 @@
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Tests.Http.Wire;
 
 namespace Pnh.Channels.Tests.Http.Pool;

@@ -2,10 +2,9 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Threading.Channels;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
-using Pnh.Channels.Http2;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Tests.Http.Wire;
 using Pnh.TestKit;
 

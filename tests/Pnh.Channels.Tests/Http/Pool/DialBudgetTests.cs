@@ -1,4 +1,4 @@
-using Pnh.Channels.Http.Pool;
+using Pnh.Channels.Provider.Connections;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http.Pool;

@@ -1,7 +1,6 @@
 using System.Text;
-using Pnh.Channels.Http;
-using Pnh.Channels.Http.Pool;
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
+using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Channels.Tests.Http.Wire;
 

@@ -1,4 +1,4 @@
-using Pnh.Channels.Http.Wire;
+using Pnh.Channels.Net.Http;
 using Pnh.Channels.Tests.Apns;
 
 namespace Pnh.Channels.Tests.Http.Wire;
