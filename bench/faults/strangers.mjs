@@ -5,7 +5,7 @@ import { withHub } from "./rig.mjs";
 
 const requests = 2_000;
 
-// Kestrel's own answer, and RFC 9110's: src/Pnh.Api/FrontDoor/README.md says why it stays.
+// Kestrel's own answer, and RFC 9110's: src/Pnh.Api/Routing/README.md says why it stays.
 const noVersion = "505 to a version that is none";
 
 export const strangers = [

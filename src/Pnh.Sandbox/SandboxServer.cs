@@ -1,6 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Sandbox.Apns;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Control;
 using Pnh.Sandbox.Fcm;
 using Pnh.Sandbox.Hosting;

@@ -4,6 +4,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Channels.Tests;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Tests;
 

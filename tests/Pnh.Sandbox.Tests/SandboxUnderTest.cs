@@ -5,6 +5,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
+using Pnh.Sandbox.Contract;
 using Pnh.TestKit;
 
 namespace Pnh.Sandbox.Tests;

@@ -4,7 +4,6 @@ using System.Collections.Frozen;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
-using Pnh.Api.Configuration;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Api.Access;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
-using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Access;
 

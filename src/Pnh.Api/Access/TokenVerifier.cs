@@ -1,6 +1,5 @@
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Access;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Api.Operations;
 using Pnh.Core.Events;
 
 namespace Pnh.Api.Commands;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.Operations;
 
 namespace Pnh.Api.Commands;
 

@@ -2,7 +2,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Pnh.Api.Access;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
 
 namespace Pnh.Api.Commands;
 

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using System.Reflection;
+using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Commands;
 
@@ -7,11 +7,7 @@ namespace Pnh.Api.Commands;
 internal static class PnhCommandLine
 {
     /// <summary>Exit code of a command line or configuration that cannot be used.</summary>
-    public const int UsageExitCode = Configuration.ConfigurationErrors.ExitCode;
-
-    /// <summary>The program's version, as <c>--version</c> and <c>pnh_build_info</c> have it.</summary>
-    public static string Version { get; } =
-        typeof(PnhCommandLine).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+')[0] ?? "0.0.0";
+    public const int UsageExitCode = ConfigurationErrors.ExitCode;
 
     /// <summary>Parses and runs; gives the exit code. Ctrl+C and SIGTERM cancel the token of the action that runs.</summary>
     public static async Task<int> RunAsync(string[] args, CommandActions actions, CommandOutput output, CancellationToken cancellationToken = default)
@@ -59,7 +55,7 @@ internal static class PnhCommandLine
     {
         public override int Invoke(ParseResult parseResult)
         {
-            output.WriteLine(Version);
+            output.WriteLine(ProgramVersion.Text);
             return 0;
         }
     }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Pnh.Api.Access;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;

@@ -1,7 +1,10 @@
 using System.Buffers;
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.Bodies;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
+using Pnh.Api.Routing;
 using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;

@@ -1,5 +1,5 @@
-using Pnh.Api.Access;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
+using Pnh.Api.Routing;
 
 namespace Pnh.Api.Endpoints;
 

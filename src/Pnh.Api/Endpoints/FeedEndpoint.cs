@@ -1,5 +1,6 @@
 using Pnh.Api.Access;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
+using Pnh.Api.Routing;
 using Pnh.Core.Journal;
 
 namespace Pnh.Api.Endpoints;

@@ -1,6 +1,9 @@
 using System.Text.Json;
 using Pnh.Api.Access;
+using Pnh.Api.Bodies;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
+using Pnh.Api.Routing;
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;

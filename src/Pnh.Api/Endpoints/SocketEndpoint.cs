@@ -1,6 +1,7 @@
 using Pnh.Api.Access;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 using Pnh.Api.Problems;
+using Pnh.Api.Routing;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Sessions;

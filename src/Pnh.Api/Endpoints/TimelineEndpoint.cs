@@ -1,6 +1,7 @@
 using Pnh.Api.Access;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
+using Pnh.Api.Routing;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 

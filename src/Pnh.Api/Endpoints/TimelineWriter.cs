@@ -1,5 +1,6 @@
 using System.IO.Pipelines;
 using System.Text.Json;
+using Pnh.Api.Bodies;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Pnh.Api.Access;
-using Pnh.Api.FrontDoor;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
+using Pnh.Api.Routing;
 using Pnh.Core.Stores;
 
 namespace Pnh.Api.Endpoints;

@@ -1,7 +1,9 @@
 using System.IO.Pipelines;
 using System.Text.Json;
 using Pnh.Api.Access;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
+using Pnh.Api.Ingest;
+using Pnh.Api.Routing;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;

@@ -1,5 +1,5 @@
-using Pnh.Api.Commands;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.Configuration;
+using Pnh.Api.WebConsole;
 
 namespace Pnh.Api.FirstStart;
 
@@ -15,7 +15,7 @@ internal static class Welcome
     /// <param name="sandbox">Whether the fake phones are there.</param>
     public static void Write(TextWriter output, Uri publicAddress, Uri operationsAddress, Uri? consoleLink, string? demoKey, bool sandbox)
     {
-        output.WriteLine($"PNH {PnhCommandLine.Version} is running.");
+        output.WriteLine($"PNH {ProgramVersion.Text} is running.");
         output.WriteLine();
         output.WriteLine(consoleLink is null
             ? $"Console: {new Uri(operationsAddress, ConsoleEndpoints.Path)}\n  pnh console, run as this hub's user with its configuration, prints a link that signs one browser in."

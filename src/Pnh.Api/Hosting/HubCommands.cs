@@ -4,12 +4,13 @@ using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 using Pnh.Channels;
 using Pnh.Core.Storage.Files;
 using Pnh.Core.Stores;
 using Pnh.LoadTest;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Api.Hosting;
 

@@ -1,6 +1,7 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
+using Pnh.Api.Operations;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;

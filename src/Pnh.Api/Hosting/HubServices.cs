@@ -1,11 +1,15 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Pnh.Api.Access;
+using Pnh.Api.Bodies;
 using Pnh.Api.Configuration;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
+using Pnh.Api.Listeners;
+using Pnh.Api.Operations;
+using Pnh.Api.WebConsole;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
@@ -142,7 +146,8 @@ internal static class HubServices
 
     private static IServiceCollection AddOperatorConsole(this IServiceCollection services, HubStart start) => services
         .AddSingleton(provider => new HubConsole(
-            start,
+            new ConsoleTarget(
+                start.Options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault(), start.DemoKey is null ? null : DemoApp.User, start.Sandbox),
             provider.GetRequiredService<Hub>(),
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<EventIntake>(),

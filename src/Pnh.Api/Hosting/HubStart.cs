@@ -3,6 +3,7 @@ using Pnh.Api.FirstStart;
 using Pnh.Channels.Net.Http2;
 using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Api.Hosting;
 

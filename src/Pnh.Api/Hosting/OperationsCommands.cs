@@ -1,6 +1,7 @@
 using System.Globalization;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
+using Pnh.Api.Operations;
 
 namespace Pnh.Api.Hosting;
 

@@ -1,4 +1,3 @@
-using Pnh.Api.Endpoints;
 using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Dispatch;

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Apns;
 

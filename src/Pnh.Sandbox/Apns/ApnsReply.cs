@@ -1,5 +1,6 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Apns;
 

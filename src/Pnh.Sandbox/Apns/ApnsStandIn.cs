@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.Scripts;
 

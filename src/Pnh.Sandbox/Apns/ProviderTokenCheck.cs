@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox.Apns;

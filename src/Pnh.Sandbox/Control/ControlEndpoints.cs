@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.WebPush;

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Credentials;
 

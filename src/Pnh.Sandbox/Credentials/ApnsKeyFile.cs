@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Text.Json;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Credentials;
 

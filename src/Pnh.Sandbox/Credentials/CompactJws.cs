@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using System.Text;
 using System.Text.Json;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Credentials;
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Credentials;
 

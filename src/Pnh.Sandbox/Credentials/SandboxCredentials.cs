@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox;

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.OAuth;
 using Pnh.Sandbox.Phones;

@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.OAuth;
 

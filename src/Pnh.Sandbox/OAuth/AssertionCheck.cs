@@ -1,3 +1,4 @@
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox.OAuth;

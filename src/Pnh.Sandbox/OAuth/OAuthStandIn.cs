@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Primitives;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.OAuth;
 

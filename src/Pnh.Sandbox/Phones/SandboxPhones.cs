@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Phones;
 
 namespace Pnh.Sandbox;

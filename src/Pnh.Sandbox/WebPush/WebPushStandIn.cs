@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.Scripts;
 

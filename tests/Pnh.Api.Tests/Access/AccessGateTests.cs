@@ -2,8 +2,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Api.Access;
-using Pnh.Api.Configuration;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Routing;
 using Pnh.Api.Tests.FrontDoor;
 
 namespace Pnh.Api.Tests.Access;

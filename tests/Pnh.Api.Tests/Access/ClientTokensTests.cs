@@ -1,6 +1,5 @@
 using System.Text;
 using Pnh.Api.Access;
-using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Tests.Access;
 

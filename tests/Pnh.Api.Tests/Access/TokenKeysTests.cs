@@ -1,7 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using Pnh.Api.Access;
-using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Tests.Access;
 

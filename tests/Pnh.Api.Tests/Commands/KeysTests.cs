@@ -1,5 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
+using Pnh.Api.Operations;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Stores;
 using Pnh.TestKit;

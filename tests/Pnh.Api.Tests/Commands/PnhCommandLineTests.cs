@@ -1,5 +1,6 @@
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Tests.Commands;
 
@@ -132,7 +133,7 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(0, await RunAsync("--version"));
 
         Assert.Matches(@"^\d+\.\d+\.\d+\S*$", _out.ToString().Trim());
-        Assert.Equal(PnhCommandLine.Version, _out.ToString().Trim());
+        Assert.Equal(ProgramVersion.Text, _out.ToString().Trim());
         Assert.Null(_ran);
     }
 

@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.Access;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 
 namespace Pnh.Api.Tests.ConsolePage;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using Microsoft.AspNetCore.Http;
 using Pnh.Api.Access;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.ConsolePage;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Text;
 using System.Text.Json;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 
 namespace Pnh.Api.Tests.ConsolePage;
 

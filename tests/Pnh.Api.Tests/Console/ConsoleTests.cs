@@ -1,5 +1,5 @@
 using System.Net;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 
 namespace Pnh.Api.Tests.ConsolePage;
 

@@ -3,7 +3,7 @@ using System.Net.WebSockets;
 using System.Text;
 using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Http;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;

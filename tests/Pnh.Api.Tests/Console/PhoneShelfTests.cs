@@ -1,4 +1,4 @@
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 using Pnh.Core.Users;
 using Pnh.Sandbox;
 

@@ -1,6 +1,7 @@
 using System.Net;
 using Pnh.Api.Commands;
 using Pnh.Api.Hosting;
+using Pnh.Api.Operations;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

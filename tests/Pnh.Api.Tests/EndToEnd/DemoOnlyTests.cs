@@ -1,8 +1,9 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

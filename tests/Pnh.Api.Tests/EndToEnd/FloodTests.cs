@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Api.Configuration;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 using Pnh.Api.Tests.Ingest;
 using Pnh.Channels.Net.Epoll;
 

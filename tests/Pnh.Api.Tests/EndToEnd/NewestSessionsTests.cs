@@ -1,5 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.WebConsole;
 using Pnh.Channels.WebSockets.Server;
 
 namespace Pnh.Api.Tests.EndToEnd;

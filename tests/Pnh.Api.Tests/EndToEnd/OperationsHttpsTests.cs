@@ -1,7 +1,8 @@
 using System.Net;
 using System.Text;
 using Pnh.Api.Commands;
-using Pnh.Api.ConsolePage;
+using Pnh.Api.Operations;
+using Pnh.Api.WebConsole;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Net;
 using Microsoft.Extensions.DependencyInjection;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 using Pnh.Api.Tests.Ingest;
 using Pnh.TestKit;
 

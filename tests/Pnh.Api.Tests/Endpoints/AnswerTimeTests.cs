@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Hosting;
 using Pnh.Api.Access;
+using Pnh.Api.Bodies;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Api.Tests.Ingest;

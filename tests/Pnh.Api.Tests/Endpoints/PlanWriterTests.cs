@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Pnh.Api.Endpoints;
+using Pnh.Api.Ingest;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 

@@ -1,6 +1,5 @@
 using Microsoft.AspNetCore.Http;
-using Pnh.Api.Endpoints;
-using Pnh.Api.Hosting;
+using Pnh.Api.Operations;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Diagnostics.Exposition;
 

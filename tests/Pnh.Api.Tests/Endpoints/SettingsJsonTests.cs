@@ -1,5 +1,5 @@
 using System.Text;
-using Pnh.Api.Endpoints;
+using Pnh.Api.Bodies;
 using Pnh.Core.Events;
 
 namespace Pnh.Api.Tests.Endpoints;

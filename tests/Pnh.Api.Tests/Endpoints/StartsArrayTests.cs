@@ -1,6 +1,6 @@
 using System.IO.Pipelines;
 using System.Text;
-using Pnh.Api.Endpoints;
+using Pnh.Api.DirectHttp;
 using Pnh.Api.Ingest;
 
 namespace Pnh.Api.Tests.Endpoints;

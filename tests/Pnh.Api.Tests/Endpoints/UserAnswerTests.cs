@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using System.Text.Json;
+using Pnh.Api.Bodies;
 using Pnh.Api.Endpoints;
 using Pnh.Core.Users;
 

@@ -6,8 +6,9 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 using Pnh.Api.Problems;
+using Pnh.Api.Routing;
 
 namespace Pnh.Api.Tests.FrontDoor;
 

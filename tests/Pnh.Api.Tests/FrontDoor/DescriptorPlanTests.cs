@@ -1,4 +1,4 @@
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
 
 namespace Pnh.Api.Tests.FrontDoor;
 

@@ -3,8 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Pnh.Api.Access;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Routing;
 
 namespace Pnh.Api.Tests.FrontDoor;
 

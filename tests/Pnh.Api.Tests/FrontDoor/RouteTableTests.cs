@@ -3,7 +3,8 @@ using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Routing.Patterns;
 using Pnh.Api.Access;
-using Pnh.Api.FrontDoor;
+using Pnh.Api.Listeners;
+using Pnh.Api.Routing;
 
 namespace Pnh.Api.Tests.FrontDoor;
 
@@ -106,7 +107,7 @@ public sealed class RouteTableTests
     [InlineData("DELETE", "/v1/events")]
     public async Task InvokeAsync_UnknownPathOrWrongVerb_AllocatesNothing(string method, string target)
     {
-        var door = new Api.FrontDoor.FrontDoor(static _ => throw new InvalidOperationException("went on"), Table);
+        var door = new Pnh.Api.Routing.FrontDoor(static _ => throw new InvalidOperationException("went on"), Table);
         var context = new DefaultHttpContext();
         var request = context.Features.GetRequiredFeature<IHttpRequestFeature>();
         (request.Method, request.RawTarget) = (method, target);

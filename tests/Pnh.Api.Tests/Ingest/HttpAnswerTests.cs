@@ -1,4 +1,4 @@
-using Pnh.Api.Ingest;
+using Pnh.Api.DirectHttp;
 using Pnh.Api.Problems;
 using Pnh.Core.Events;
 

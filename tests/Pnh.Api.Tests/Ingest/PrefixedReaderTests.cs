@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using Pnh.Api.Ingest;
+using Pnh.Api.DirectHttp;
 
 namespace Pnh.Api.Tests.Ingest;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Pnh.Api.Ingest;
+using Pnh.Api.DirectHttp;
 
 namespace Pnh.Api.Tests.Ingest;
 

@@ -1,8 +1,8 @@
 using System.Text;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
-using Pnh.Api.Access;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
+using Pnh.Api.Routing;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Stores;
 

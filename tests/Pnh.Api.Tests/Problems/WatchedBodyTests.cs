@@ -1,7 +1,7 @@
 using System.IO.Pipelines;
 using System.Text;
 using Microsoft.AspNetCore.Http;
-using Pnh.Api.Problems;
+using Pnh.Api.Bodies;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Problems;

@@ -5,6 +5,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebPush;

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Tests.Apns;
 

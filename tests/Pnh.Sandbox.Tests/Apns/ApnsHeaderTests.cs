@@ -1,3 +1,5 @@
+using Pnh.Sandbox.Contract;
+
 namespace Pnh.Sandbox.Tests.Apns;
 
 public sealed class ApnsHeaderTests(SandboxFixture fixture) : IClassFixture<SandboxFixture>

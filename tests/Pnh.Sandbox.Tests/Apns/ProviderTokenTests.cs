@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
+using Pnh.Sandbox.Contract;
 
 namespace Pnh.Sandbox.Tests.Apns;
 

@@ -2,6 +2,7 @@ using System.Runtime.Versioning;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Tests.Apns;
 
 namespace Pnh.Sandbox.Tests.Hosting;

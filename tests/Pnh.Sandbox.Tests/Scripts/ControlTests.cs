@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 

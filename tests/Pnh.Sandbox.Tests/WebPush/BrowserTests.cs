@@ -1,3 +1,4 @@
+using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Tests.Fcm;
 
 namespace Pnh.Sandbox.Tests.WebPush;

@@ -16,7 +16,7 @@ export const access = [
   },
   {
     name: "client-reaches-other-users", hurts: "one user registers devices for another", tests: "Pnh.Api.Tests:Tests.Access.|DeviceTests",
-    file: "src/Pnh.Api/Access/AccessGate.cs", at: "|| ⟦!string.Equals(user, client.User, StringComparison.Ordinal)⟧)", fault: "user.Length == 0",
+    file: "src/Pnh.Api/Routing/AccessGate.cs", at: "|| ⟦!string.Equals(user, client.User, StringComparison.Ordinal)⟧)", fault: "user.Length == 0",
   },
   {
     name: "scope-not-asked", hurts: "a key that may only read sends events", tests: "Pnh.Api.Tests:Tests.Access.|ApiTests",
@@ -24,7 +24,7 @@ export const access = [
   },
   {
     name: "operator-path-on-public-port", hurts: "the console answers on the public port", tests: "Pnh.Api.Tests:AccessGateTests|FrontDoorTests",
-    file: "src/Pnh.Api/Access/AccessGate.cs", at: "|| ⟦!EndpointPlace.Of(endpoint).IsOn(ListenerMark.Of(context))⟧)", fault: "false",
+    file: "src/Pnh.Api/Routing/AccessGate.cs", at: "|| ⟦!EndpointPlace.Of(endpoint).IsOn(ListenerMark.Of(context))⟧)", fault: "false",
   },
   {
     name: "revoked-key-works-on", hurts: "a revoked key still sends", tests: "Pnh.Api.Tests:Tests.Access.|StoredKeyTests",
@@ -32,7 +32,7 @@ export const access = [
   },
   {
     name: "console-takes-any-origin", hurts: "another site drives the console of a signed-in operator", tests: "Pnh.Api.Tests:ConsoleTests|ConsoleProxyTests",
-    file: "src/Pnh.Api/Console/ConsoleGate.cs", at: "return origin.Count == 1 && ⟦IsOwn(origin[0]!, request)⟧ ? null", fault: "origin[0]!.Length > 0",
+    file: "src/Pnh.Api/WebConsole/ConsoleGate.cs", at: "return origin.Count == 1 && ⟦IsOwn(origin[0]!, request)⟧ ? null", fault: "origin[0]!.Length > 0",
   },
   {
     name: "device-bound-token-opens-any", hurts: "a token for one device opens a session of another", tests: "Pnh.Channels.Tests:WebSocketServerTests|SocketTests|CloseCodeTests",
@@ -76,7 +76,7 @@ export const access = [
   },
   {
     name: "console-secret-in-the-clear", hurts: "who reads the folder signs in to the console", tests: "Pnh.Api.Tests:ConsoleSessionTests",
-    file: "src/Pnh.Api/Console/ConsoleSessions.cs",
+    file: "src/Pnh.Api/WebConsole/ConsoleSessions.cs",
     at: "private static string Hash(string secret) => ⟦Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(secret)))⟧;", fault: "secret",
   },
   {

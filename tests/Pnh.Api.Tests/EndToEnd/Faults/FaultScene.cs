@@ -2,6 +2,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Dispatch;
 using Pnh.Sandbox;
+using Pnh.Sandbox.Contract;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd.Faults;

@@ -1,0 +1,40 @@
+namespace Pnh.Api.Access;
+
+/// <summary>One app (tenant). Provider accounts are read by the channels from the same section.</summary>
+/// <param name="Name">Checked by <see cref="Core.Events.Ids.IsApp"/>.</param>
+/// <param name="Keys">Publisher keys; empty = only those added at run time.</param>
+/// <param name="Tokens">How client tokens are checked; null = the app takes none.</param>
+internal sealed record AppOptions(string Name, IReadOnlyList<KeyOptions> Keys, TokenOptions? Tokens)
+{
+    /// <summary>Whether clients may publish with the socket's <c>send</c>. Default false.</summary>
+    public bool ClientSend { get; init; }
+
+    /// <summary>Without secrets.</summary>
+    public override string ToString() => $"{Name} ({Keys.Count} keys)";
+}
+
+/// <summary>A configured publisher key. The secret itself is not kept.</summary>
+/// <param name="Path">Configuration path, for messages.</param>
+/// <param name="Hash">SHA-256 of the secret.</param>
+/// <param name="Scopes">At least one.</param>
+internal sealed record KeyOptions(string Path, KeyHash Hash, Scope Scopes)
+{
+    /// <summary>Without the hash.</summary>
+    public override string ToString() => $"{Path} [{Scopes.Text()}]";
+}
+
+/// <summary>How an app's client tokens are checked: with a shared secret, or with public keys of one or several issuers' keys.</summary>
+internal sealed record TokenOptions
+{
+    /// <summary>Shared secret of HS256, at least 32 bytes in UTF-8 (RFC 7518 section 3.2); null when <see cref="PublicKeys"/> is used.</summary>
+    public string? Hs256Secret { get; init; }
+
+    /// <summary>Public keys with their pinned algorithms; empty when <see cref="Hs256Secret"/> is used.</summary>
+    public IReadOnlyList<TokenKey> PublicKeys { get; init; } = [];
+
+    /// <summary>What <c>aud</c> must name; null = the app's name. No two apps share one.</summary>
+    public string? Audience { get; init; }
+
+    /// <summary>Without the secret.</summary>
+    public override string ToString() => Hs256Secret is null ? $"{PublicKeys.Count} public keys" : "HS256";
+}

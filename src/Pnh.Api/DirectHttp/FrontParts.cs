@@ -1,0 +1,41 @@
+using System.Text;
+using Pnh.Api.Access;
+using Pnh.Api.Ingest;
+using Pnh.Channels.Net.Epoll;
+using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Api.DirectHttp;
+
+/// <summary>Serves an upgraded connection from now on; by the loop's thread.</summary>
+internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer);
+
+/// <summary>What all connections of the direct transport share.</summary>
+internal sealed record FrontParts(
+    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket Accept, TimeProvider Time, ILogger<HttpFront> Logger)
+{
+    /// <summary>What clients may cause is said once a second.</summary>
+    public ILogger Log { get; } = new PacedLog(Logger, Time);
+
+    /// <summary>The publisher that an Authorization header names, when it may send; else null, and Kestrel says why.</summary>
+    public Caller? FindSender(ReadOnlySpan<byte> authorization)
+    {
+        Span<char> text = stackalloc char[PublisherKeys.SecretCharacters + 16];
+        if (authorization.Length > text.Length)
+        {
+            return null;
+        }
+
+        var credential = BearerCredential.Read(text[..Encoding.ASCII.GetChars(authorization, text)]);
+        return Keys.Find(credential) is { } caller && caller.Scopes.Cover(EventEndpoints.Needed) ? caller : null;
+    }
+
+    /// <summary>False when there is an Authorization header with no valid client token: Kestrel says why.</summary>
+    public bool TryFindClient(ReadOnlySpan<byte> authorization, out ClientIdentity? identity)
+    {
+        identity = null;
+        return authorization.IsEmpty
+            || (identity = Tokens.Authenticate(BearerCredential.Read(Encoding.ASCII.GetString(authorization)), out _)) is not null;
+    }
+}
