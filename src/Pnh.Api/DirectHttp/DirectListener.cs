@@ -17,7 +17,7 @@ internal sealed partial class DirectListener : IConnectionListener
     /// <summary>How long a request that has begun may keep a stop waiting.</summary>
     private static readonly TimeSpan LastAnswers = TimeSpan.FromSeconds(5);
 
-    private readonly Channel<(Socket Socket, byte[] Arrived, ConnectionPlace Place)> _handedOver = Channel.CreateUnbounded<(Socket, byte[], ConnectionPlace)>();
+    private readonly Channel<(Socket Socket, byte[] Arrived, ConnectionPermit Place)> _handedOver = Channel.CreateUnbounded<(Socket, byte[], ConnectionPermit)>();
     private readonly SocketConnectionContextFactory _connections;
     private readonly FrontTable _fronts;
     private readonly ILogger _log;
@@ -41,7 +41,7 @@ internal sealed partial class DirectListener : IConnectionListener
     /// <param name="socket">Not a loop's any more; disposed here when nobody wants it.</param>
     /// <param name="arrived">What was read from it and not used.</param>
     /// <param name="place">Its place among all connections; given back when it ends.</param>
-    public void HandOver(Socket socket, byte[] arrived, ConnectionPlace place)
+    public void HandOver(Socket socket, byte[] arrived, ConnectionPermit place)
     {
         if (!_handedOver.Writer.TryWrite((socket, arrived, place)))
         {
@@ -86,7 +86,7 @@ internal sealed partial class DirectListener : IConnectionListener
         _connections.Dispose();
     }
 
-    private ConnectionContext? Wrap(Socket socket, byte[] arrived, ConnectionPlace place)
+    private ConnectionContext? Wrap(Socket socket, byte[] arrived, ConnectionPermit place)
     {
         try
         {

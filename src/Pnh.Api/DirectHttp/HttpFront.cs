@@ -137,7 +137,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
     {
         if (_parts.Intake.Refuse(app, body, _number, out var place) is { } refusal)
         {
-            Answer(socket, HttpAnswer.Of(refusal, RetryAfter.Of(refusal), _fronts.DateLine, IsLastAnswer));
+            Answer(socket, HttpAnswer.Of(refusal, RefusalDelay.Of(refusal), _fronts.DateLine, IsLastAnswer));
         }
         else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
         {

@@ -131,7 +131,7 @@ internal static class HubServices
                 provider.GetRequiredService<WebSocketServer>().Accept,
                 provider.GetRequiredService<TimeProvider>(),
                 provider.GetRequiredService<ILogger<HttpFront>>()))
-            .AddSingleton<IConnectionListenerFactory>(provider => new DirectTransport(
+            .AddSingleton<IConnectionListenerFactory>(provider => new DirectListenerFactory(
                 provider.GetRequiredService<SocketLoops>(),
                 provider.GetRequiredService<FrontParts>(),
                 options,

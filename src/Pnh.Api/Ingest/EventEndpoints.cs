@@ -55,7 +55,7 @@ internal sealed class EventEndpoints
         }
         else if (_intake.Refuse(Caller.Of(context).App, body, SenderOf(context), out var place) is { } refusal)
         {
-            await RetryAfter.WriteAsync(context, refusal);
+            await RefusalDelay.WriteAsync(context, refusal);
         }
         else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), place, out problem) is { } accepted)
         {

@@ -5,7 +5,7 @@ using Pnh.Channels.Net.Epoll;
 namespace Pnh.Api.Listeners;
 
 /// <summary>A connection of Kestrel's among those that the process may have: idle while none of its requests is under way. Thread-safe.</summary>
-internal sealed class KestrelPlace : ConnectionPlace
+internal sealed class KestrelPlace : ConnectionPermit
 {
     private readonly ConnectionContext _connection;
     private IIdleConnection? _socket;
@@ -17,7 +17,7 @@ internal sealed class KestrelPlace : ConnectionPlace
         : base(budget, address) => _connection = connection;
 
     /// <summary>Of a connection that a loop served before.</summary>
-    public KestrelPlace(ConnectionContext connection, ConnectionPlace former)
+    public KestrelPlace(ConnectionContext connection, ConnectionPermit former)
         : base(former) => _connection = connection;
 
     /// <summary>Gives the places of the endpoint's connections back when they end. In front of everything else.</summary>

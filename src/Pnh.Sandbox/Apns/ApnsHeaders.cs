@@ -32,10 +32,10 @@ internal static class ApnsHeaders
     public static string IdToEcho(IHeaderDictionary headers) =>
         headers[Id].Count == 1 && CheckId(headers) is null ? headers[Id].ToString() : Guid.NewGuid().ToString("D");
 
-    public static string? CheckPush(IHeaderDictionary headers, IReadOnlyCollection<string> topics, string deviceToken, out ApnsPush? push)
+    public static string? CheckPush(IHeaderDictionary headers, IReadOnlyCollection<string> topics, string deviceToken, out ReceivedApnsPush? push)
     {
         push = null;
-        if (ApnsPushType.Find(Value(headers, PushType) ?? "") is not { } type)
+        if (PushTypeHeader.Find(Value(headers, PushType) ?? "") is not { } type)
         {
             return ApnsReason.InvalidPushType;
         }
@@ -62,11 +62,11 @@ internal static class ApnsHeaders
             return ApnsReason.BadCollapseId;
         }
 
-        push = new ApnsPush(SandboxPhones.AsToken(deviceToken), type, bundleId, priority, collapseId);
+        push = new ReceivedApnsPush(SandboxPhones.AsToken(deviceToken), type, bundleId, priority, collapseId);
         return null;
     }
 
-    private static string? CheckTopic(string? topic, ApnsPushType type, IReadOnlyCollection<string> topics, out string bundleId)
+    private static string? CheckTopic(string? topic, PushTypeHeader type, IReadOnlyCollection<string> topics, out string bundleId)
     {
         bundleId = "";
         if (string.IsNullOrEmpty(topic))
@@ -84,7 +84,7 @@ internal static class ApnsHeaders
         return topics.Count == 0 || topics.Contains(bundle) ? null : ApnsReason.TopicDisallowed;
     }
 
-    private static string? CheckPriority(string? text, ApnsPushType type, out int priority)
+    private static string? CheckPriority(string? text, PushTypeHeader type, out int priority)
     {
         priority = DefaultPriority;
         bool number = text is null || int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out priority);

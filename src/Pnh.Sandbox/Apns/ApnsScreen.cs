@@ -8,14 +8,14 @@ namespace Pnh.Sandbox.Apns;
 /// <summary>What an iPhone makes of a push.</summary>
 internal static class ApnsScreen
 {
-    public static ArrivedPush Read(ApnsPush push, JsonElement payload, ReceivedPush request) => new(
+    public static ArrivedPush Read(ReceivedApnsPush push, JsonElement payload, ReceivedPush request) => new(
         push.DeviceToken,
         PhonePlatform.Ios,
         request,
         Show(push, payload, request),
         push.Type.Name == "background" ? EventKeys.Cleared(payload) : null);
 
-    private static ShownNotification? Show(ApnsPush push, JsonElement payload, ReceivedPush request)
+    private static ShownNotification? Show(ReceivedApnsPush push, JsonElement payload, ReceivedPush request)
     {
         (string Title, string Body)? text = push.Type.Name switch
         {

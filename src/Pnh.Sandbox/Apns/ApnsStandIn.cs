@@ -105,9 +105,9 @@ internal sealed class ApnsStandIn
     {
         ReadOnlyMemory<byte> body = await request.ReadBodyAsync(BodyBytesRead);
         JsonElement payload = default;
-        string? reason = ApnsHeaders.CheckPush(request.Headers, _options.Topics, deviceToken, out ApnsPush? push)
+        string? reason = ApnsHeaders.CheckPush(request.Headers, _options.Topics, deviceToken, out ReceivedApnsPush? push)
             ?? (token.Key.Topics is { } topics && !topics.Contains(push!.BundleId) ? ApnsReason.TopicDisallowed : null)
-            ?? ApnsPayload.Check(body, push!.Type, _violations, out payload)
+            ?? ReceivedApnsPayload.Check(body, push!.Type, _violations, out payload)
             ?? (IsHex(deviceToken) ? null : ApnsReason.BadDeviceToken);
         if (reason is not null)
         {

@@ -18,7 +18,7 @@ public sealed class SandboxCredentials
     private readonly ConcurrentDictionary<string, ApnsKey> _apnsKeys = new(StringComparer.Ordinal);
     private readonly ApnsKey _apnsKey;
 
-    private SandboxCredentials(string folder, ServerCertificate certificate, ApnsKey apnsKey, ServiceAccount account,
+    private SandboxCredentials(string folder, ServerCertificate certificate, ApnsKey apnsKey, SandboxServiceAccount account,
         BrowserKeys browsers)
     {
         Folder = folder;
@@ -58,7 +58,7 @@ public sealed class SandboxCredentials
 
     internal ServerCertificate Certificate { get; }
 
-    internal ServiceAccount Account { get; }
+    internal SandboxServiceAccount Account { get; }
 
     internal BrowserKeys Browsers { get; }
 
@@ -79,7 +79,7 @@ public sealed class SandboxCredentials
         folder = Path.GetFullPath(folder);
         PrivateFile.CreateFolder(folder);
         return new SandboxCredentials(folder, ServerCertificate.LoadOrCreate(folder), ApnsKeyFile.LoadOrCreate(folder),
-            ServiceAccount.LoadOrCreate(folder), BrowserKeys.LoadOrCreate(folder));
+            SandboxServiceAccount.LoadOrCreate(folder), BrowserKeys.LoadOrCreate(folder));
     }
 
     internal ApnsKey? FindApnsKey(string keyId) => _apnsKeys.GetValueOrDefault(keyId);

@@ -17,7 +17,7 @@ internal static partial class FcmRules
     private static readonly string[][] Labels =
         [["fcm_options"], ["android", "fcm_options"], ["apns", "fcm_options"], ["webpush", "fcm_options"]];
 
-    public static List<FcmViolation> Check(FcmMessage message)
+    public static List<FcmViolation> Check(ReceivedFcmMessage message)
     {
         List<FcmViolation> violations = [];
         CheckTarget(message, violations);
@@ -38,7 +38,7 @@ internal static partial class FcmRules
         return violations;
     }
 
-    private static void CheckTarget(FcmMessage message, List<FcmViolation> violations)
+    private static void CheckTarget(ReceivedFcmMessage message, List<FcmViolation> violations)
     {
         if (message.Targets.Count != 1)
         {
@@ -78,7 +78,7 @@ internal static partial class FcmRules
     private static bool IsReserved(string key) => key is "from" or "message_type"
         || key.StartsWith("google", StringComparison.Ordinal) || key.StartsWith("gcm", StringComparison.Ordinal);
 
-    private static void CheckSize(FcmMessage message, List<FcmViolation> violations)
+    private static void CheckSize(ReceivedFcmMessage message, List<FcmViolation> violations)
     {
         int limit = message.Targets is ["topic"] or ["condition"] ? MaxTopicBytes : MaxBytes;
         int bytes = BytesOf(message.Data) + Math.Max(BytesOf(message.Find("notification")), BytesOf(message.Find("android", "notification")));
@@ -100,7 +100,7 @@ internal static partial class FcmRules
         return bytes;
     }
 
-    private static void CheckAndroid(FcmMessage message, List<FcmViolation> violations)
+    private static void CheckAndroid(ReceivedFcmMessage message, List<FcmViolation> violations)
     {
         Require(message.Text("android", "ttl") is not { } ttl || (ProtoDuration.TryParse(ttl, out decimal seconds) && seconds is >= 0 and <= MaxTtlSeconds),
             "message.android.ttl", "Invalid TTL value: the duration must be from 0s to 2419200s.", violations);

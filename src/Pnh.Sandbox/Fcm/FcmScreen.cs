@@ -6,7 +6,7 @@ namespace Pnh.Sandbox.Fcm;
 /// <summary>What an Android phone makes of a message: notifications are shown by the system, data alone goes to the app.</summary>
 internal static class FcmScreen
 {
-    public static ArrivedPush Read(FcmMessage message, ReceivedPush request)
+    public static ArrivedPush Read(ReceivedFcmMessage message, ReceivedPush request)
     {
         JsonElement data = message.Data ?? default;
         bool shows = message.Find("notification") is not null || message.Find("android", "notification") is not null;

@@ -75,12 +75,12 @@ internal sealed class FcmStandIn
             return (FcmReply.Invalid(schema, byFcm: false), null);
         }
 
-        FcmMessage message = new(json);
+        ReceivedFcmMessage message = new(json);
         List<FcmViolation> rules = message.HasMessage ? FcmRules.Check(message) : [new("message", "Message is required.")];
         return rules.Count > 0 ? (FcmReply.Invalid(rules, byFcm: true), null) : await SendAsync(request, message, body);
     }
 
-    private async Task<(FcmReply Reply, Script? Script)> SendAsync(HttpRequest request, FcmMessage message, ReadOnlyMemory<byte> body)
+    private async Task<(FcmReply Reply, Script? Script)> SendAsync(HttpRequest request, ReceivedFcmMessage message, ReadOnlyMemory<byte> body)
     {
         if (message.ValidateOnly)
         {
@@ -101,7 +101,7 @@ internal sealed class FcmStandIn
         return (Answer(script, message) ?? FcmReply.Accepted(_project, id), script);
     }
 
-    private static FcmReply? Answer(Script? script, FcmMessage message) => script?.Kind switch
+    private static FcmReply? Answer(Script? script, ReceivedFcmMessage message) => script?.Kind switch
     {
         ScriptKind.Unregistered => FcmReply.Of("UNREGISTERED"),
         ScriptKind.Bad => FcmReply.Invalid(

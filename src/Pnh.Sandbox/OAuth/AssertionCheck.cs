@@ -13,10 +13,10 @@ internal sealed class AssertionCheck
     private static readonly string[] Scopes =
         ["https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform"];
 
-    private readonly ServiceAccount _account;
+    private readonly SandboxServiceAccount _account;
     private readonly SandboxOptions _options;
 
-    public AssertionCheck(ServiceAccount account, SandboxOptions options)
+    public AssertionCheck(SandboxServiceAccount account, SandboxOptions options)
     {
         _account = account;
         _options = options;

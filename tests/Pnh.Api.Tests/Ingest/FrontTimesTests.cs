@@ -31,7 +31,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
         var (secret, key) = PublisherKey.Create("demo", Scope.Send);
         _secret = secret;
         var parts = new FrontParts(null!, new PublisherKeys([key]), null!, Accept, _time, NullLogger<HttpFront>.Instance);
-        var transport = new DirectTransport(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
+        var transport = new DirectListenerFactory(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
 
@@ -114,7 +114,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     public async Task Bind_PortTaken_SaysSo()
     {
         var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, _time, NullLogger<HttpFront>.Instance);
-        var transport = new DirectTransport(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
+        var transport = new DirectListenerFactory(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
 
         await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));
     }

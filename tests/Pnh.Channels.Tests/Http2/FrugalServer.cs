@@ -43,15 +43,15 @@ internal static class FrugalServer
     private static int Answer(ReadOnlySpan<byte> input, FrameBuffer output, Action<FrameBuffer, int> answer)
     {
         var taken = 0;
-        while (input.Length - taken >= FrameHeader.Size)
+        while (input.Length - taken >= Http2FrameHeader.Size)
         {
-            var header = FrameHeader.Read(input[taken..]);
-            if (input.Length - taken - FrameHeader.Size < header.Length)
+            var header = Http2FrameHeader.Read(input[taken..]);
+            if (input.Length - taken - Http2FrameHeader.Size < header.Length)
             {
                 break;
             }
 
-            taken += FrameHeader.Size + header.Length;
+            taken += Http2FrameHeader.Size + header.Length;
             if (header.Type == FrameType.Data)
             {
                 answer(output, header.Stream);

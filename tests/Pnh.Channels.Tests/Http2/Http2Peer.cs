@@ -8,7 +8,7 @@ using Pnh.Channels.Net.Http2;
 namespace Pnh.Channels.Tests.Http2;
 
 /// <summary>A frame as it came.</summary>
-internal sealed record ReceivedFrame(FrameHeader Header, byte[] Payload)
+internal sealed record ReceivedFrame(Http2FrameHeader Header, byte[] Payload)
 {
     public FrameType Type => Header.Type;
 
@@ -73,9 +73,9 @@ internal sealed class Http2Peer : IAsyncDisposable
 
     public async Task<ReceivedFrame> ReadAsync()
     {
-        var header = new byte[FrameHeader.Size];
+        var header = new byte[Http2FrameHeader.Size];
         await _stream.ReadExactlyAsync(header, _patience.Token);
-        var frame = FrameHeader.Read(header);
+        var frame = Http2FrameHeader.Read(header);
         var payload = new byte[frame.Length];
         await _stream.ReadExactlyAsync(payload, _patience.Token);
         var received = new ReceivedFrame(frame, payload);

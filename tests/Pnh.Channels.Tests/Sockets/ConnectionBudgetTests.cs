@@ -187,7 +187,7 @@ public sealed class ConnectionBudgetTests
         return places;
     }
 
-    private sealed class Place(ConnectionBudget budget, ulong address) : ConnectionPlace(budget, address)
+    private sealed class Place(ConnectionBudget budget, ulong address) : ConnectionPermit(budget, address)
     {
         public GiveUp Answer { get; set; } = GiveUp.Going;
 

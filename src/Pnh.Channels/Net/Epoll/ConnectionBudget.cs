@@ -73,7 +73,7 @@ internal sealed partial class ConnectionBudget
     /// <summary>A budget that nothing ever fills; where the system has no limit, and in tests.</summary>
     public static ConnectionBudget Unlimited(TimeProvider clock, ILogger log) => new("any", int.MaxValue - MostGoing, 0, int.MaxValue, clock, log);
 
-    /// <summary>Counts a connection that was just accepted; false = close it. A <see cref="ConnectionPlace"/> follows, and gives it back.</summary>
+    /// <summary>Counts a connection that was just accepted; false = close it. A <see cref="ConnectionPermit"/> follows, and gives it back.</summary>
     /// <param name="descriptor">The connection's: the system gives the lowest that is free, so it says how many are open.</param>
     /// <param name="address">As <see cref="PeerAddress.KeyOf(int)"/> says; 0 = not counted.</param>
     public bool TryEnter(int descriptor, ulong address)
@@ -115,7 +115,7 @@ internal sealed partial class ConnectionBudget
         }
     }
 
-    internal void Add(ConnectionPlace place)
+    internal void Add(ConnectionPermit place)
     {
         lock (_gate)
         {
@@ -123,7 +123,7 @@ internal sealed partial class ConnectionBudget
         }
     }
 
-    internal void Replace(ConnectionPlace former, ConnectionPlace place)
+    internal void Replace(ConnectionPermit former, ConnectionPermit place)
     {
         lock (_gate)
         {
@@ -134,7 +134,7 @@ internal sealed partial class ConnectionBudget
         }
     }
 
-    internal void Leave(ConnectionPlace place)
+    internal void Leave(ConnectionPermit place)
     {
         lock (_gate)
         {
@@ -154,7 +154,7 @@ internal sealed partial class ConnectionBudget
         }
     }
 
-    internal void Stay(ConnectionPlace place)
+    internal void Stay(ConnectionPermit place)
     {
         lock (_gate)
         {
@@ -211,7 +211,7 @@ internal sealed partial class ConnectionBudget
         return false;
     }
 
-    private void Unlink(ConnectionPlace place)
+    private void Unlink(ConnectionPermit place)
     {
         switch (place.State)
         {

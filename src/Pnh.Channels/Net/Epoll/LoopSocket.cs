@@ -9,7 +9,7 @@ namespace Pnh.Channels.Net.Epoll;
 /// the loop's thread only, under the lock that every send takes (its own: an object less to wait for), so that no byte goes to a connection that got its
 /// number. Holds no buffer while nothing is left over.
 /// </summary>
-internal sealed class LoopSocket : ConnectionPlace
+internal sealed class LoopSocket : ConnectionPermit
 {
     /// <summary>Pieces that are copied together: sendmsg(2) costs 0.15 µs more than send(2), and a copy of this size less.</summary>
     private const int CopiedBytes = 1024;

@@ -3,15 +3,15 @@ namespace Pnh.Channels.Net.Epoll;
 /// <summary>Places in the order in which they came; the links are in the places. Not thread-safe: under the budget's lock.</summary>
 internal sealed class PlaceList
 {
-    private ConnectionPlace? _last;
+    private ConnectionPermit? _last;
 
     /// <summary>The one that is there for the longest time.</summary>
-    public ConnectionPlace? First { get; private set; }
+    public ConnectionPermit? First { get; private set; }
 
     /// <summary>How many there are.</summary>
     public int Count { get; private set; }
 
-    public void AddLast(ConnectionPlace place)
+    public void AddLast(ConnectionPermit place)
     {
         place.Before = _last;
         place.Behind = null;
@@ -29,7 +29,7 @@ internal sealed class PlaceList
     }
 
     /// <summary>It is in this list.</summary>
-    public void Remove(ConnectionPlace place)
+    public void Remove(ConnectionPermit place)
     {
         if (place.Before is null)
         {

@@ -46,8 +46,8 @@ internal sealed class FrameBuffer
 
     public void AppendFrame(FrameType type, FrameFlags flags, int stream, ReadOnlySpan<byte> payload)
     {
-        new FrameHeader(payload.Length, type, flags, stream).Write(Free(FrameHeader.Size));
-        Length += FrameHeader.Size;
+        new Http2FrameHeader(payload.Length, type, flags, stream).Write(Free(Http2FrameHeader.Size));
+        Length += Http2FrameHeader.Size;
         Append(payload);
     }
 

@@ -63,7 +63,7 @@ internal enum SettingId : ushort
 /// <param name="Type">A value without a name is an extension's.</param>
 /// <param name="Flags">Bits that the type does not define are to be ignored.</param>
 /// <param name="Stream">0 = the connection.</param>
-internal readonly record struct FrameHeader(int Length, FrameType Type, FrameFlags Flags, int Stream)
+internal readonly record struct Http2FrameHeader(int Length, FrameType Type, FrameFlags Flags, int Stream)
 {
     /// <summary>Bytes.</summary>
     public const int Size = 9;
@@ -76,7 +76,7 @@ internal readonly record struct FrameHeader(int Length, FrameType Type, FrameFla
 
     public bool Has(FrameFlags flag) => (Flags & flag) != 0;
 
-    public static FrameHeader Read(ReadOnlySpan<byte> source) => new(
+    public static Http2FrameHeader Read(ReadOnlySpan<byte> source) => new(
         (source[0] << 16) | (source[1] << 8) | source[2],
         (FrameType)source[3],
         (FrameFlags)source[4],

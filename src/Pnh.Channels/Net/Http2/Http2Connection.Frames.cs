@@ -18,7 +18,7 @@ internal sealed partial class Http2Connection
 
     private int _unacknowledged;
 
-    private Http2ErrorCode OnData(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnData(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (!IsOurs(header.Stream) || !TryStrip(header, ref payload))
         {
@@ -55,7 +55,7 @@ internal sealed partial class Http2Connection
     }
 
     /// <summary>Under the lock.</summary>
-    private void Take(Http2Exchange exchange, FrameHeader header, ReadOnlySpan<byte> data)
+    private void Take(Http2Exchange exchange, Http2FrameHeader header, ReadOnlySpan<byte> data)
     {
         if (exchange.Status == 0)
         {
@@ -78,7 +78,7 @@ internal sealed partial class Http2Connection
         }
     }
 
-    private Http2ErrorCode OnWindowUpdate(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnWindowUpdate(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (payload.Length != 4)
         {
@@ -117,7 +117,7 @@ internal sealed partial class Http2Connection
         }
     }
 
-    private Http2ErrorCode OnReset(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnReset(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (payload.Length != 4)
         {
@@ -142,7 +142,7 @@ internal sealed partial class Http2Connection
         return Http2ErrorCode.NoError;
     }
 
-    private Http2ErrorCode OnPing(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnPing(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (header.Stream != 0)
         {
@@ -171,7 +171,7 @@ internal sealed partial class Http2Connection
         return Http2ErrorCode.NoError;
     }
 
-    private Http2ErrorCode OnGoAway(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnGoAway(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (header.Stream != 0)
         {

@@ -20,7 +20,7 @@ internal sealed partial class Http2Connection
     private const int MaxUnflushedReads = 64;
 
     // One largest frame and what comes behind it, so that one read brings many small ones.
-    private readonly byte[] _in = new byte[2 * (FrameHeader.DefaultMaxLength + FrameHeader.Size)];
+    private readonly byte[] _in = new byte[2 * (Http2FrameHeader.DefaultMaxLength + Http2FrameHeader.Size)];
     private readonly HpackDecoder _decoder;
     private readonly AnswerHead _head = new();
     private readonly FrameBuffer _block = new(1024);
@@ -88,28 +88,28 @@ internal sealed partial class Http2Connection
     private Http2ErrorCode ReadFrames(ReadOnlySpan<byte> bytes, ref int taken)
     {
         var error = Http2ErrorCode.NoError;
-        while (error == Http2ErrorCode.NoError && bytes.Length - taken >= FrameHeader.Size)
+        while (error == Http2ErrorCode.NoError && bytes.Length - taken >= Http2FrameHeader.Size)
         {
-            var header = FrameHeader.Read(bytes[taken..]);
-            if (header.Length > FrameHeader.DefaultMaxLength)
+            var header = Http2FrameHeader.Read(bytes[taken..]);
+            if (header.Length > Http2FrameHeader.DefaultMaxLength)
             {
                 return Http2ErrorCode.FrameSizeError;
             }
 
-            if (bytes.Length - taken - FrameHeader.Size < header.Length)
+            if (bytes.Length - taken - Http2FrameHeader.Size < header.Length)
             {
                 break;
             }
 
-            error = Read(header, bytes.Slice(taken + FrameHeader.Size, header.Length));
-            taken += FrameHeader.Size + header.Length;
+            error = Read(header, bytes.Slice(taken + Http2FrameHeader.Size, header.Length));
+            taken += Http2FrameHeader.Size + header.Length;
         }
 
         return error;
     }
 
     /// <summary>One frame. NoError = go on; else the connection ends with that code.</summary>
-    private Http2ErrorCode Read(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode Read(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         // The peer's preface is a SETTINGS frame (section 3.4); inside a header block nothing else may come (section 6.10).
         if ((!_settled && header.Type != FrameType.Settings) || (_blockStream != 0 && header.Type != FrameType.Continuation))
@@ -134,7 +134,7 @@ internal sealed partial class Http2Connection
         };
     }
 
-    private Http2ErrorCode OnHeaders(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnHeaders(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (!IsOurs(header.Stream) || !TryStrip(header, ref payload))
         {
@@ -155,7 +155,7 @@ internal sealed partial class Http2Connection
         return Http2ErrorCode.NoError;
     }
 
-    private Http2ErrorCode OnContinuation(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnContinuation(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (_blockStream == 0 || header.Stream != _blockStream)
         {
@@ -260,7 +260,7 @@ internal sealed partial class Http2Connection
     private static bool IsOurs(int stream) => (stream & 1) == 1;
 
     /// <summary>Takes away padding and priority; false when there is not as much as the flags say.</summary>
-    private static bool TryStrip(FrameHeader header, ref ReadOnlySpan<byte> payload)
+    private static bool TryStrip(Http2FrameHeader header, ref ReadOnlySpan<byte> payload)
     {
         var padding = 0;
         var before = 0;

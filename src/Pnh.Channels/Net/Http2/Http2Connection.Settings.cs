@@ -7,7 +7,7 @@ internal sealed partial class Http2Connection
 {
     private const int SettingBytes = 6;
 
-    private Http2ErrorCode OnSettings(FrameHeader header, ReadOnlySpan<byte> payload)
+    private Http2ErrorCode OnSettings(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         var isAck = header.Has(FrameFlags.EndStreamOrAck);
         if (header.Stream != 0 || (isAck && !_settled))
@@ -81,7 +81,7 @@ internal sealed partial class Http2Connection
             case SettingId.InitialWindowSize:
                 return value <= int.MaxValue && _streams.TryChangeInitialWindow((int)value)
                     ? Http2ErrorCode.NoError : Http2ErrorCode.FlowControlError;
-            case SettingId.MaxFrameSize when value is < FrameHeader.DefaultMaxLength or > FrameHeader.LargestMaxLength:
+            case SettingId.MaxFrameSize when value is < Http2FrameHeader.DefaultMaxLength or > Http2FrameHeader.LargestMaxLength:
                 return Http2ErrorCode.ProtocolError;
             case SettingId.MaxFrameSize:
                 _peerMaxFrame = (int)value;

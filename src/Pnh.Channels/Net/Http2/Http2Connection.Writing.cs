@@ -30,7 +30,7 @@ internal sealed partial class Http2Connection
     // What the peer's SETTINGS said last; the writer takes them over with its next batch, the one that carries our acknowledgement.
     private uint _peerTableBytes = HpackEncoder.TableBytes;
     private uint _peerTableLeast = HpackEncoder.TableBytes;
-    private int _peerMaxFrame = FrameHeader.DefaultMaxLength;
+    private int _peerMaxFrame = Http2FrameHeader.DefaultMaxLength;
     private uint _peerMaxHeaderList = uint.MaxValue;
 
     private async Task WriteAsync()

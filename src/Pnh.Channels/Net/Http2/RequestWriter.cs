@@ -19,7 +19,7 @@ internal sealed class RequestWriter
     }
 
     /// <summary>The peer's SETTINGS_MAX_FRAME_SIZE.</summary>
-    public int MaxFrame { get; set; } = FrameHeader.DefaultMaxLength;
+    public int MaxFrame { get; set; } = Http2FrameHeader.DefaultMaxLength;
 
     /// <summary>The peer's SETTINGS_HEADER_TABLE_SIZE.</summary>
     public uint TableLimit
@@ -31,19 +31,19 @@ internal sealed class RequestWriter
     public void WriteHeaders(in ProviderRequest request, int stream, int bodyLength)
     {
         var start = _target.Length;
-        _target.Free(FrameHeader.Size);
-        _target.Advance(FrameHeader.Size);
+        _target.Free(Http2FrameHeader.Size);
+        _target.Advance(Http2FrameHeader.Size);
         WriteBlock(request, bodyLength);
-        var length = _target.Length - start - FrameHeader.Size;
+        var length = _target.Length - start - Http2FrameHeader.Size;
         var flags = bodyLength == 0 ? FrameFlags.EndStreamOrAck : FrameFlags.None;
         if (length <= MaxFrame)
         {
-            new FrameHeader(length, FrameType.Headers, flags | FrameFlags.EndHeaders, stream).Write(_target.Written[start..]);
+            new Http2FrameHeader(length, FrameType.Headers, flags | FrameFlags.EndHeaders, stream).Write(_target.Written[start..]);
             return;
         }
 
         // Rare enough to pay with a copy: no provider's headers come near 16 kB.
-        var block = _target.Written[(start + FrameHeader.Size)..].ToArray().AsSpan();
+        var block = _target.Written[(start + Http2FrameHeader.Size)..].ToArray().AsSpan();
         _target.Truncate(start);
         _target.AppendFrame(FrameType.Headers, flags, stream, block[..MaxFrame]);
         for (block = block[MaxFrame..]; block.Length > MaxFrame; block = block[MaxFrame..])
@@ -115,8 +115,8 @@ internal sealed class RequestWriter
     private Span<byte> WriteDataHeader(int stream, int length, bool ends)
     {
         var flags = ends ? FrameFlags.EndStreamOrAck : FrameFlags.None;
-        new FrameHeader(length, FrameType.Data, flags, stream).Write(_target.Free(FrameHeader.Size + length));
-        _target.Advance(FrameHeader.Size);
+        new Http2FrameHeader(length, FrameType.Data, flags, stream).Write(_target.Free(Http2FrameHeader.Size + length));
+        _target.Advance(Http2FrameHeader.Size);
         return _target.Free(length);
     }
 }

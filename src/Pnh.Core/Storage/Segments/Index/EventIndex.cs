@@ -23,7 +23,7 @@ internal sealed class EventIndex
         }
     }
 
-    public KeyHash Hash { get; } = new();
+    public EventIdHash Hash { get; } = new();
 
     public long Count
     {

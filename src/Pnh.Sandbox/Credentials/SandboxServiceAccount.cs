@@ -7,7 +7,7 @@ using System.Text.Json;
 namespace Pnh.Sandbox.Credentials;
 
 /// <summary>What Google knows of a service account; its file has the shape of those that the Google Cloud console hands out.</summary>
-internal sealed record ServiceAccount(string ProjectId, string KeyId, string ClientEmail, RSA PublicKey, string Path, string Pem)
+internal sealed record SandboxServiceAccount(string ProjectId, string KeyId, string ClientEmail, RSA PublicKey, string Path, string Pem)
 {
     private const int KeyBits = 2048;
 
@@ -17,7 +17,7 @@ internal sealed record ServiceAccount(string ProjectId, string KeyId, string Cli
     // The PEM is a private key: a record's own ToString would print it.
     public override string ToString() => ClientEmail;
 
-    public static ServiceAccount LoadOrCreate(string folder)
+    public static SandboxServiceAccount LoadOrCreate(string folder)
     {
         string path = System.IO.Path.Combine(folder, SandboxCredentials.ServiceAccountFileName);
         string? text = PrivateFile.Read(path);
@@ -42,16 +42,16 @@ internal sealed record ServiceAccount(string ProjectId, string KeyId, string Cli
         }
     }
 
-    private static ServiceAccount Create(string path)
+    private static SandboxServiceAccount Create(string path)
     {
         using RSA key = RSA.Create(KeyBits);
         string project = "pnh-sandbox-" + RandomNumberGenerator.GetString("0123456789abcdef", 5);
         string keyId = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(20));
-        return new ServiceAccount(project, keyId, $"firebase-adminsdk@{project}.iam.gserviceaccount.com",
+        return new SandboxServiceAccount(project, keyId, $"firebase-adminsdk@{project}.iam.gserviceaccount.com",
             PublicHalf(key), path, key.ExportPkcs8PrivateKeyPem() + "\n");
     }
 
-    private static ServiceAccount Parse(string path, string text)
+    private static SandboxServiceAccount Parse(string path, string text)
     {
         try
         {
@@ -64,7 +64,7 @@ internal sealed record ServiceAccount(string ProjectId, string KeyId, string Cli
             string pem = Field("private_key");
             key.ImportFromPem(pem);
             return Field("type") == "service_account"
-                ? new ServiceAccount(Field("project_id"), Field("private_key_id"), Field("client_email"), PublicHalf(key), path, pem)
+                ? new SandboxServiceAccount(Field("project_id"), Field("private_key_id"), Field("client_email"), PublicHalf(key), path, pem)
                 {
                     TokenUri = Field("token_uri"),
                 }

@@ -8,12 +8,12 @@ namespace Pnh.Core.Storage.Segments.Index;
 /// <summary>
 /// SipHash-1-3 with a key drawn per process (Aumasson, Bernstein): publishers choose ids, and must not be able to choose collisions.
 /// </summary>
-internal sealed class KeyHash
+internal sealed class EventIdHash
 {
     private readonly ulong _key0;
     private readonly ulong _key1;
 
-    public KeyHash()
+    public EventIdHash()
     {
         Span<byte> key = stackalloc byte[16];
         RandomNumberGenerator.Fill(key);

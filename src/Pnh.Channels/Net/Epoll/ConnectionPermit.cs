@@ -4,13 +4,13 @@ namespace Pnh.Channels.Net.Epoll;
 /// One accepted connection among those that a <see cref="ConnectionBudget"/> allows. A base of what a connection is anyway, since an object more for each of
 /// them would cost 3 % of the memory of an idle one. Thread-safe.
 /// </summary>
-internal abstract class ConnectionPlace : IIdleConnection
+internal abstract class ConnectionPermit : IIdleConnection
 {
     private readonly ConnectionBudget? _budget;
 
     /// <param name="budget">That let it in; null = it is not counted.</param>
     /// <param name="address">Whom it counts for; 0 = nobody.</param>
-    protected ConnectionPlace(ConnectionBudget? budget, ulong address)
+    protected ConnectionPermit(ConnectionBudget? budget, ulong address)
     {
         _budget = budget;
         Address = address;
@@ -18,7 +18,7 @@ internal abstract class ConnectionPlace : IIdleConnection
     }
 
     /// <summary>Takes over the place of a connection that another one serves from now on.</summary>
-    protected ConnectionPlace(ConnectionPlace former)
+    protected ConnectionPermit(ConnectionPermit former)
     {
         _budget = former._budget;
         Address = former.Address;
@@ -29,10 +29,10 @@ internal abstract class ConnectionPlace : IIdleConnection
     internal ulong Address { get; }
 
     /// <summary>The budget's own: the one before in its list.</summary>
-    internal ConnectionPlace? Before { get; set; }
+    internal ConnectionPermit? Before { get; set; }
 
     /// <summary>The budget's own: the one behind in its list.</summary>
-    internal ConnectionPlace? Behind { get; set; }
+    internal ConnectionPermit? Behind { get; set; }
 
     /// <summary>The budget's own.</summary>
     internal PlaceState State { get; set; }

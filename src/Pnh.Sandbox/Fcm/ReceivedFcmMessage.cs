@@ -3,13 +3,13 @@ using System.Text.Json;
 namespace Pnh.Sandbox.Fcm;
 
 /// <summary>A message that fits the schema, read by field in either spelling.</summary>
-internal sealed class FcmMessage
+internal sealed class ReceivedFcmMessage
 {
     public static readonly string[] TargetFields = ["token", "fid", "topic", "condition"];
 
     private readonly JsonElement _message;
 
-    public FcmMessage(JsonElement request)
+    public ReceivedFcmMessage(JsonElement request)
     {
         _message = At(request, "message") is { ValueKind: JsonValueKind.Object } message ? message : default;
         ValidateOnly = At(request, "validate_only", "validateOnly") is { ValueKind: JsonValueKind.True };

@@ -11,14 +11,14 @@ internal sealed class FrameworkTransport(TimeProvider time) : IConnectionTranspo
     public string Name => "framework";
 
     public IProviderConnection Open(SslStream stream, ConnectionOptions options, IConnectionObserver observer) =>
-        new FrameworkConnection(stream, options, observer, time);
+        new HttpClientConnection(stream, options, observer, time);
 }
 
 /// <summary>
 /// A handler of its own around one dialled stream. The handler would dial again when the stream has ended; it is refused, so that one object stays one
 /// connection. The peer's frames are read along (<see cref="FrameWatch"/>), since the handler shows neither SETTINGS nor why a peer goes away.
 /// </summary>
-internal sealed class FrameworkConnection : IProviderConnection
+internal sealed class HttpClientConnection : IProviderConnection
 {
     /// <summary>Paths are printable ASCII and checked where they come from: to look for dots and escapes in each again takes a microsecond.</summary>
     private static readonly UriCreationOptions AsItIs = new() { DangerousDisablePathAndQueryCanonicalization = true };
@@ -29,7 +29,7 @@ internal sealed class FrameworkConnection : IProviderConnection
     private FrameWatch? _watch;
     private int _isTaken;
 
-    public FrameworkConnection(SslStream stream, ConnectionOptions options, IConnectionObserver observer, TimeProvider time)
+    public HttpClientConnection(SslStream stream, ConnectionOptions options, IConnectionObserver observer, TimeProvider time)
     {
         _root = options.Origin.GetLeftPart(UriPartial.Authority);
         _stream = stream;

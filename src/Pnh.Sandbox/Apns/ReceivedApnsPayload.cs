@@ -4,12 +4,12 @@ using Pnh.Sandbox.Contract;
 namespace Pnh.Sandbox.Apns;
 
 /// <summary>The rules for the body: size, a JSON object, and that it is what its push type says.</summary>
-internal static class ApnsPayload
+internal static class ReceivedApnsPayload
 {
     /// <summary>What APNs answers to an unusable body. Apple has no reason for malformed JSON; this is the nearest.</summary>
     private const string Unusable = ApnsReason.PayloadEmpty;
 
-    public static string? Check(ReadOnlyMemory<byte> body, ApnsPushType type, SandboxViolations violations, out JsonElement payload)
+    public static string? Check(ReadOnlyMemory<byte> body, PushTypeHeader type, SandboxViolations violations, out JsonElement payload)
     {
         payload = default;
         if (body.Length == 0)
@@ -32,7 +32,7 @@ internal static class ApnsPayload
         return reason;
     }
 
-    private static string? CheckAps(JsonElement payload, ApnsPushType type)
+    private static string? CheckAps(JsonElement payload, PushTypeHeader type)
     {
         if (!payload.TryGetProperty("aps", out JsonElement aps) || aps.ValueKind != JsonValueKind.Object)
         {

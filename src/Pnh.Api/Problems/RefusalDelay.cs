@@ -4,7 +4,7 @@ using Pnh.Core.Dispatch;
 namespace Pnh.Api.Problems;
 
 /// <summary>When a publisher whose event was refused shall come back.</summary>
-internal static class RetryAfter
+internal static class RefusalDelay
 {
     // One of them, by chance: publishers that were refused together do not come back together. With two the hub was idle and full in turn.
     private static readonly string[] OfOverload = ["1", "2", "3", "4"];

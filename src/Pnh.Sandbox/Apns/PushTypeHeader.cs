@@ -1,11 +1,11 @@
 namespace Pnh.Sandbox.Apns;
 
 /// <summary>A row of Apple's table of push types: what follows the bundle id in the topic, which priorities are allowed, how large a payload.</summary>
-internal sealed record ApnsPushType(string Name, string TopicSuffix, int[] Priorities, int MaxPayloadBytes = 4096, bool NeedsAps = false)
+internal sealed record PushTypeHeader(string Name, string TopicSuffix, int[] Priorities, int MaxPayloadBytes = 4096, bool NeedsAps = false)
 {
     private static readonly int[] Any = [10, 5, 1];
 
-    private static readonly ApnsPushType[] All =
+    private static readonly PushTypeHeader[] All =
     [
         new("alert", "", Any, NeedsAps: true),
         new("background", "", [5], NeedsAps: true),
@@ -20,7 +20,7 @@ internal sealed record ApnsPushType(string Name, string TopicSuffix, int[] Prior
     ];
 
     /// <summary>Null for an unknown type, and for <c>mdm</c>, which needs a certificate in place of a token.</summary>
-    public static ApnsPushType? Find(string name) => Array.Find(All, type => type.Name == name);
+    public static PushTypeHeader? Find(string name) => Array.Find(All, type => type.Name == name);
 
     /// <summary>The bundle id in a topic of this type; null when the topic belongs to another type.</summary>
     public string? BundleIdOf(string topic)

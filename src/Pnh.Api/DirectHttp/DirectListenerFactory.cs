@@ -11,7 +11,7 @@ namespace Pnh.Api.DirectHttp;
 /// Kestrel's transport for the public addresses without TLS: our loops listen, and only what <see cref="HttpFront"/> does not serve itself gets
 /// to Kestrel. Every other address is left to the framework's transport. Thread-safe.
 /// </summary>
-internal sealed class DirectTransport : IConnectionListenerFactory, IConnectionListenerFactorySelector
+internal sealed class DirectListenerFactory : IConnectionListenerFactory, IConnectionListenerFactorySelector
 {
     /// <summary>10 to 20 % of a core at some 15 µs an accept with what follows; 10,000 clients are back within a second.</summary>
     private const int AcceptsPerSecond = 10_000;
@@ -23,7 +23,7 @@ internal sealed class DirectTransport : IConnectionListenerFactory, IConnectionL
     private readonly ILoggerFactory _log;
     private long _connections = -1;
 
-    public DirectTransport(SocketLoops loops, FrontParts parts, PnhOptions options, ConnectionBudgets budgets, ILoggerFactory log)
+    public DirectListenerFactory(SocketLoops loops, FrontParts parts, PnhOptions options, ConnectionBudgets budgets, ILoggerFactory log)
     {
         _budgets = budgets;
         _loops = loops;
