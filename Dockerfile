@@ -17,12 +17,11 @@ COPY global.json Directory.Build.props Directory.Packages.props BannedSymbols.tx
 COPY src/Pnh.Api/Pnh.Api.csproj src/Pnh.Api/packages.lock.json src/Pnh.Api/
 COPY src/Pnh.Channels/Pnh.Channels.csproj src/Pnh.Channels/packages.lock.json src/Pnh.Channels/
 COPY src/Pnh.Core/Pnh.Core.csproj src/Pnh.Core/packages.lock.json src/Pnh.Core/
+COPY src/Pnh.LoadTest/Pnh.LoadTest.csproj src/Pnh.LoadTest/packages.lock.json src/Pnh.LoadTest/
 COPY src/Pnh.Sandbox/Pnh.Sandbox.csproj src/Pnh.Sandbox/packages.lock.json src/Pnh.Sandbox/
-COPY bench/Pnh.LoadTest/Pnh.LoadTest.csproj bench/Pnh.LoadTest/packages.lock.json bench/Pnh.LoadTest/
 RUN dotnet restore src/Pnh.Api -r linux-x64 -p:PublishReadyToRun=true --locked-mode
 COPY .editorconfig ./
 COPY src/ src/
-COPY bench/Pnh.LoadTest/ bench/Pnh.LoadTest/
 RUN dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false --no-restore -o /image/app
 
 # Chiseled: no shell, no package manager, user 1654. Same distribution as above, because of the library copied from it.

@@ -40,7 +40,7 @@ publish_hub() {
 
 # Sets generator, the load tester.
 build_generator() {
-  quietly dotnet build bench/Pnh.LoadTest -c Release
+  quietly dotnet build src/Pnh.LoadTest -c Release
   generator=$PWD/artifacts/bin/Pnh.LoadTest/release/Pnh.LoadTest
 }
 

@@ -1,7 +1,7 @@
 using System.Text;
-using Pnh.LoadTest;
+using Pnh.LoadTest.Clients;
 using Pnh.LoadTest.Integrity;
-using Pnh.LoadTest.Peers;
+using Pnh.LoadTest.Options;
 using Pnh.LoadTest.Wire;
 
 namespace Pnh.Api.Tests.Bench;
@@ -13,12 +13,12 @@ public sealed class BenchContentsTests : IDisposable
     private readonly Loop _loop = new();
     private readonly Arrivals _arrivals = new(Fault.None, lateAfter: 1e9);
     private readonly PnhPeer _peer;
-    private readonly Session _session;
+    private readonly ClientSession _session;
 
     public BenchContentsTests()
     {
         _peer = new PnhPeer(_options);
-        _session = new Session(new Fleet(_options, _loop, _arrivals), _peer, User, [new StreamCheck(User, 0)]);
+        _session = new ClientSession(new Fleet(_options, _loop, _arrivals), _peer, User, [new StreamCheck(User, 0)]);
     }
 
     public void Dispose() => _loop.Dispose();
@@ -103,7 +103,7 @@ public sealed class BenchContentsTests : IDisposable
 
     private static string Frame(int sequence)
     {
-        var template = new Template("\"id\":\"r-{stream}-{seq}\",\"class\":\"message\",\"data\":" + Payload.Text(80) + "}");
+        var template = new Template("\"id\":\"r-{stream}-{seq}\",\"class\":\"message\",\"data\":" + MessagePayload.Text(80) + "}");
         var bytes = new byte[template.Length];
         template.Write(bytes, User, sequence, 0);
         return $$"""{"type":"event","seq":{{sequence}},""" + Encoding.ASCII.GetString(bytes);

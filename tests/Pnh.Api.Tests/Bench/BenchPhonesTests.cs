@@ -7,19 +7,19 @@ public sealed class BenchPhonesTests
 {
     [Fact]
     public void Compare_EachAsExpected_FindsNothing() =>
-        Assert.Equal((0, 0), SandboxPhones.Compare(Counts(("a", 2), ("quiet", 0)), Counts(("a", 2), ("of another run", 5))));
+        Assert.Equal((0, 0), PhoneClient.Compare(Counts(("a", 2), ("quiet", 0)), Counts(("a", 2), ("of another run", 5))));
 
     [Fact]
     public void Compare_OneLostAndOneSpurious_DoNotMakeUpForEachOther() =>
-        Assert.Equal((1, 1), SandboxPhones.Compare(Counts(("a", 2), ("quiet", 0)), Counts(("a", 1), ("quiet", 1))));
+        Assert.Equal((1, 1), PhoneClient.Compare(Counts(("a", 2), ("quiet", 0)), Counts(("a", 1), ("quiet", 1))));
 
     [Fact]
-    public void Compare_PhoneNobodyHeardOf_LostAll() => Assert.Equal((2, 0), SandboxPhones.Compare(Counts(("a", 2)), Counts()));
+    public void Compare_PhoneNobodyHeardOf_LostAll() => Assert.Equal((2, 0), PhoneClient.Compare(Counts(("a", 2)), Counts()));
 
     [Fact]
     public void Taken_SomeRefusedAndSomeBroken_LeavesThemOut()
     {
-        var ledger = new Ledger();
+        var ledger = new MessageLedger();
         for (var i = 0; i < 5; i++)
         {
             ledger.Next(1);

@@ -1,4 +1,5 @@
 using Pnh.LoadTest.Integrity;
+using Pnh.LoadTest.Profiles;
 
 namespace Pnh.Api.Tests.Bench;
 

@@ -1,0 +1,122 @@
+using System.Diagnostics;
+using Pnh.LoadTest.Clients;
+using Pnh.LoadTest.Measure;
+
+namespace Pnh.LoadTest.Profiles;
+
+/// <summary>
+/// What sessions cost that do nothing: memory of each, CPU to accept them, CPU from resetting all of them at once until the server is as quiet as before.
+/// </summary>
+internal static class IdleProfile
+{
+    private const int WarmSessions = 1500;
+    private const double IdleSeconds = 3;
+
+    public static BenchResult Run(BenchRun run)
+    {
+        var count = run.Options.SessionsOr(15_000);
+        run.RequireOneProcess(count + WarmSessions);
+        run.Add(count + WarmSessions, static user => [user / 3]);
+        var sessions = run.Fleet.Sessions;
+        Warm(run, sessions[count..]);
+        sessions.RemoveRange(count, WarmSessions);
+
+        var idle = Idle(run);
+        var memory = Memory(run);
+        var from = Stopwatch.GetTimestamp();
+        var cpu = run.Server.CpuSeconds;
+        run.Fleet.Open(sessions);
+        Settle(run, idle);
+        var (accept, took) = (run.Server.CpuSeconds - cpu, Stopwatch.GetElapsedTime(from).TotalSeconds);
+        var extra = new Dictionary<string, double>(StringComparer.Ordinal)
+        {
+            ["acceptCpuPer10000"] = (accept - (idle * took)) * 10_000 / count,
+            ["acceptSeconds"] = took,
+            ["kilobytesPerSession"] = (Memory(run) - memory) / count / 1024,
+            ["idleCpuPercent"] = 100 * Idle(run),
+        };
+        Reset(run, idle, extra);
+        return Result(run, extra);
+    }
+
+    // Compiled and allocated once is not per session.
+    private static void Warm(BenchRun run, List<ClientSession> sessions)
+    {
+        run.Fleet.Open(sessions);
+        sessions.ForEach(static session => session.Close(reset: true));
+        run.Loop.Run(run.Options.Linger + 1);
+        Settle(run);
+    }
+
+    private static void Reset(BenchRun run, double idle, Dictionary<string, double> extra)
+    {
+        var from = Stopwatch.GetTimestamp();
+        var cpu = run.Server.CpuSeconds;
+        run.Fleet.Sessions.ForEach(static session => session.Close(reset: true));
+        Settle(run, idle);
+        extra["resetCpuUntilDetached"] = run.Server.CpuSeconds - cpu; // nothing subtracted: it is short
+        run.Loop.Run(Math.Max(0, run.Options.Linger + 1 - Stopwatch.GetElapsedTime(from).TotalSeconds));
+        Settle(run, idle);
+        var took = Stopwatch.GetElapsedTime(from).TotalSeconds;
+        var whole = run.Server.CpuSeconds - cpu;
+        extra["resetSeconds"] = took;
+
+        // The idle server's share of a minute is as large as the work: taken right after it, and as long. Less than nothing is no figure.
+        var rest = Idle(run, Math.Max(IdleSeconds, took));
+        if (whole - (rest * took) is > 0 and var work)
+        {
+            extra["resetCpu"] = work;
+        }
+
+        extra["sessionsLeft"] = ScrapedMetrics.Read(run.Options.Host, run.Options.OperationsPort)?.Sum("pnh_sessions") ?? 0;
+    }
+
+    // Until the server takes no more than 5 % of a core above what it takes idle, for half a second; a minute at most.
+    private static void Settle(BenchRun run, double idle = 0.05)
+    {
+        for (var i = 0; i < 120; i++)
+        {
+            var cpu = run.Server.CpuSeconds;
+            run.Loop.Run(0.5);
+            if (run.Server.CpuSeconds - cpu <= 0.5 * (idle + 0.05))
+            {
+                return;
+            }
+        }
+    }
+
+    // CPU seconds per second.
+    private static double Idle(BenchRun run, double seconds = IdleSeconds)
+    {
+        var cpu = run.Server.CpuSeconds;
+        run.Loop.Run(seconds);
+        return (run.Server.CpuSeconds - cpu) / seconds;
+    }
+
+    // Twice, with time in between: what the first collection finds free, a later step gives back.
+    private static double Memory(BenchRun run)
+    {
+        for (var i = 0; i < 2; i++)
+        {
+            foreach (var process in run.Server.Processes)
+            {
+                _ = CollectionRequest.Send(process);
+            }
+
+            run.Loop.Run(1);
+        }
+
+        return run.Server.ResidentBytes;
+    }
+
+    private static BenchResult Result(BenchRun run, Dictionary<string, double> extra) => new()
+    {
+        Profile = run.Options.Profile,
+        Peer = run.Options.Peer,
+        Label = run.Options.Label,
+        Class = "none",
+        Sessions = run.Fleet.Sessions.Count,
+        Dropped = run.Fleet.Dropped,
+        Extra = extra,
+    };
+}
