@@ -19,6 +19,7 @@ COPY src/Pnh.Channels/Pnh.Channels.csproj src/Pnh.Channels/packages.lock.json sr
 COPY src/Pnh.Core/Pnh.Core.csproj src/Pnh.Core/packages.lock.json src/Pnh.Core/
 COPY src/Pnh.LoadTest/Pnh.LoadTest.csproj src/Pnh.LoadTest/packages.lock.json src/Pnh.LoadTest/
 COPY src/Pnh.Sandbox/Pnh.Sandbox.csproj src/Pnh.Sandbox/packages.lock.json src/Pnh.Sandbox/
+COPY src/Pnh.Storage/Pnh.Storage.csproj src/Pnh.Storage/packages.lock.json src/Pnh.Storage/
 RUN dotnet restore src/Pnh.Api -r linux-x64 -p:PublishReadyToRun=true --locked-mode
 COPY .editorconfig ./
 COPY src/ src/

@@ -8,7 +8,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Storage.Registry;
+using Pnh.Storage.Registry;
 
 namespace Pnh.Benchmarks;
 

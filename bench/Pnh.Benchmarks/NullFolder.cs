@@ -1,4 +1,4 @@
-using Pnh.Core.Storage.Segments.Format;
+using Pnh.Storage.Segments.Format;
 
 namespace Pnh.Benchmarks;
 

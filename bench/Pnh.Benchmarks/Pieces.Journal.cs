@@ -1,6 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Benchmarks;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Pnh.Core.Storage.Segments.Format;
+using Pnh.Storage.Segments.Format;
 
 namespace Pnh.JournalBench;
 

@@ -1,5 +1,5 @@
 using Pnh.Core.Events;
-using Pnh.Core.Storage.Sqlite;
+using Pnh.Storage.Sqlite;
 
 namespace Pnh.JournalBench;
 

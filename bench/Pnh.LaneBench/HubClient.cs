@@ -10,10 +10,10 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Lanes;
 using Pnh.Core.Plans;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 
 namespace Pnh.LaneBench;
 

@@ -14,7 +14,8 @@ public sealed partial class LayeringTests
     [InlineData("Pnh.Channels", "Pnh.Core")]
     [InlineData("Pnh.LoadTest", "")]
     [InlineData("Pnh.Sandbox", "")]
-    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Core,Pnh.LoadTest,Pnh.Sandbox")]
+    [InlineData("Pnh.Storage", "Pnh.Core")]
+    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Core,Pnh.LoadTest,Pnh.Sandbox,Pnh.Storage")]
     public void Project_ReferencesOnlyWhatItMay(string project, string allowed)
     {
         var references = XDocument.Load(Path.Combine(Root, "src", project, project + ".csproj"))
@@ -23,7 +24,7 @@ public sealed partial class LayeringTests
     }
 
     [Fact]
-    public void CoreAssembly_KnowsNoHttpSocketOrProvider()
+    public void CoreAssembly_KnowsNoHttpSocketProviderOrDatabase()
     {
         var references = typeof(Hub).Assembly.GetReferencedAssemblies().Select(a => a.Name!).ToList();
         Assert.Contains("System.Runtime", references);
@@ -31,7 +32,7 @@ public sealed partial class LayeringTests
     }
 
     [Fact]
-    public void CoreSources_KnowNoHttpSocketOrProvider()
+    public void CoreSources_KnowNoHttpSocketProviderOrDatabase()
     {
         var files = Sources("src/Pnh.Core").ToList();
         Assert.NotEmpty(files);
@@ -41,9 +42,10 @@ public sealed partial class LayeringTests
     [Fact]
     public void Sources_UseOnlyTheProjectsBelow()
     {
-        Assert.DoesNotContain(Sources("src/Pnh.Channels").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Sandbox", "Pnh.Api"));
+        Assert.DoesNotContain(Sources("src/Pnh.Channels").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Sandbox", "Pnh.Storage", "Pnh.Api"));
+        Assert.DoesNotContain(Sources("src/Pnh.Storage").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Channels", "Pnh.Sandbox", "Pnh.Api"));
         Assert.DoesNotContain(
-            Sources("src/Pnh.Sandbox").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Core", "Pnh.Channels", "Pnh.Api"));
+            Sources("src/Pnh.Sandbox").SelectMany(Namespaces), use => Starts(use.Name, "Pnh.Core", "Pnh.Channels", "Pnh.Storage", "Pnh.Api"));
     }
 
     [Fact]
@@ -84,8 +86,8 @@ public sealed partial class LayeringTests
     [Fact]
     public void SourceNamespaces_FollowTheFolders()
     {
-        // The walls above are read from namespaces, so in these two a namespace must say the folder.
-        var strays = from file in Sources("src/Pnh.Core").Concat(Sources("src/Pnh.Channels"))
+        // The walls above are read from namespaces, so a namespace must say the folder.
+        var strays = from file in new[] { "Pnh.Core", "Pnh.Storage", "Pnh.Channels" }.SelectMany(static project => Sources($"src/{project}"))
                      let folder = Path.GetRelativePath(Path.Combine(Root, "src"), Path.GetDirectoryName(file)!).Replace(Path.DirectorySeparatorChar, '.')
                      let declared = NamespaceLine().Match(File.ReadAllText(file))
                      where declared.Success && declared.Groups[1].Value != folder
@@ -121,7 +123,7 @@ public sealed partial class LayeringTests
         throw new InvalidOperationException("Pnh.slnx is in no folder above the tests.");
     }
 
-    [GeneratedRegex(@"^(Pnh\.(Channels|Sandbox|Api)|pnh|Microsoft\.AspNetCore|System\.Net\.(Http|WebSockets|Sockets|Security|Quic))(\.|$)")]
+    [GeneratedRegex(@"^(Pnh\.(Channels|Sandbox|Storage|Api)|pnh|SQLite|SQLitePCLRaw|Microsoft\.(AspNetCore|Data)|System\.Data|System\.Net\.(Http|WebSockets|Sockets|Security|Quic))(\.|$)")]
     private static partial Regex ForbiddenInCore();
 
     [GeneratedRegex(@"\b(Pnh|Microsoft|System)(\.\w+)+")]

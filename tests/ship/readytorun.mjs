@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, finish } from "./report.mjs";
 
-for (const name of ["pnh", "Pnh.Core", "Pnh.Channels", "Pnh.Sandbox", "Pnh.LoadTest"]) {
+for (const name of ["pnh", "Pnh.Core", "Pnh.Channels", "Pnh.Sandbox", "Pnh.Storage", "Pnh.LoadTest"]) {
   check(`${name}.dll is ReadyToRun`, problemOf(join(process.argv[2], `${name}.dll`)));
 }
 

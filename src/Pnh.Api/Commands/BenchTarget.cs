@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
-using Pnh.Core.Storage.Files;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Commands;
 

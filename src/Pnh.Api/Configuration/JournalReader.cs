@@ -1,4 +1,4 @@
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Configuration;
 

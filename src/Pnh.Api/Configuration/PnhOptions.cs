@@ -4,7 +4,7 @@ using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Configuration;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Text;
-using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.FirstStart;
 

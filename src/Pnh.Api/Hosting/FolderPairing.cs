@@ -1,7 +1,7 @@
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
+using Pnh.Storage.Files;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Hosting;
 

@@ -6,11 +6,11 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Listeners;
 using Pnh.Channels;
-using Pnh.Core.Storage.Files;
 using Pnh.Core.Stores;
 using Pnh.LoadTest;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Hosting;
 

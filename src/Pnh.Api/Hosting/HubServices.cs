@@ -22,10 +22,10 @@ using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Hosting;
 

@@ -1,9 +1,9 @@
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Channels.Net.Http2;
-using Pnh.Core.Storage.Files;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Hosting;
 

@@ -3,7 +3,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Tests.Configuration;
 

@@ -1,9 +1,9 @@
 using Pnh.Core.Events;
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Files;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 using SQLitePCL;
 
 namespace Pnh.Api.Tests.EndToEnd;

@@ -6,7 +6,7 @@ using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;

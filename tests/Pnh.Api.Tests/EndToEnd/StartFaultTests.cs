@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
-using Pnh.Core.Storage.Files;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -7,8 +7,8 @@ using Pnh.Api.Ingest;
 using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
 using Pnh.Sandbox;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

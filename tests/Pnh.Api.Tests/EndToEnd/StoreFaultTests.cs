@@ -1,9 +1,9 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Configuration;
-using Pnh.Core.Storage.Segments;
-using Pnh.Core.Storage.Segments.Format;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Segments;
+using Pnh.Storage.Segments.Format;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -8,10 +8,10 @@ using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebSockets;

@@ -1,6 +1,6 @@
-using Pnh.Core.Storage.Registry;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Devices;

@@ -2,10 +2,10 @@ using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Registry;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Devices;

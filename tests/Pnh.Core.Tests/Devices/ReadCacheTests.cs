@@ -1,6 +1,6 @@
 using System.Globalization;
-using Pnh.Core.Storage.Registry;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
 
 namespace Pnh.Core.Tests.Devices;
 

@@ -1,8 +1,8 @@
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Core.Storage.Registry;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Registry;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Devices;

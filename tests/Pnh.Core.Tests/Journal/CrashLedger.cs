@@ -1,8 +1,8 @@
 using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
 using Pnh.Core.Stores;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Core.Tests.Journal;
 

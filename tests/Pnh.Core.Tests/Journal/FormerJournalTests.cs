@@ -1,5 +1,5 @@
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Sqlite;
+using Pnh.Storage.Files;
+using Pnh.Storage.Sqlite;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Journal;

@@ -1,9 +1,9 @@
 using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
-using Pnh.Core.Storage.Segments.Format;
-using Record = Pnh.Core.Storage.Segments.Format.Record;
+using Pnh.Storage.Segments;
+using Pnh.Storage.Segments.Format;
+using Record = Pnh.Storage.Segments.Format.Record;
 
 namespace Pnh.Core.Tests.Journal;
 

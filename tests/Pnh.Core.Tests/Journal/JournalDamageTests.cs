@@ -1,11 +1,11 @@
 using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Segments;
-using Pnh.Core.Storage.Segments.Format;
 using Pnh.Core.Stores;
-using Record = Pnh.Core.Storage.Segments.Format.Record;
+using Pnh.Storage.Files;
+using Pnh.Storage.Segments;
+using Pnh.Storage.Segments.Format;
+using Record = Pnh.Storage.Segments.Format.Record;
 
 namespace Pnh.Core.Tests.Journal;
 

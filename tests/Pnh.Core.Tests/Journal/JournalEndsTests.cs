@@ -1,8 +1,8 @@
 using System.Globalization;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Segments;
-using Pnh.Core.Storage.Segments.Format;
+using Pnh.Storage.Files;
+using Pnh.Storage.Segments;
+using Pnh.Storage.Segments.Format;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Files;
+using Pnh.Storage.Segments;
 using Xunit.Abstractions;
 
 namespace Pnh.Core.Tests.Journal;

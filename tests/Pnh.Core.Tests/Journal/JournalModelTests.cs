@@ -3,7 +3,7 @@ using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using Pnh.Core.Journal;
-using Pnh.Core.Storage.Segments;
+using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Journal;

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.Versioning;
-using Pnh.Core.Storage.Files;
+using Pnh.Storage.Files;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Storage;

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using System.Runtime.Versioning;
-using Pnh.Core.Storage.Files;
-using Pnh.Core.Storage.Sqlite;
 using Pnh.Core.Stores;
+using Pnh.Storage.Files;
+using Pnh.Storage.Sqlite;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Storage;

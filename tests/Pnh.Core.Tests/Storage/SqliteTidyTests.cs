@@ -1,4 +1,4 @@
-using Pnh.Core.Storage.Sqlite;
+using Pnh.Storage.Sqlite;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Storage;

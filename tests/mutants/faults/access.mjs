@@ -48,7 +48,7 @@ export const access = [
   },
   {
     name: "moves-not-bounded", hurts: "one user takes the push addresses of all others", tests: "Pnh.Core.Tests:AddressMovesTests",
-    file: "src/Pnh.Core/Storage/Registry/SqliteDeviceWrites.cs", at: "if (⟦!claim.TryTake(moved)⟧)", fault: "!claim.TryTake(moved) && moved.Count > 1000",
+    file: "src/Pnh.Storage/Registry/SqliteDeviceWrites.cs", at: "if (⟦!claim.TryTake(moved)⟧)", fault: "!claim.TryTake(moved) && moved.Count > 1000",
   },
   {
     name: "loss-not-counted", hurts: "several users take one's address in turn until this one may not take it back", tests: "Pnh.Core.Tests:AddressMovesTests",
@@ -60,7 +60,7 @@ export const access = [
   },
   {
     name: "move-without-taker", hurts: "the feed does not say who took an address", tests: "Pnh.Api.Tests:AddressMoveTests",
-    file: "src/Pnh.Core/Storage/Segments/Format/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
+    file: "src/Pnh.Storage/Segments/Format/Payload.cs", at: "ProviderId = ⟦note.MovedTo⟧", fault: "null",
   },
   {
     name: "line-feed-ends-a-line", hurts: "a proxy and the hub make two different requests of one", tests: "Pnh.Api.Tests:StrangerTests",

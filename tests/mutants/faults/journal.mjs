@@ -1,5 +1,5 @@
 // The journal and the registry: what a 202 promised and a crash or a damaged disk would take.
-const segments = "src/Pnh.Core/Storage/Segments";
+const segments = "src/Pnh.Storage/Segments";
 
 export const journal = [
   {
@@ -56,14 +56,14 @@ export const journal = [
   },
   {
     name: "address-confirmed-later-removed", hurts: "a provider's old 410 removes an address that the app has confirmed since", tests: "Pnh.Core.Tests:SqliteDeviceStoreTests",
-    file: "src/Pnh.Core/Storage/Registry/SqliteDeviceWrites.cs", at: ".Bind(4, address.Value).Bind(5, ⟦deadSince⟧)", fault: "DateTimeOffset.MaxValue",
+    file: "src/Pnh.Storage/Registry/SqliteDeviceWrites.cs", at: ".Bind(4, address.Value).Bind(5, ⟦deadSince⟧)", fault: "DateTimeOffset.MaxValue",
   },
   {
     name: "cache-keeps-what-was-written-over", hurts: "a deleted device still gets pushes", tests: "Pnh.Core.Tests:ReadCacheTests|SqliteDeviceStoreTests",
-    file: "src/Pnh.Core/Storage/Registry/ReadCache.cs", at: "⟦now.Young.Remove(key);⟧\n", fault: "_ = now;",
+    file: "src/Pnh.Storage/Registry/ReadCache.cs", at: "⟦now.Young.Remove(key);⟧\n", fault: "_ = now;",
   },
   {
     name: "read-fills-in-after-a-write", hurts: "a slow read puts an old registration back", tests: "Pnh.Core.Tests:ReadCacheTests",
-    file: "src/Pnh.Core/Storage/Registry/ReadCache.cs", at: "if (⟦stripe.Version == ticket⟧)", fault: "stripe.Version >= ticket",
+    file: "src/Pnh.Storage/Registry/ReadCache.cs", at: "if (⟦stripe.Version == ticket⟧)", fault: "stripe.Version >= ticket",
   },
 ];

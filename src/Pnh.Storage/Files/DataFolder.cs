@@ -1,0 +1,226 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Pnh.Storage.Files;
+
+/// <summary>
+/// The folder <c>Pnh:Data</c>, held by this process alone from <see cref="Open"/> to <see cref="Dispose"/>: two hubs writing the same
+/// files would lose events. The lock is the kernel's (flock), so it ends with the process, however that ends.
+/// </summary>
+public sealed class DataFolder : IDisposable
+{
+    private const string LockName = "hub.lock";
+    private const string PidName = "hub.pid";
+    private const int WouldBlock = 11;
+    private const int MacWouldBlock = 35;
+
+    // ERROR_SHARING_VIOLATION as an HRESULT.
+    private const int WindowsShared = unchecked((int)0x80070020);
+    private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+    private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
+
+    private readonly FileStream _lock;
+
+    private DataFolder(string path, FileStream @lock)
+    {
+        FolderPath = path;
+        _lock = @lock;
+    }
+
+    /// <summary>Absolute path.</summary>
+    public string FolderPath { get; }
+
+    /// <summary>
+    /// Creates the folder when missing (mode 0700), proves that it can be written and takes it. Throws <see cref="DataFolderException"/> when it
+    /// cannot be created or written, belongs to another user, others may write to it, or another hub holds it.
+    /// </summary>
+    public static DataFolder Open(string path)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        var full = Path.GetFullPath(path);
+        try
+        {
+            CreateFolder(full);
+            RefuseStrangers(full);
+            var held = Take(full);
+            try
+            {
+                WriteHolder(full);
+                return new DataFolder(full, held);
+            }
+            catch
+            {
+                held.Dispose();
+                throw;
+            }
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException(
+                FileFault.Advice(exception, full) is { } advice
+                    ? advice + "."
+                    : $"The data folder {full} cannot be written: {exception.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.",
+                exception);
+        }
+    }
+
+    /// <summary>
+    /// The secret kept in file <paramref name="name"/>: read, or made at random on the first call (mode 0600, on stable storage before it
+    /// is returned). Throws <see cref="DataFolderException"/> when the file cannot be read or has another length.
+    /// </summary>
+    /// <param name="name">A plain file name.</param>
+    /// <param name="bytes">Length of the secret.</param>
+    public byte[] ReadOrCreateSecret(string name, int bytes)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
+        ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 16);
+        if (Path.GetFileName(name) != name)
+        {
+            throw new ArgumentException("A plain file name is needed.", nameof(name));
+        }
+
+        var file = Path.Combine(FolderPath, name);
+        try
+        {
+            var secret = File.Exists(file) ? File.ReadAllBytes(file) : CreateSecret(file, bytes);
+            return secret.Length == bytes
+                ? secret
+                : throw new DataFolderException($"{file} holds {secret.Length} bytes instead of {bytes}: restore it from a backup, or delete it to get a new secret.");
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw Unusable(file, exception);
+        }
+    }
+
+    /// <summary>The id of the process that took the folder last, if it still runs; null = nobody does, or the folder cannot be read. Takes no lock.</summary>
+    public static int? FindHolder(string path)
+    {
+        try
+        {
+            using var process = ReadHolder(path) is { } id ? Process.GetProcessById(id) : null;
+            return process?.Id;
+        }
+        catch (ArgumentException)
+        {
+            return null; // it has ended
+        }
+    }
+
+    /// <summary>What is said of a file of the folder that cannot be read or written.</summary>
+    public static DataFolderException Unusable(string file, Exception fault)
+    {
+        ArgumentNullException.ThrowIfNull(fault);
+        return new(
+            FileFault.Advice(fault, file) is { } advice
+                ? advice + "."
+                : $"{file} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it.",
+            fault);
+    }
+
+    /// <summary>Lets go of the folder.</summary>
+    public void Dispose() => _lock.Dispose();
+
+    /// <summary>Options of a file that only its owner may read.</summary>
+    internal static FileStreamOptions PrivateFile(FileMode mode)
+    {
+        var options = new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite, Share = FileShare.None };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = OwnerFile;
+        }
+
+        return options;
+    }
+
+    private static void CreateFolder(string path)
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            Directory.CreateDirectory(path);
+        }
+        else
+        {
+            Directory.CreateDirectory(path, OwnerFolder);
+        }
+    }
+
+    private static void RefuseStrangers(string folder)
+    {
+        if (FolderOwner.FindStranger(folder) is { } stranger)
+        {
+            throw new DataFolderException(
+                $"The data folder {folder} {stranger}, who could read or replace what the hub keeps: give it to the hub's user alone (chown, chmod 700), "
+                + "or set Pnh:Data to a new folder in it, which the hub makes.");
+        }
+    }
+
+    /// <summary>Who holds it, for people and for messages: a hub on a full disk starts without.</summary>
+    private static void WriteHolder(string folder)
+    {
+        var options = PrivateFile(FileMode.OpenOrCreate);
+        options.Share = FileShare.ReadWrite;
+        options.BufferSize = 0;
+        using var file = new FileStream(Path.Combine(folder, PidName), options);
+        if (!OperatingSystem.IsWindows())
+        {
+            File.SetUnixFileMode(file.SafeFileHandle, OwnerFile);
+        }
+
+        file.SetLength(0);
+        try
+        {
+            file.Write(Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture)));
+        }
+        catch (IOException fault) when (fault.HResult == FileFault.NoSpace)
+        {
+            file.SetLength(0);
+        }
+    }
+
+    private static FileStream Take(string folder)
+    {
+        var file = Path.Combine(folder, LockName);
+        try
+        {
+            return new FileStream(file, PrivateFile(FileMode.OpenOrCreate));
+        }
+        catch (IOException exception) when (exception.HResult is WouldBlock or MacWouldBlock or WindowsShared)
+        {
+            throw new DataFolderException(
+                $"The data folder {folder} is in use by another hub{Holder(folder)}: stop that one, or set Pnh:Data to another folder.", exception);
+        }
+    }
+
+    private static string Holder(string folder) => ReadHolder(folder) is { } process ? string.Create(CultureInfo.InvariantCulture, $" (pid {process})") : string.Empty;
+
+    // From the file beside the lock: the lock file itself cannot be read while it is held.
+    private static int? ReadHolder(string folder)
+    {
+        try
+        {
+            return int.TryParse(File.ReadAllText(Path.Combine(folder, PidName)), CultureInfo.InvariantCulture, out var process) ? process : null;
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return null;
+        }
+    }
+
+    private static byte[] CreateSecret(string file, int bytes)
+    {
+        var secret = RandomNumberGenerator.GetBytes(bytes);
+        var half = file + ".new";
+        using (var stream = new FileStream(half, PrivateFile(FileMode.Create)))
+        {
+            stream.Write(secret);
+            stream.Flush(flushToDisk: true);
+        }
+
+        File.Move(half, file, overwrite: true);
+        FolderSync.Flush(Path.GetDirectoryName(file)!);
+        return secret;
+    }
+}

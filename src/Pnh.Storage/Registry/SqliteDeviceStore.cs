@@ -1,0 +1,278 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+using Pnh.Storage.Files;
+using Pnh.Storage.Sqlite;
+
+namespace Pnh.Storage.Registry;
+
+/// <summary>
+/// The registry of one node: <c>registry.db</c> in the data folder, with an in-memory cache of users. Publisher keys live in the same file
+/// (<see cref="Keys"/>). Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from then on it is written.
+/// </summary>
+public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
+{
+    private const int PageRows = 256;
+
+    private readonly TextPool _texts = new();
+    private readonly TimeProvider _time;
+    private readonly ReadCache<UserKey, UserSnapshot> _users;
+    private readonly ReadCache<TopicKey, TopicMembers> _topics;
+
+    private SqliteDeviceStore(SqliteEngine engine, TimeProvider time, int cachedUsers)
+    {
+        (Engine, _time) = (engine, time);
+        _users = new(cachedUsers, UserWeight.Of);
+
+        // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
+        _topics = new(cachedUsers, static topic => 1 + topic.Users.Count);
+        Keys = new SqlitePublisherKeys(engine);
+    }
+
+    /// <summary>Publisher keys made at run time.</summary>
+    public IPublisherKeyStore Keys { get; }
+
+    /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
+    public bool IsDamaged => Engine.IsDamaged;
+
+    internal SqliteEngine Engine { get; }
+
+    /// <summary>What the users in memory weigh (<see cref="UserWeight"/>), for tests.</summary>
+    internal int CachedWeight => _users.Weight;
+
+    /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
+    /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
+    /// <param name="time">Measures commits; says when a user's last device was deleted.</param>
+    /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices and long texts count more.</param>
+    /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
+    public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
+        var engine = SqliteEngine.Open(Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync);
+        return new SqliteDeviceStore(engine, time, cachedUsers);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) =>
+        _users.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
+
+    /// <inheritdoc/>
+    public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot) => _users.TryGet(user, out snapshot);
+
+    /// <summary>Topics of fewer than 256 members.</summary>
+    /// <inheritdoc/>
+    public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members) => _topics.TryGet(topic, out members);
+
+    /// <inheritdoc/>
+    public long MembersVersion => _topics.Writes;
+
+    /// <inheritdoc/>
+    public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken)
+    {
+        var touched = new HashSet<UserKey>();
+        var moved = new HashSet<MovedAddress>();
+        var claim = new MoveClaim(moves, user);
+        try
+        {
+            var result = await WriteAsync(
+                touched, database => SqliteDeviceWrites.Put(database, user, device, mostDevices, claim, touched, moved), cancellationToken).ConfigureAwait(false);
+            var isWritten = result is PutDeviceResult.Created or PutDeviceResult.Updated;
+            return new Registration(result, isWritten ? [.. moved] : [], claim.RetryAfter);
+        }
+        catch
+        {
+            claim.GiveBack();
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device, _time.GetUtcNow()), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> RemoveAddressAsync(
+        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteDeviceWrites.RemoveAddress(database, user, device, address, deadSince), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) =>
+        WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
+        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
+        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
+
+    /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var after = string.Empty;
+        MemberPage page;
+        do
+        {
+            page = await GetMemberPageAsync(new TopicKey(app, topic), after, PageRows, cancellationToken).ConfigureAwait(false);
+            foreach (var member in page.Users)
+            {
+                yield return after = member;
+            }
+        }
+        while (!page.IsLast);
+    }
+
+    /// <summary>The first page is kept in memory when it is all.</summary>
+    /// <inheritdoc/>
+    public async ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken)
+    {
+        var ticket = _topics.StartRead(topic);
+        var users = await Engine.Readers.ReadAsync(
+            (topic, after, most), static (database, at) => SqliteMembers.Page(database, at.topic.App, at.topic.Topic, at.after, at.most), cancellationToken);
+        var page = new MemberPage(users, users.Count < most);
+        if (page.IsLast && after.Length == 0)
+        {
+            _topics.Fill(topic, new TopicMembers(users), ticket);
+        }
+
+        return page;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    {
+        var found = new List<string>();
+        for (var from = 0; from < users.Count; from += PageRows)
+        {
+            found.AddRange(await Engine.Readers.ReadAsync(
+                (topic, users, from, to: Math.Min(from + PageRows, users.Count)),
+                static (database, at) => SqliteMembers.Among(database, at.topic, at.users, at.from, at.to),
+                cancellationToken));
+        }
+
+        return new TopicMembers(found);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
+        await Engine.Readers.ReadAsync(topic, static (database, of) => SqliteMembers.CountOf(database, of), cancellationToken).ConfigureAwait(false);
+
+    /// <summary>One read for all that are not in memory. Only those with an address are kept there: they are looked up again before their push.</summary>
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    {
+        var reads = new UserRead[users.Count];
+        var isKnown = true;
+        for (var i = 0; i < reads.Length; i++)
+        {
+            var key = new UserKey(app, users[i]);
+            reads[i] = _users.TryGet(key, out var known) ? new UserRead(key, 0, known) : new UserRead(key, _users.StartRead(key), null);
+            isKnown &= known is not null;
+        }
+
+        if (isKnown)
+        {
+            return Array.ConvertAll(reads, static read => read.Known!);
+        }
+
+        var snapshots = await Engine.Readers.ReadAsync(
+            (reads, texts: _texts), static (database, at) => ReadUsers(database, at.texts, at.reads), cancellationToken);
+        for (var i = 0; i < reads.Length; i++)
+        {
+            if (reads[i].Known is null && HasAddress(snapshots[i]))
+            {
+                _users.Fill(reads[i].Key, snapshots[i], reads[i].Ticket);
+            }
+        }
+
+        return snapshots;
+    }
+
+    /// <summary>Devices in the order of the UTF-8 bytes of user and device. Read page by page, so that no long read holds the log.</summary>
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<OwnedDevice> ExportAsync(string app, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var (user, device) = (string.Empty, string.Empty);
+        List<OwnedDevice> page;
+        do
+        {
+            page = await Engine.Readers.ReadAsync(
+                (app, user, device, texts: _texts),
+                static (database, at) => SqliteDeviceReads.Page(database, at.texts, at.app, at.user, at.device, PageRows),
+                cancellationToken);
+            foreach (var owned in page)
+            {
+                (user, device) = (owned.User, owned.Device.Id);
+                yield return owned;
+            }
+        }
+        while (page.Count == PageRows);
+    }
+
+    /// <summary>To which data folder it belongs.</summary>
+    public Task<FolderMark> ReadFolderAsync(CancellationToken cancellationToken) =>
+        Engine.Readers.ReadAsync(0, static (database, _) => SqliteFolderMark.Get(database), cancellationToken);
+
+    /// <summary>From now on it belongs to the folder with that id.</summary>
+    public Task PutFolderAsync(int folder) => Engine.Writer.WriteAsync(database => SqliteFolderMark.Put(database, folder));
+
+    /// <summary>Writes what is queued and closes the file. Call once, after the last user of the store is gone.</summary>
+    public ValueTask DisposeAsync() => Engine.DisposeAsync();
+
+    private static UserSnapshot[] ReadUsers(SqliteDatabase database, TextPool texts, UserRead[] reads)
+    {
+        var snapshots = new UserSnapshot[reads.Length];
+        for (var i = 0; i < snapshots.Length; i++)
+        {
+            snapshots[i] = reads[i].Known ?? SqliteDeviceReads.User(database, texts, reads[i].Key);
+        }
+
+        return snapshots;
+    }
+
+    private static bool HasAddress(UserSnapshot user)
+    {
+        for (var i = 0; i < user.Devices.Count; i++)
+        {
+            if (user.Devices[i].Addresses.Count > 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private async Task<UserSnapshot> ReadUserAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        var ticket = _users.StartRead(user);
+        var snapshot = await Engine.Readers.ReadAsync(
+            (user, texts: _texts), static (database, at) => SqliteDeviceReads.User(database, at.texts, at.user), cancellationToken);
+        _users.Fill(user, snapshot, ticket);
+        return snapshot;
+    }
+
+    /// <summary>The cache forgets everyone touched after the commit and before the caller hears of it, so no later read is stale.</summary>
+    private Task<T> WriteAsync<T>(HashSet<UserKey> touched, Func<SqliteDatabase, T> write, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return Engine.Writer.WriteAsync(write, () =>
+        {
+            foreach (var user in touched)
+            {
+                _users.Forget(user);
+            }
+        });
+    }
+
+    private Task<bool> WriteMemberAsync(TopicKey topic, Func<SqliteDatabase, bool> write, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return Engine.Writer.WriteAsync(write, () => _topics.Forget(topic));
+    }
+
+    private readonly record struct UserRead(UserKey Key, long Ticket, UserSnapshot? Known);
+}

@@ -1,0 +1,41 @@
+using Pnh.Storage.Sqlite;
+
+namespace Pnh.Storage.Registry;
+
+/// <summary>
+/// The tables of <c>registry.db</c>. Texts compare by their UTF-8 bytes (SQLite's BINARY); times are 100 ns ticks since year 1, UTC.
+/// </summary>
+internal static class SqliteRegistrySchema
+{
+    public static SqliteSchema Schema { get; } = new(
+        [
+            """
+            CREATE TABLE devices(
+                row INTEGER PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL,
+                platform INTEGER NOT NULL, locale TEXT, version TEXT, registered INTEGER NOT NULL,
+                UNIQUE(app, user, device))
+            """,
+            """
+            CREATE TABLE addresses(
+                app TEXT NOT NULL, channel TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL,
+                device INTEGER NOT NULL REFERENCES devices(row) ON DELETE CASCADE, position INTEGER NOT NULL,
+                scope TEXT NOT NULL, registered INTEGER NOT NULL,
+                PRIMARY KEY(app, channel, kind, value)) WITHOUT ROWID
+            """,
+            "CREATE INDEX addresses_of_device ON addresses(device)",
+            """
+            CREATE TABLE settings(
+                app TEXT NOT NULL, user TEXT NOT NULL, muted_classes TEXT NOT NULL, muted_topics TEXT NOT NULL,
+                quiet_from INTEGER, quiet_to INTEGER, quiet_zone TEXT, do_not_disturb_until INTEGER,
+                PRIMARY KEY(app, user)) WITHOUT ROWID
+            """,
+            "CREATE TABLE members(app TEXT NOT NULL, topic TEXT NOT NULL, user TEXT NOT NULL, PRIMARY KEY(app, topic, user)) WITHOUT ROWID",
+            "CREATE TABLE keys(hash BLOB PRIMARY KEY, app TEXT NOT NULL, scopes TEXT NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID",
+        ],
+        [
+            // The data folder's id, at most one row; users whose last device was deleted, and when.
+            "CREATE TABLE folder(id INTEGER NOT NULL)",
+            "CREATE TABLE gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
+            "CREATE INDEX gone_at ON gone(at)",
+        ]);
+}

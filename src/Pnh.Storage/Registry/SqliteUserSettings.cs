@@ -1,0 +1,94 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Pnh.Core.Users;
+using Pnh.Storage.Sqlite;
+
+namespace Pnh.Storage.Registry;
+
+/// <summary>User settings as one row; lists as JSON arrays of strings.</summary>
+internal static class SqliteUserSettings
+{
+    private const string Upsert = """
+        INSERT OR REPLACE INTO settings(app, user, muted_classes, muted_topics, quiet_from, quiet_to, quiet_zone, do_not_disturb_until)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+        """;
+
+    private const string Select = """
+        SELECT muted_classes, muted_topics, quiet_from, quiet_to, quiet_zone, do_not_disturb_until FROM settings WHERE app = ? AND user = ?
+        """;
+
+    private const long NoTime = -1;
+
+    public static bool Put(SqliteDatabase database, UserKey user, UserSettings settings)
+    {
+        var quiet = settings.QuietHours;
+        database.Statement(Upsert)
+            .Bind(1, user.App).Bind(2, user.User).Bind(3, Encode(settings.MutedClasses)).Bind(4, Encode(settings.MutedTopics))
+            .Bind(5, quiet?.From.Ticks ?? NoTime).Bind(6, quiet?.To.Ticks ?? NoTime).Bind(7, quiet?.TimeZone)
+            .Bind(8, settings.DoNotDisturbUntil?.UtcTicks ?? NoTime).Execute();
+        return true;
+    }
+
+    /// <summary>Null when none were stored.</summary>
+    public static UserSettings? Get(SqliteDatabase database, UserKey user)
+    {
+        var row = database.Statement(Select).Bind(1, user.App).Bind(2, user.User);
+        if (!row.Read())
+        {
+            return null;
+        }
+
+        var settings = new UserSettings
+        {
+            MutedClasses = Decode(row.Bytes(0)),
+            MutedTopics = Decode(row.Bytes(1)),
+            QuietHours = row.IsNull(4) ? null : new QuietHours(new TimeOnly(row.Int64(2)), new TimeOnly(row.Int64(3)), row.Text(4)),
+            DoNotDisturbUntil = row.Int64(5) == NoTime ? null : row.Time(5),
+        };
+        row.Reset();
+        return settings;
+    }
+
+    private static string Encode(IReadOnlyList<string> texts)
+    {
+        if (texts.Count == 0)
+        {
+            return "[]";
+        }
+
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(buffer))
+        {
+            writer.WriteStartArray();
+            foreach (var text in texts)
+            {
+                writer.WriteStringValue(text);
+            }
+
+            writer.WriteEndArray();
+        }
+
+        return Encoding.UTF8.GetString(buffer.WrittenSpan);
+    }
+
+    private static string[] Decode(ReadOnlySpan<byte> json)
+    {
+        if (json.SequenceEqual("[]"u8))
+        {
+            return [];
+        }
+
+        var texts = new List<string>();
+        var reader = new Utf8JsonReader(json);
+        while (reader.Read())
+        {
+            if (reader.TokenType == JsonTokenType.String)
+            {
+                texts.Add(reader.GetString()!);
+            }
+        }
+
+        return [.. texts];
+    }
+}

@@ -1,0 +1,61 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Pnh.Storage.Segments.Format;
+
+/// <summary>One file, written and read by offset.</summary>
+internal sealed class DiskFile : IJournalFile
+{
+    private readonly FileStream _stream;
+    private readonly SafeFileHandle _file;
+
+    public DiskFile(FileStream stream)
+    {
+        _stream = stream;
+        _file = stream.SafeFileHandle;
+    }
+
+    public long Length => RandomAccess.GetLength(_file);
+
+    public int Read(Span<byte> into, long offset)
+    {
+        var read = 0;
+        while (read < into.Length && RandomAccess.Read(_file, into[read..], offset + read) is > 0 and var more)
+        {
+            read += more;
+        }
+
+        return read;
+    }
+
+    public void Write(ReadOnlySpan<byte> bytes, long offset) => RandomAccess.Write(_file, bytes, offset);
+
+    public void Sync()
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            RandomAccess.FlushToDisk(_file);
+        }
+        else if (Libc.SyncData(_file) != 0)
+        {
+            var error = Marshal.GetLastPInvokeError();
+            throw new IOException($"{_stream.Name} could not be synced (errno {error})", error);
+        }
+    }
+
+    /// <summary>Space for this many bytes; a disk that lacks it says so here, not in the middle of a group.</summary>
+    public void Allocate(long bytes)
+    {
+        // Where a file system cannot allocate, the length alone is set, and a full disk shows at the write.
+        if (!OperatingSystem.IsLinux() || Libc.Allocate(_file, 0, bytes) is var error && error is DiskFault.NotSupported or DiskFault.Invalid)
+        {
+            RandomAccess.SetLength(_file, bytes);
+        }
+        else if (error != 0)
+        {
+            throw new IOException($"{_stream.Name} could not be allocated (errno {error})", error);
+        }
+    }
+
+    public void Dispose() => _stream.Dispose();
+}

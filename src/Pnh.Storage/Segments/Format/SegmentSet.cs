@@ -1,0 +1,66 @@
+using System.Globalization;
+
+namespace Pnh.Storage.Segments.Format;
+
+/// <summary>The segments there are, oldest first; the last one is written. Changed by the writer, read by any thread.</summary>
+internal sealed class SegmentSet
+{
+    private const string Suffix = ".log";
+
+    private volatile Segment[] _all = [];
+
+    /// <summary>As of now; does not change.</summary>
+    public ReadOnlySpan<Segment> All => _all;
+
+    public int Count => _all.Length;
+
+    public Segment Oldest => _all[0];
+
+    public Segment Last => _all[^1];
+
+    public static string FileName(int number) => number.ToString("d8", CultureInfo.InvariantCulture) + Suffix;
+
+    /// <summary>The number in a segment's file name; 0 = not one.</summary>
+    public static int NumberOf(string name) =>
+        name.Length == 8 + Suffix.Length && name.EndsWith(Suffix, StringComparison.Ordinal)
+        && int.TryParse(name.AsSpan(0, 8), NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : 0;
+
+    /// <summary>Null = removed, or never was.</summary>
+    public Segment? Find(int number)
+    {
+        var all = _all; // once: the oldest may be removed at any moment
+        var (low, high) = (0, all.Length);
+        while (low < high)
+        {
+            var middle = (low + high) / 2;
+            (low, high) = all[middle].Number < number ? (middle + 1, high) : (low, middle);
+        }
+
+        return low < all.Length && all[low].Number == number ? all[low] : null;
+    }
+
+    public void Add(Segment segment) => _all = [.. _all, segment];
+
+    public void RemoveLast()
+    {
+        var last = _all[^1];
+        _all = _all[..^1];
+        last.File.Dispose();
+    }
+
+    /// <summary>Closes its file: who still reads there hears that it is gone.</summary>
+    public void RemoveOldest()
+    {
+        var oldest = _all[0];
+        _all = _all[1..];
+        oldest.File.Dispose();
+    }
+
+    public void Close()
+    {
+        foreach (var segment in _all)
+        {
+            segment.File.Dispose();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Pnh.Storage.Segments.Index;
+
+/// <summary>
+/// SipHash-1-3 with a key drawn per process (Aumasson, Bernstein): publishers choose ids, and must not be able to choose collisions.
+/// </summary>
+internal sealed class EventIdHash
+{
+    private readonly ulong _key0;
+    private readonly ulong _key1;
+
+    public EventIdHash()
+    {
+        Span<byte> key = stackalloc byte[16];
+        RandomNumberGenerator.Fill(key);
+        _key0 = BinaryPrimitives.ReadUInt64LittleEndian(key);
+        _key1 = BinaryPrimitives.ReadUInt64LittleEndian(key[8..]);
+    }
+
+    /// <summary>Of an event's key.</summary>
+    public ulong Of(string app, string id)
+    {
+        Span<byte> bytes = stackalloc byte[512];
+        var most = 3 * (app.Length + id.Length);
+        bytes = most + 1 > bytes.Length ? new byte[most + 1] : bytes;
+        var length = Encoding.UTF8.GetBytes(app, bytes);
+        bytes[length++] = 0xff;
+        length += Encoding.UTF8.GetBytes(id, bytes[length..]);
+        return Of(bytes[..length]);
+    }
+
+    /// <summary>The same of its UTF-8 bytes.</summary>
+    public ulong Of(ReadOnlySpan<byte> app, ReadOnlySpan<byte> id)
+    {
+        Span<byte> bytes = stackalloc byte[512];
+        var length = app.Length + id.Length + 1;
+        bytes = length > bytes.Length ? new byte[length] : bytes[..length];
+        app.CopyTo(bytes);
+        bytes[app.Length] = 0xff;
+        id.CopyTo(bytes[(app.Length + 1)..]);
+        return Of(bytes);
+    }
+
+    /// <summary>Of an event and one of its users; null = all.</summary>
+    public ulong Of(long root, string? user)
+    {
+        Span<byte> bytes = stackalloc byte[1024];
+        var most = 9 + (3 * (user?.Length ?? 0));
+        bytes = most > bytes.Length ? new byte[most] : bytes;
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, root);
+        bytes[8] = user is null ? (byte)0 : (byte)1;
+        return Of(bytes[..(9 + Encoding.UTF8.GetBytes(user, bytes[9..]))]);
+    }
+
+    private ulong Of(ReadOnlySpan<byte> bytes)
+    {
+        var v0 = _key0 ^ 0x736f6d6570736575;
+        var v1 = _key1 ^ 0x646f72616e646f6d;
+        var v2 = _key0 ^ 0x6c7967656e657261;
+        var v3 = _key1 ^ 0x7465646279746573;
+        var last = (ulong)bytes.Length << 56;
+        for (; bytes.Length >= 8; bytes = bytes[8..])
+        {
+            var word = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
+            v3 ^= word;
+            Round(ref v0, ref v1, ref v2, ref v3);
+            v0 ^= word;
+        }
+
+        for (var i = 0; i < bytes.Length; i++)
+        {
+            last |= (ulong)bytes[i] << (8 * i);
+        }
+
+        v3 ^= last;
+        Round(ref v0, ref v1, ref v2, ref v3);
+        v0 ^= last;
+        v2 ^= 0xff;
+        Round(ref v0, ref v1, ref v2, ref v3);
+        Round(ref v0, ref v1, ref v2, ref v3);
+        Round(ref v0, ref v1, ref v2, ref v3);
+        return v0 ^ v1 ^ v2 ^ v3;
+    }
+
+    private static void Round(ref ulong v0, ref ulong v1, ref ulong v2, ref ulong v3)
+    {
+        v0 += v1;
+        v2 += v3;
+        v1 = BitOperations.RotateLeft(v1, 13) ^ v0;
+        v3 = BitOperations.RotateLeft(v3, 16) ^ v2;
+        v0 = BitOperations.RotateLeft(v0, 32);
+        v2 += v1;
+        v0 += v3;
+        v1 = BitOperations.RotateLeft(v1, 17) ^ v2;
+        v3 = BitOperations.RotateLeft(v3, 21) ^ v0;
+        v2 = BitOperations.RotateLeft(v2, 32);
+    }
+}

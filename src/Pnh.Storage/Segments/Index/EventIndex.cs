@@ -1,0 +1,141 @@
+namespace Pnh.Storage.Segments.Index;
+
+/// <summary>
+/// Where every event stands, and which users had it withdrawn. Changes come from one thread and can be taken back until
+/// <see cref="Keep"/>; reads may come from any. 256 tables, so that growing one never holds a commit for more than some milliseconds.
+/// </summary>
+internal sealed class EventIndex
+{
+    private const int Tables = 256;
+
+    private readonly IndexTable[] _tables = new IndexTable[Tables];
+
+    // Of (event's root, user), for the changing thread alone. 64 keyed bits: two of 100 million are equal once in 4,000 journals.
+    private readonly HashSet<ulong>[] _withdrawn = new HashSet<ulong>[Tables];
+    private readonly List<Change> _changes = [];
+
+    public EventIndex()
+    {
+        for (var i = 0; i < Tables; i++)
+        {
+            _tables[i] = new IndexTable();
+            _withdrawn[i] = [];
+        }
+    }
+
+    public EventIdHash Hash { get; } = new();
+
+    public long Count
+    {
+        get
+        {
+            var count = 0L;
+            foreach (var table in _tables)
+            {
+                count += table.Count;
+            }
+
+            return count;
+        }
+    }
+
+    /// <summary>The <paramref name="nth"/> event with this hash.</summary>
+    public bool TryFind(ulong hash, int nth, out IndexEntry entry) => TableOf(hash).TryFind(hash, nth, out entry);
+
+    /// <summary>The event with this hash. False = there is none (then it is empty), or more than one.</summary>
+    public bool TryFindOnly(ulong hash, out IndexEntry entry) => TableOf(hash).TryFindOnly(hash, out entry);
+
+    /// <summary>The event with this hash that stands there.</summary>
+    public bool TryFind(ulong hash, long root, out IndexEntry entry)
+    {
+        for (var nth = 0; TryFind(hash, nth, out entry); nth++)
+        {
+            if (entry.Root == root)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    public void Add(in IndexEntry entry)
+    {
+        TableOf(entry.Hash).Add(entry);
+        _changes.Add(new Change(default, entry, 0));
+    }
+
+    public void Replace(in IndexEntry old, in IndexEntry entry)
+    {
+        // First what may need memory: without it nothing has changed.
+        _changes.Add(new Change(old, entry, 0));
+        TableOf(entry.Hash).Replace(old.Root, entry);
+    }
+
+    /// <summary>For good: not taken back by <see cref="Rollback"/>.</summary>
+    public void Remove(in IndexEntry entry) => TableOf(entry.Hash).Remove(entry.Hash, entry.Root);
+
+    public bool IsWithdrawn(long root, string? user) =>
+        Contains(Hash.Of(root, null)) || (user is not null && Contains(Hash.Of(root, user)));
+
+    public void Withdraw(long root, string? user)
+    {
+        var hash = Hash.Of(root, user);
+        if (_withdrawn[hash >> 56].Add(hash))
+        {
+            _changes.Add(new Change(default, default, hash));
+        }
+    }
+
+    /// <summary>For good: the event's record is going.</summary>
+    public void ForgetWithdrawal(long root, string? user)
+    {
+        var hash = Hash.Of(root, user);
+        _withdrawn[hash >> 56].Remove(hash);
+    }
+
+    /// <summary>The changes stand: their records are on stable storage.</summary>
+    public void Keep() => _changes.Clear();
+
+    /// <summary>Takes back every change since the last <see cref="Keep"/>.</summary>
+    public void Rollback()
+    {
+        for (var i = _changes.Count - 1; i >= 0; i--)
+        {
+            var (old, entry, withdrawal) = _changes[i];
+            if (withdrawal != 0)
+            {
+                _withdrawn[withdrawal >> 56].Remove(withdrawal);
+            }
+            else if (old.IsEmpty)
+            {
+                Remove(entry);
+            }
+            else
+            {
+                TableOf(old.Hash).Replace(entry.Root, old);
+            }
+        }
+
+        _changes.Clear();
+    }
+
+    /// <summary>All unfinished events, oldest first: carried ones are older than what stayed.</summary>
+    public List<IndexEntry> Open()
+    {
+        var open = new List<IndexEntry>();
+        foreach (var table in _tables)
+        {
+            table.CopyOpen(open);
+        }
+
+        open.Sort(static (a, b) => a.IsCarried != b.IsCarried ? b.IsCarried.CompareTo(a.IsCarried) : a.Root.CompareTo(b.Root));
+        return open;
+    }
+
+    private bool Contains(ulong hash) => _withdrawn[hash >> 56].Contains(hash);
+
+    private IndexTable TableOf(ulong hash) => _tables[hash >> 56];
+
+    private readonly record struct Change(IndexEntry Old, IndexEntry New, ulong Withdrawal);
+}

@@ -1,0 +1,49 @@
+namespace Pnh.Storage.Segments;
+
+/// <summary>What opening does when bytes that were on stable storage are damaged.</summary>
+public enum DamagePolicy
+{
+    /// <summary>The journal does not open: somebody has to look. The default.</summary>
+    Refuse,
+
+    /// <summary>The damaged stretch is copied aside, counted, and everything else is served.</summary>
+    Quarantine,
+}
+
+/// <summary>What a start does when the registry beside the journal is not the one that belongs to it.</summary>
+public enum ForeignRegistryPolicy
+{
+    /// <summary>The hub does not start. The default.</summary>
+    Refuse,
+
+    /// <summary>The two belong together from now on; unfinished events of users whom this registry does not have wait for them until they are over.</summary>
+    Accept,
+}
+
+/// <summary>Settings of the embedded journal.</summary>
+public sealed record JournalOptions
+{
+    /// <summary>How long an id is recognised, and an outcome stays in the feed, after acceptance; an unfinished event with a longer TTL is kept until that ends. Default 24 h.</summary>
+    public TimeSpan Retention { get; init; } = TimeSpan.FromHours(24);
+
+    /// <summary>Told the duration of every commit (sync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
+    public Action<TimeSpan>? OnSync { get; init; }
+
+    /// <summary>Size of one segment, preallocated: 256 KiB to 1 GiB. Default 64 MiB. Segments of another size are read all the same.</summary>
+    public int SegmentBytes { get; init; } = 64 * 1024 * 1024;
+
+    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. Null = no bound but time.</summary>
+    public long? MaxBytes { get; init; }
+
+    /// <summary>What to do about damage.</summary>
+    public DamagePolicy OnDamage { get; init; }
+
+    /// <summary>What a start does about a registry that is not the journal's.</summary>
+    public ForeignRegistryPolicy OnForeignRegistry { get; init; }
+
+    /// <summary>An open event with more milestones keeps its segment, and all after it, until it is over: to carry it takes 8 bytes of memory for each.</summary>
+    internal int MostCarried { get; init; } = 4 * 1024 * 1024;
+
+    /// <summary>How much of an open event is carried between two commits: some 1,200 milestones, 2 ms with its sync. The largest record fits.</summary>
+    internal int CarryBytes { get; init; } = 192 * 1024;
+}

@@ -1,0 +1,279 @@
+using System.Runtime.CompilerServices;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Storage.Files;
+using Pnh.Storage.Segments.Format;
+using Pnh.Storage.Segments.Index;
+using Pnh.Storage.Sqlite;
+
+namespace Pnh.Storage.Segments;
+
+/// <summary>
+/// The journal of one node: segments in <c>journal/</c> of the data folder, synced once per group. Thread-safe. A
+/// <see cref="CancellationToken"/> is honoured until work is queued; from then on it is written and its result is told.
+/// </summary>
+public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
+{
+    private const int RecoveryBatch = 64;
+    private const int LeastSegment = 256 * 1024;
+    private const int MostSegment = 1024 * 1024 * 1024;
+
+    private readonly EventIndex _index;
+    private readonly JournalWriter _writer;
+    private readonly HistoryReader _reader;
+    private readonly UserHistoryReader _ofUser;
+    private readonly FeedReader _feed;
+    private readonly SegmentSet _segments;
+    private readonly TimeProvider _time;
+    private readonly JournalOptions _options;
+    private int _disposed;
+
+    private SegmentJournal(EventIndex index, JournalLog log, int damaged, TimeProvider time, JournalOptions options)
+    {
+        (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
+        (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
+        _writer = new JournalWriter(log, index, time, options);
+        _reader = new HistoryReader(log.Segments);
+        _ofUser = new UserHistoryReader(log.Segments, _reader);
+        _feed = new FeedReader(log.Segments);
+        _writer.Start();
+    }
+
+    /// <summary>Milestones given up because the disk took nothing for too long; what they told is decided again after a restart.</summary>
+    public long DroppedNotes => _writer.Queue.Dropped;
+
+    /// <summary>Closed for good after a failed sync: every write is refused until it is opened again.</summary>
+    public bool IsDamaged => _writer.IsDamaged;
+
+    /// <summary>Why every event is refused now, in one line without paths; null = they are taken. It goes by itself, unless <see cref="IsDamaged"/>.</summary>
+    public string? Refusal => _writer.Refusal?.Message;
+
+    /// <summary>Damaged stretches that opening put aside; 0 = none.</summary>
+    public int DamagedRecords { get; }
+
+    /// <summary>The id of the data folder, which the registry beside it has too; made with the journal, never 0.</summary>
+    public int FolderId { get; }
+
+    /// <summary>True when the registry beside it was given the id before this start.</summary>
+    public bool IsPaired { get; }
+
+    /// <summary>Opens or creates the log and reads it once. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
+    /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
+    /// <param name="time">Clock for expiry and retention, and for measuring commits.</param>
+    /// <param name="options">Null = the defaults.</param>
+    public static SegmentJournal Open(string folder, TimeProvider time, JournalOptions? options = null)
+    {
+        var path = Path.Combine(Path.GetFullPath(folder), "journal");
+        try
+        {
+            FormerJournal.Refuse(folder, time.GetUtcNow());
+            return Open(DiskFolder.At(path), time, options);
+        }
+        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException(
+                FileFault.Advice(fault, path) is { } advice ? advice + "." : $"{path} cannot be used: {fault.Message.TrimEnd('.')}. Give the hub's user the rights to it, or set Pnh:Data to another folder.", fault);
+        }
+    }
+
+    /// <summary>Notes for the next start that the registry has the id.</summary>
+    public async Task PairAsync()
+    {
+        if (!IsPaired)
+        {
+            await AskAsync(_ => _writer.TryPair()).ConfigureAwait(false);
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (!accepted.IsDurable)
+        {
+            throw new ArgumentException("A transient event is not journaled.", nameof(accepted));
+        }
+
+        var append = new AppendWork(accepted, _index.Hash.Of(accepted.App, accepted.Id));
+        if (append.MostBytes > Record.MostBytes)
+        {
+            throw new ArgumentException("The body is too large.", nameof(accepted));
+        }
+
+        var task = append.Task;
+        _writer.Queue.Add(append);
+        return task;
+    }
+
+    /// <inheritdoc/>
+    public void Note(in Milestone milestone) => _writer.Queue.Add(RecordKind.Milestone, milestone);
+
+    /// <inheritdoc/>
+    public async ValueTask FlushAsync(CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var flush = new FlushWork();
+        _writer.Queue.Add(flush);
+        await flush.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public void Finish(string app, string id) => _writer.Queue.Add(RecordKind.Finished, new Milestone(app, id, default, default, default));
+
+    /// <inheritdoc/>
+    public void NoteAddress(in AddressNote note) => _writer.Queue.Add(RecordKind.Address, Payload.FromAddress(note));
+
+    /// <inheritdoc/>
+    public async ValueTask<WithdrawResult> WithdrawAsync(
+        string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var withdrawal = new Milestone(app, id, default, MilestoneKind.Withdrawn, at) { User = user, Reason = reason };
+        var result = await QueueAsync(app, id, user, withdrawal).ConfigureAwait(false);
+        if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
+        {
+            return result;
+        }
+
+        // Its segment was removed before the history was read: it was carried on, this withdrawal with it.
+        var history = await ReadPartAsync(app, id, user, CancellationToken.None).ConfigureAwait(false);
+        return result with { History = history is null ? null : Before(history, user) };
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) =>
+        ReadPartAsync(app, id, null, cancellationToken);
+
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) =>
+        ReadPartAsync(app, id, user, cancellationToken);
+
+    /// <inheritdoc/>
+    public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
+    {
+        StoredEvent? found = null;
+        var now = _time.GetUtcNow().UtcTicks;
+        var isKnown = await Task.Run(() => _reader.TryFind(_index, app, id, _options.Retention, now, out found), cancellationToken).ConfigureAwait(false);
+        return isKnown ? found : (await ReadAsync(app, id, cancellationToken).ConfigureAwait(false))?.Event;
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
+        new(Task.Run(() => _feed.Read(app, after, limit), cancellationToken));
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var open = await AskAsync(static index => index.Open()).ConfigureAwait(false);
+        for (var from = 0; from < open.Count; from += RecoveryBatch)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var batch = open.GetRange(from, Math.Min(RecoveryBatch, open.Count - from));
+            foreach (var unfinished in await Task.Run(() => ReadAsync(batch), cancellationToken).ConfigureAwait(false))
+            {
+                yield return unfinished;
+            }
+        }
+    }
+
+    /// <summary>Writes what is queued, notes included, and closes the files. Call after the last user of the journal is gone.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        // A container disposes once per service type.
+        if (Interlocked.Exchange(ref _disposed, 1) == 0)
+        {
+            await _writer.DisposeAsync().ConfigureAwait(false);
+            _ofUser.Dispose();
+            _segments.Close();
+        }
+    }
+
+    /// <summary>The same on any folder.</summary>
+    internal static SegmentJournal Open(IJournalFolder folder, TimeProvider time, JournalOptions? options)
+    {
+        options ??= new JournalOptions();
+        options = options with { SegmentBytes = Math.Clamp(options.SegmentBytes, LeastSegment, MostSegment) & -Record.Alignment };
+        var index = new EventIndex();
+        using var recovery = new Recovery(folder, index, options);
+        var log = recovery.Run(time.GetUtcNow());
+        return new SegmentJournal(index, log, recovery.DamagedRecords, time, options);
+    }
+
+    private static EventHistory Before(EventHistory history, string? user)
+    {
+        var before = new List<Milestone>(history.Milestones.Count);
+        foreach (var milestone in history.Milestones)
+        {
+            if (milestone.Kind == MilestoneKind.Withdrawn && milestone.User == user)
+            {
+                break;
+            }
+
+            before.Add(milestone);
+        }
+
+        return history with { Milestones = before };
+    }
+
+    private async ValueTask<EventHistory?> ReadPartAsync(string app, string id, string? user, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var result = await QueueAsync(app, id, user, null).ConfigureAwait(false);
+            if (result is not { Status: WithdrawStatus.Withdrawn, History: null })
+            {
+                return result.History;
+            }
+        }
+    }
+
+    private Task<WithdrawResult> QueueAsync(string app, string id, string? user, Milestone? withdrawal)
+    {
+        var work = new HistoryWork(_reader, _ofUser, app, id, _index.Hash.Of(app, id), user, withdrawal, _time.GetUtcNow().UtcTicks);
+        _writer.Queue.Add(work);
+        return work.Task;
+    }
+
+    private Task<T> AskAsync<T>(Func<EventIndex, T> ask)
+    {
+        var work = new IndexWork<T>(ask);
+        _writer.Queue.Add(work);
+        return work.Task;
+    }
+
+    private async Task<List<UnfinishedEvent>> ReadAsync(List<IndexEntry> batch)
+    {
+        var found = new List<UnfinishedEvent>(batch.Count);
+        var now = _time.GetUtcNow().UtcTicks;
+        foreach (var entry in batch)
+        {
+            if (await ReadOpenAsync(entry).ConfigureAwait(false) is { Event: { } stored } history
+                && !Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, _options.Retention, now))
+            {
+                found.Add(UnfinishedFold.Fold(history));
+            }
+        }
+
+        return found;
+    }
+
+    // Where it stood when the list was made, or where it was carried to since: the writer's thread removes old segments meanwhile.
+    private async ValueTask<EventHistory?> ReadOpenAsync(IndexEntry entry)
+    {
+        while (true)
+        {
+            if (_reader.Read(entry.Root, entry.Head) is { } history)
+            {
+                return history;
+            }
+
+            var gone = entry;
+            entry = await AskAsync(index => index.TryFindOnly(gone.Hash, out var now) ? now : default).ConfigureAwait(false);
+            if (entry.IsEmpty || entry.Root == gone.Root || entry.IsFinished)
+            {
+                return null;
+            }
+        }
+    }
+}
