@@ -3,9 +3,12 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Sandbox.Apns;
 using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Control;
+using Pnh.Sandbox.Credentials;
 using Pnh.Sandbox.Fcm;
 using Pnh.Sandbox.Hosting;
 using Pnh.Sandbox.OAuth;
+using Pnh.Sandbox.Phones;
+using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox;

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Pnh.Sandbox.Credentials;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 using Pnh.TestKit;

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Core.Users;
-using Pnh.Sandbox;
+using Pnh.Sandbox.Phones;
 
 namespace Pnh.Api.WebConsole;
 

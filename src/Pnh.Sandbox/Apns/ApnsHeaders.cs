@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Primitives;
+using Pnh.Sandbox.Phones;
 
 namespace Pnh.Sandbox.Apns;
 

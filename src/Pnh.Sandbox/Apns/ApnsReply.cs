@@ -1,6 +1,7 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.Apns;
 

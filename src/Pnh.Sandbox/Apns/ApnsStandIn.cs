@@ -2,7 +2,9 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Credentials;
 using Pnh.Sandbox.Hosting;
+using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.Apns;

@@ -1,4 +1,5 @@
 using System.Net;
+using Pnh.Sandbox.Phones;
 
 namespace Pnh.Sandbox.Contract;
 

@@ -4,6 +4,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
+using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.WebPush;
 

@@ -2,9 +2,8 @@ using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Pnh.Sandbox.Contract;
-using Pnh.Sandbox.Credentials;
 
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.Credentials;
 
 /// <summary>
 /// The keys and certificates of the stand-ins: made on first use, mode 0600, kept across restarts. Names and paths only:

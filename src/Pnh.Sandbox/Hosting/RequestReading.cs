@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Phones;
 
 namespace Pnh.Sandbox.Hosting;
 

@@ -1,4 +1,4 @@
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.Phones;
 
 /// <summary>Whose phone it is.</summary>
 public enum PhonePlatform

@@ -1,8 +1,7 @@
 using System.Collections.Concurrent;
 using Pnh.Sandbox.Contract;
-using Pnh.Sandbox.Phones;
 
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.Phones;
 
 /// <summary>The fake phones: one per address that was pushed to or named. Thread-safe.</summary>
 public sealed class SandboxPhones

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.Scripts;
 
 /// <summary>The scripts in force, by address: APNs token (any case), FCM token or FID, browser's name, <c>topic:name</c>; <c>*</c> is every other address. Thread-safe.</summary>
 public sealed class SandboxScripts

@@ -1,4 +1,4 @@
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.Scripts;
 
 /// <summary>What a provider does with a push to a scripted address, after the request itself was found correct.</summary>
 public enum ScriptKind

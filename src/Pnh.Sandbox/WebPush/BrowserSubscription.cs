@@ -2,8 +2,9 @@ using System.Buffers;
 using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
+using Pnh.Sandbox.Credentials;
 
-namespace Pnh.Sandbox;
+namespace Pnh.Sandbox.WebPush;
 
 /// <summary>A browser's push subscription as its page gets it (W3C Push API), bound to the VAPID key of <see cref="SandboxCredentials.VapidKeyFile"/>.</summary>
 /// <param name="Endpoint">Where to post.</param>

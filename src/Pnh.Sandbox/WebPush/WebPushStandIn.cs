@@ -2,6 +2,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Hosting;
+using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.WebPush;

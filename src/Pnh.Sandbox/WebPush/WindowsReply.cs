@@ -1,5 +1,6 @@
 using System.Globalization;
 using Microsoft.AspNetCore.Http;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.WebPush;
 

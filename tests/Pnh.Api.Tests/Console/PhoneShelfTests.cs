@@ -1,6 +1,6 @@
 using Pnh.Api.WebConsole;
 using Pnh.Core.Users;
-using Pnh.Sandbox;
+using Pnh.Sandbox.Phones;
 
 namespace Pnh.Api.Tests.ConsolePage;
 

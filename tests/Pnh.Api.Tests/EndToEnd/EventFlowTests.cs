@@ -1,4 +1,5 @@
-using Pnh.Sandbox;
+using Pnh.Sandbox.Phones;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -1,4 +1,4 @@
-using Pnh.Sandbox;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

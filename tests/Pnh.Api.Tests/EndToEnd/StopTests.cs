@@ -7,7 +7,7 @@ using Pnh.Api.Ingest;
 using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
-using Pnh.Sandbox;
+using Pnh.Sandbox.Scripts;
 using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Tests.EndToEnd;

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Pnh.Api.Tests.Endpoints;
-using Pnh.Sandbox;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -6,6 +6,8 @@ using Pnh.Core.Push;
 using Pnh.Core.Users;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Phones;
+using Pnh.Sandbox.Scripts;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebPush;

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox.Tests.Apns;
 

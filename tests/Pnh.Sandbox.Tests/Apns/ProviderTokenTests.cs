@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox.Tests.Apns;
 

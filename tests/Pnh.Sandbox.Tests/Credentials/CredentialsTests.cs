@@ -3,6 +3,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Credentials;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 

@@ -1,3 +1,5 @@
+using Pnh.Sandbox.Scripts;
+
 namespace Pnh.Sandbox.Tests.Fcm;
 
 public sealed class FcmErrorTests(SandboxFixture fixture) : IClassFixture<SandboxFixture>

@@ -1,5 +1,6 @@
 using System.Text;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.Tests.Apns;
 
 namespace Pnh.Sandbox.Tests.Hosting;

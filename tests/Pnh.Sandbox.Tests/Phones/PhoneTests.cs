@@ -1,3 +1,4 @@
+using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 

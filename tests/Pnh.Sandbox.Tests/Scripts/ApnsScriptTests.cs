@@ -1,3 +1,4 @@
+using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.Tests.Apns;
 
 namespace Pnh.Sandbox.Tests.Scripts;

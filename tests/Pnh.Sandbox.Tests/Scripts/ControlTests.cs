@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Scripts;
 using Pnh.Sandbox.Tests.Apns;
 using Pnh.Sandbox.Tests.Fcm;
 

@@ -3,6 +3,7 @@ using System.Buffers.Text;
 using System.Net;
 using System.Security.Cryptography;
 using System.Text;
+using Pnh.Sandbox.WebPush;
 
 namespace Pnh.Sandbox.Tests.WebPush;
 

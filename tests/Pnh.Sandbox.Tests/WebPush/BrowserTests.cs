@@ -1,4 +1,5 @@
 using Pnh.Sandbox.Contract;
+using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Tests.Fcm;
 
 namespace Pnh.Sandbox.Tests.WebPush;

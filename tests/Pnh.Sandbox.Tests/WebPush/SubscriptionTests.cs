@@ -1,3 +1,5 @@
+using Pnh.Sandbox.WebPush;
+
 namespace Pnh.Sandbox.Tests.WebPush;
 
 public sealed class SubscriptionTests(SandboxFixture fixture) : IClassFixture<SandboxFixture>

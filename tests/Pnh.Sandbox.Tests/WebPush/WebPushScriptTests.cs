@@ -1,3 +1,5 @@
+using Pnh.Sandbox.Scripts;
+
 namespace Pnh.Sandbox.Tests.WebPush;
 
 public sealed class WebPushScriptTests(SandboxFixture fixture) : IClassFixture<SandboxFixture>

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Pnh.Sandbox.Scripts;
 
 namespace Pnh.Sandbox.Tests.WebPush;
 

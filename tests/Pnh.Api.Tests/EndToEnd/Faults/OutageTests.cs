@@ -1,4 +1,4 @@
-using Pnh.Sandbox;
+using Pnh.Sandbox.Scripts;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd.Faults;

@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 using System.Xml.Linq;
 using Pnh.Core.Dispatch;
 
-namespace Pnh.Core.Tests;
+namespace Pnh.Api.Tests.Layering;
 
 /// <summary>The house's walls (README, "The house"): who may use whom, over the source tree and the built assembly.</summary>
 public sealed partial class LayeringTests
@@ -87,7 +87,7 @@ public sealed partial class LayeringTests
     public void SourceNamespaces_FollowTheFolders()
     {
         // The walls above are read from namespaces, so a namespace must say the folder.
-        var strays = from file in new[] { "Pnh.Core", "Pnh.Storage", "Pnh.Channels" }.SelectMany(static project => Sources($"src/{project}"))
+        var strays = from file in Sources("src")
                      let folder = Path.GetRelativePath(Path.Combine(Root, "src"), Path.GetDirectoryName(file)!).Replace(Path.DirectorySeparatorChar, '.')
                      let declared = NamespaceLine().Match(File.ReadAllText(file))
                      where declared.Success && declared.Groups[1].Value != folder
