@@ -16,17 +16,14 @@ public sealed partial class LayeringTests
         ["Pnh.Channels/WebSockets/Sessions/Session"] = (750, "its lock is the object itself: each object more is another miss of the cache for each frame"),
     };
 
-    private static readonly Lazy<AssemblyRooms> Rooms = new(static () => AssemblyRooms.Read("Pnh", Directory
-        .EnumerateDirectories(Path.Combine(Root, "src"))
-        .Select(static project => Path.GetFileName(project) is "Pnh.Api" ? "pnh" : Path.GetFileName(project))
-        .Select(static assembly => Path.Combine(AppContext.BaseDirectory, assembly + ".dll"))));
+    private static readonly AssemblyRooms Rooms = SourceTree.Rooms;
 
     [Fact]
     public void Rooms_UseEachOther_OneWay()
     {
         // The reader sees the house at all: its top uses its middle.
-        Assert.Contains(("Pnh.Api.Hosting", "Pnh.Core.Dispatch"), Rooms.Value.Arrows.Keys);
-        Assert.Empty(Rooms.Value.Circles().Select(Rooms.Value.Describe));
+        Assert.Contains(("Pnh.Api.Hosting", "Pnh.Core.Dispatch"), Rooms.Arrows.Keys);
+        Assert.Empty(Rooms.Circles().Select(Rooms.Describe));
     }
 
     [Fact]
@@ -39,7 +36,7 @@ public sealed partial class LayeringTests
             .Distinct().Order(StringComparer.Ordinal);
 
         // None is missing among those that are read, so that the test of circles is about all of src.
-        Assert.Equal(folders, Rooms.Value.Types.Select(static type => type.Room).Distinct().Order(StringComparer.Ordinal));
+        Assert.Equal(folders, Rooms.Types.Select(static type => type.Room).Distinct().Order(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -49,7 +46,7 @@ public sealed partial class LayeringTests
         .Select(static room => $"{room.Key} holds {room.Count()} files, {FilesOfARoom} at most"));
 
     [Fact]
-    public void Types_TopLevelNames_AreGivenOnce() => Assert.Empty(Rooms.Value.Types
+    public void Types_TopLevelNames_AreGivenOnce() => Assert.Empty(Rooms.Types
         .GroupBy(static type => type.Name, StringComparer.Ordinal)
         .Where(static name => name.Count() > 1)
         .Select(static name => $"{name.Key} is a type in {string.Join(" and ", name.Select(static type => type.Room))}"));

@@ -7,7 +7,7 @@ namespace Pnh.Api.Tests.Layering;
 /// <summary>The house's walls (README, "The house"): who may use whom, over the source tree and the built assembly.</summary>
 public sealed partial class LayeringTests
 {
-    private static readonly string Root = FindRoot();
+    private static readonly string Root = SourceTree.Root;
 
     [Theory]
     [InlineData("Pnh.Core", "")]
@@ -109,19 +109,6 @@ public sealed partial class LayeringTests
 
     private static bool Starts(string name, params string[] prefixes) =>
         prefixes.Any(p => name == p || name.StartsWith(p + ".", StringComparison.Ordinal));
-
-    private static string FindRoot()
-    {
-        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
-        {
-            if (File.Exists(Path.Combine(folder.FullName, "Pnh.slnx")))
-            {
-                return folder.FullName;
-            }
-        }
-
-        throw new InvalidOperationException("Pnh.slnx is in no folder above the tests.");
-    }
 
     [GeneratedRegex(@"^(Pnh\.(Channels|Sandbox|Storage|Api)|pnh|SQLite|SQLitePCLRaw|Microsoft\.(AspNetCore|Data)|System\.Data|System\.Net\.(Http|WebSockets|Sockets|Security|Quic))(\.|$)")]
     private static partial Regex ForbiddenInCore();
