@@ -50,6 +50,10 @@ public static class LoadTester
             case "compare":
                 await File.WriteAllTextAsync(args[2], Comparison.Of(await File.ReadAllLinesAsync(args[1]), args[3]));
                 return 0;
+            case "pair":
+                var table = PairTable.Of(await File.ReadAllLinesAsync(args[1]), args[3]);
+                await File.WriteAllTextAsync(args[2], table);
+                return PairTable.IsBad(table) ? WrongExitCode : 0;
             case "overload":
                 return await OverloadProfile.RunAsync(args[1..], defaults) ? 0 : WrongExitCode;
         }
