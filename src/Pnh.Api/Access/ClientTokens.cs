@@ -132,7 +132,7 @@ internal sealed class ClientTokens : IClientAuthenticator
         }
 
         // 3. The signature, with the app's own key and algorithm; then what the payload claims.
-        refusal = verifier.Check(said, token[..parts[1].End.Value], signature.Span) ?? claims.CheckTimes(_time.GetUtcNow()) ?? claims.CheckNames();
+        refusal = verifier.Check(said, token[..parts[1].End.Value], signature.Span) ?? claims.CheckNames() ?? claims.CheckTimes(_time.GetUtcNow());
         return refusal is null ? claims.ToIdentity(verifier.App) : null;
     }
 

@@ -44,7 +44,7 @@ internal sealed record TokenClaims(
     {
         var seconds = now.ToUnixTimeMilliseconds() / 1000.0;
         return Expires is null ? "missing-expiry"
-            : Expires.Value + SkewSeconds <= seconds ? "expired"
+            : Expires.Value + SkewSeconds <= seconds ? IClientAuthenticator.Expired
             : NotBefore is { } from && from - SkewSeconds > seconds ? "not-yet-valid"
             : null;
     }

@@ -148,6 +148,9 @@ public sealed record ClientIdentity(string App, string User, string? Device, IRe
 /// <summary>Checks client tokens. Thread-safe, does not wait.</summary>
 public interface IClientAuthenticator
 {
+    /// <summary>The refusal of a token of which all was valid but its age, the signature too.</summary>
+    const string Expired = "expired";
+
     /// <summary>Whom the token speaks for; null when it is not valid now. <paramref name="refusal"/> says why without repeating the token.</summary>
     ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal);
 }

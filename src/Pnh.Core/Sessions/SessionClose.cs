@@ -32,7 +32,7 @@ public sealed record SessionClose(int Code, string Reason)
     /// <summary>A newer hello of the same device took over.</summary>
     public static SessionClose Replaced { get; } = new(4500, "replaced by a newer session");
 
-    /// <summary>The token is not valid.</summary>
+    /// <summary>The token is not valid, for another reason than its age.</summary>
     public static SessionClose Unauthorized { get; } = new(4501, "unauthorized");
 
     /// <summary>Not the protocol: bad JSON, unknown type, hello twice, message too big, acknowledging the future.</summary>

@@ -10,12 +10,11 @@ internal sealed record AdmissionRefusal(FrameProblem Problem, SessionClose Close
 internal static class Admission
 {
     private static readonly AdmissionRefusal NoToken = Unauthorized("no-token", "Neither an Authorization header nor a token in hello.");
-    private static readonly AdmissionRefusal BadToken = Unauthorized("bad-token", "The token is not valid.");
     private static readonly AdmissionRefusal OtherUser = Unauthorized("other-user", "Header and hello speak for different users.");
     private static readonly AdmissionRefusal OtherDevice = Unauthorized("other-device", "The token is bound to another device.");
 
     private static readonly AdmissionRefusal Expired =
-        new(new FrameProblem("token-expired", "Come back with a new token."), SessionClose.TokenExpired);
+        new(new FrameProblem("token-expired", $"The client token is not valid: {IClientAuthenticator.Expired}. Come back with a new one."), SessionClose.TokenExpired);
 
     /// <summary>
     /// Null when <paramref name="identity"/> may open a session. A token in the hello is the newer word: it decides, but only for the user
@@ -26,10 +25,10 @@ internal static class Admission
         identity = header!;
         if (hello.Token is { } token)
         {
-            // Why a token was refused is for the operator, not for whoever tries tokens.
-            if (parts.Authenticator.Authenticate(token, out _) is not { } named)
+            if (parts.Authenticator.Authenticate(token, out var refusal) is not { } named)
             {
-                return BadToken;
+                // A client that slept past its token's end has only to come back with a new one.
+                return refusal == IClientAuthenticator.Expired ? Expired : Unauthorized("bad-token", $"The client token is not valid: {refusal}.");
             }
 
             if (header is not null && (header.App != named.App || header.User != named.User))
