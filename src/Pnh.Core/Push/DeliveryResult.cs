@@ -77,6 +77,9 @@ public readonly record struct DeliveryResult
     /// </summary>
     public bool IsUnknown { get; init; }
 
+    /// <summary>The connection ended under the request, so that no answer can come any more. With <see cref="IsUnknown"/> only.</summary>
+    public bool IsCutOff { get; init; }
+
     /// <summary>
     /// The attempt's time is over and its request is still under way: completes with what becomes of it, within half a minute, sooner when the send's token is
     /// cancelled. Null = this result is the last word.

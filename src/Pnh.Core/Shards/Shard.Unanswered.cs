@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 
@@ -50,19 +51,40 @@ internal sealed partial class Shard
         var setbacks = delivery.Setbacks ??= new PushSetbacks();
         if (setbacks.IsLate)
         {
+            // Its line is written. When its connection ended since, the answer that was waited for cannot come.
+            setbacks.NextAttemptAt = result.IsCutOff ? NextAfterUnanswered(delivery, setbacks, result) : setbacks.NextAttemptAt;
             return;
         }
 
         setbacks.IsLate = true;
         setbacks.Unanswered++;
-        var next = _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now);
-        var isLast = delivery.IsSettled || setbacks.Unanswered >= PushSetbacks.MostUnanswered || next >= delivery.Event.ExpiresAt;
-        setbacks.NextAttemptAt = isLast ? null : next;
+        setbacks.NextAttemptAt = NextAfterUnanswered(delivery, setbacks, result);
         var reason = result.Reason ?? result.Status.Label();
         delivery.Item!.MayBeShown = true;
         delivery.Item.EndingReason ??= reason;
         NoteTried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt);
     }
+
+    // The pause is for what may still be answered. What has no time for it is tried again at once when no answer can come, and only once.
+    private DateTimeOffset? NextAfterUnanswered(PendingPush delivery, PushSetbacks setbacks, in DeliveryResult result)
+    {
+        if (delivery.IsSettled)
+        {
+            return null;
+        }
+
+        if (result.IsCutOff && HasNoTimeForAPause(delivery.Event))
+        {
+            return setbacks.Unanswered == 1 && !delivery.IsTooLate(_hub.Time) ? _now : null;
+        }
+
+        var next = _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now);
+        return setbacks.Unanswered < PushSetbacks.MostUnanswered && next < delivery.Event.ExpiresAt ? next : null;
+    }
+
+    // A call rings now or is missed, whatever its TTL.
+    private static bool HasNoTimeForAPause(Event accepted) =>
+        accepted.Class == EventClass.Call || accepted.ExpiresAt - accepted.AcceptedAt <= PushSetbacks.Pause;
 
     private void RetryUnanswered(PendingPush delivery, in DeliveryResult result)
     {

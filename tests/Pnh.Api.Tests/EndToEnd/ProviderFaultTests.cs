@@ -27,6 +27,25 @@ public sealed class ProviderFaultTests
             () => EventFlowTests.Metric(hub, "pnh_deliveries_total{channel=\"apns\",class=\"call\",status=\"accepted\"}"), static v => v == 1);
     }
 
+    [Theory]
+    [InlineData("Framework", true)]
+    [InlineData("Framework", false)]
+    [InlineData("Direct", true)]
+    [InlineData("Direct", false)]
+    public async Task Provider_CutsTheConnectionOfACallOnce_RingsOnceAfterARetry(string transport, bool delivered)
+    {
+        await using var hub = await StartAsync($"--Pnh:Lanes:Transport={transport}");
+        hub.Host.Start.Sandbox!.Scripts.Set(Token, new Script(ScriptKind.Disconnect) { Times = 1, Delivered = delivered });
+
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", Call)).Status);
+
+        var lines = await FeedAsync(hub, "accepted");
+        Assert.Contains("\"state\":\"unanswered\",\"reason\":\"connection-lost\",\"channel\":\"apns\"", lines, StringComparison.Ordinal);
+        Assert.Single(hub.Host.Start.Sandbox!.Phones.Find(Token)!.LockScreen);
+        await TestHub.EventuallyAsync(
+            () => EventFlowTests.Metric(hub, "pnh_deliveries_total{channel=\"apns\",class=\"call\",status=\"accepted\"}"), static v => v == 1);
+    }
+
     [Fact]
     public async Task Provider_CutsTheStreamOfACall_RingsOnceAndTheFeedSaysSoAtOnce()
     {
@@ -144,9 +163,9 @@ public sealed class ProviderFaultTests
     private static double Ledger(TestHub hub, string state) =>
         EventFlowTests.Metric(hub, $"pnh_ledger_settled_total{{app=\"demo\",class=\"message\",state=\"{state}\"}}");
 
-    private static async Task<TestHub> StartAsync()
+    private static async Task<TestHub> StartAsync(params string[] settings)
     {
-        var hub = await TestHub.StartAsync();
+        var hub = await TestHub.StartAsync(configuration: settings);
         await hub.SendAsync("PUT", "/v1/users/bob/devices/phone", $$"""{"platform":"ios","apns":{"token":"{{Token}}"} }""");
         return hub;
     }

@@ -7,6 +7,7 @@ namespace Pnh.Core.Tests.Shards;
 public sealed class HubUnansweredTests
 {
     private static readonly DeliveryResult Unknown = new() { Status = DeliveryStatus.Unavailable, Reason = "timeout", IsUnknown = true };
+    private static readonly DeliveryResult CutOff = new() { Status = DeliveryStatus.Unavailable, Reason = "connection-lost", IsUnknown = true, IsCutOff = true };
 
     [Fact]
     public async Task NeverAnswered_ThreeAttemptsHalfAMinuteApart_ThenUnconfirmed()
@@ -76,6 +77,81 @@ public sealed class HubUnansweredTests
         Assert.Single(hub.Pushed);
         Assert.Equal("unconfirmed:timeout", hub.Journal.EndOf(id, "phone"));
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Theory]
+    [InlineData("\"class\":\"call\",\"ttl\":30")]
+    [InlineData("\"class\":\"call\",\"ttl\":3600")]
+    [InlineData("\"ttl\":30")]
+    [InlineData("\"ttl\":0")]
+    public async Task CutOffOnce_NoTimeForAPause_IsTriedAgainAtOnce(string members)
+    {
+        await using var hub = NewHub(pushed => pushed == 1 ? CutOff : DeliveryResult.Of(DeliveryStatus.Accepted));
+        var id = await hub.SendAsync(members);
+        var told = hub.Journal.Milestones.Single(static m => m.Kind == MilestoneKind.Unanswered);
+        Assert.Equal(("connection-lost", told.At), (told.Reason, told.NextAttemptAt));
+        await hub.PassAsync(TimeSpan.FromMilliseconds(100), TimeSpan.FromMilliseconds(20));
+        Assert.Equal(2, hub.Pushed.Count);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Theory]
+    [InlineData("\"class\":\"call\",\"ttl\":30")]
+    [InlineData("\"class\":\"call\",\"ttl\":3600")]
+    [InlineData("\"ttl\":30")]
+    public async Task CutOffAlways_NoTimeForAPause_IsTriedAgainOnceThenUnconfirmed(string members)
+    {
+        await using var hub = NewHub(_ => CutOff);
+        var id = await hub.SendAsync(members);
+        await hub.PassAsync(120);
+        Assert.Equal(2, hub.Pushed.Count);
+        Assert.Equal("unconfirmed:connection-lost", hub.Journal.EndOf(id, "phone"));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task CutOffOnce_TimeForAPause_WaitsForIt()
+    {
+        await using var hub = NewHub(pushed => pushed == 1 ? CutOff : DeliveryResult.Of(DeliveryStatus.Accepted));
+        var id = await hub.SendAsync("\"ttl\":86400");
+        await hub.PassAsync(29);
+        Assert.Single(hub.Pushed);
+        await hub.PassAsync(11);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task CutOffCall_ThenSurelyNotCarriedOut_IsTriedAtTheUsualTimes()
+    {
+        await using var hub = NewHub(pushed => pushed switch
+        {
+            1 => CutOff,
+            < 4 => DeliveryResult.Of(DeliveryStatus.Unavailable, "ServiceUnavailable"),
+            _ => DeliveryResult.Of(DeliveryStatus.Accepted),
+        });
+        var id = await hub.SendAsync("\"class\":\"call\",\"ttl\":30");
+        await hub.PassAsync(10);
+        Assert.Equal((4, "accepted"), (hub.Pushed.Count, hub.Journal.EndOf(id, "phone")));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task Call_ConnectionEndsWhileItsAnswerIsAwaited_IsTriedAgainAtOnce()
+    {
+        var late = NewAnswer();
+        DeliveryResult first = Unknown with { Late = late.Task };
+        await using var hub = NewHub(pushed => pushed == 1 ? first : DeliveryResult.Of(DeliveryStatus.Accepted));
+        var id = await AcceptAsync(hub, "\"class\":\"call\",\"ttl\":30");
+        await HubUnderTest.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
+        hub.Clock.Advance(TimeSpan.FromSeconds(3));
+        hub.Hub.Advance();
+        Assert.Single(hub.Pushed);
+        late.SetResult(CutOff);
+        await hub.PassAsync(3);
+        Assert.Equal((2, "accepted"), (hub.Pushed.Count, hub.Journal.EndOf(id, "phone")));
         await hub.AssertAllEndAsync(id);
     }
 

@@ -12,7 +12,7 @@ export const http2 = [
   },
   {
     name: "lost-connection-is-a-refusal", hurts: "what a lost connection had taken is sent twice", tests: "Pnh.Channels.Tests:Http2EndTests|DirectConnectionTests",
-    file: `${folder}/Http2Connection.Ending.cs`, at: "EndUnderWay(0, ⟦SendFault.Ambiguous⟧, \"connection-lost\");", fault: "SendFault.Refused",
+    file: `${folder}/Http2Connection.Ending.cs`, at: "EndUnderWay(0, ⟦SendFault.Ambiguous⟧, ProviderAnswer.ConnectionLost);", fault: "SendFault.Refused",
   },
   {
     name: "stream-limit-passed", hurts: "a provider cuts the connection for too many streams", tests: "Pnh.Channels.Tests:Http2FlowTests|Http2RequestTests",

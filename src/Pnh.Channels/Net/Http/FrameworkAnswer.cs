@@ -80,7 +80,7 @@ internal static class FrameworkAnswer
         // A request that picked its connection just before it was disposed: refused at the entrance.
         ObjectDisposedException { ObjectName: var name } when name == typeof(HttpMessageInvoker).FullName || name == typeof(SocketsHttpHandler).FullName
             => ProviderAnswer.Failed(SendFault.NotSent, "connection-closed"),
-        HttpRequestException or IOException => ProviderAnswer.Failed(SendFault.Ambiguous, "connection-lost"),
+        HttpRequestException or IOException => ProviderAnswer.Failed(SendFault.Ambiguous, ProviderAnswer.ConnectionLost),
         _ => null,
     };
 

@@ -29,6 +29,9 @@ internal readonly struct ProviderAnswer : IDisposable
     /// <summary>Kept of a body. An error object has a few hundred bytes; what comes after is not read and the stream is reset (CANCEL).</summary>
     public const int MaxBodyBytes = 64 * 1024;
 
+    /// <summary>The reason of a request whose connection, or stream, ended under it.</summary>
+    public const string ConnectionLost = "connection-lost";
+
     private readonly byte[]? _buffer;
     private readonly int _length;
 

@@ -81,7 +81,7 @@ internal sealed partial class Http2Connection
             _ended = true;
             _closure = new Http2Closure(code, reason, fault);
             EndWaiting();
-            EndUnderWay(0, SendFault.Ambiguous, "connection-lost");
+            EndUnderWay(0, SendFault.Ambiguous, ProviderAnswer.ConnectionLost);
             _control.AppendGoAway(code);
             stuck = _writing;
         }

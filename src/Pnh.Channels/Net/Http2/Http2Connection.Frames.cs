@@ -135,7 +135,7 @@ internal sealed partial class Http2Connection
             if (exchange is not null)
             {
                 var refused = code == Http2ErrorCode.RefusedStream;
-                Finish(exchange, refused ? SendFault.Refused : SendFault.Ambiguous, refused ? "stream-refused" : "connection-lost");
+                Finish(exchange, refused ? SendFault.Refused : SendFault.Ambiguous, refused ? "stream-refused" : ProviderAnswer.ConnectionLost);
             }
         }
 

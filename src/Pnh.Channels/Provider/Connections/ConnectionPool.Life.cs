@@ -11,7 +11,7 @@ internal sealed partial class ConnectionPool
     private static readonly TimeSpan LeastForSettings = TimeSpan.FromSeconds(0.5);
 
     /// <summary>The fault of a connection which ended before it had answered anything.</summary>
-    private const string Lost = "connection-lost";
+    private const string Lost = ProviderAnswer.ConnectionLost;
 
     private long _opened;
 

@@ -42,6 +42,7 @@ internal readonly record struct Attempt(DeliveryResult Result, SendFault Fault, 
             Reason = reason,
             IsUnasked = fault == SendFault.NotSent,
             IsUnknown = fault == SendFault.Ambiguous,
+            IsCutOff = fault == SendFault.Ambiguous && reason == ProviderAnswer.ConnectionLost,
         },
         fault,
         0);
