@@ -48,7 +48,11 @@ internal static class HubCommands
                 return ConfigurationErrors.ExitCode;
             }
 
-            await host.StartAsync(cancellationToken);
+            if (!await TryStartAsync(host, cancellationToken))
+            {
+                await output.Error.WriteLineAsync("pnh: told to stop while it started");
+                return 0;
+            }
 
             var link = output.IsTerminal || IsOnlyForThisMachine(host.Start.Options) ? host.CreateConsoleLink() : null;
             Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
@@ -79,6 +83,20 @@ internal static class HubCommands
         catch (Exception fault) when (fault is IOException or SocketException)
         {
             return Fail(output, $"a listener cannot be opened: {fault.Message.TrimEnd('.')}; stop the program that holds the port, or give addresses of this machine with --Pnh:Urls=… and --Pnh:OperationsUrls=…");
+        }
+    }
+
+    /// <summary>False when the program was told to stop meanwhile, by a signal that its host heard or by the caller: reading a large journal takes a while.</summary>
+    private static async Task<bool> TryStartAsync(HubHost host, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await host.StartAsync(cancellationToken);
+            return true;
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested || host.IsStopping)
+        {
+            return false;
         }
     }
 

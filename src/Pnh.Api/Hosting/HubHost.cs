@@ -43,6 +43,9 @@ internal sealed class HubHost : IAsyncDisposable
     /// <summary>What was settled before: options, folder, sandbox.</summary>
     public HubStart Start => _start;
 
+    /// <summary>True once the process was told to stop.</summary>
+    public bool IsStopping => Services.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping.IsCancellationRequested;
+
     /// <summary>The public listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
     public Uri PublicAddress => Addresses(_start.Options.Urls.Count, skip: 0);
 

@@ -11,5 +11,8 @@ internal sealed partial class HubService
             "There are no time zones in {Folder}: quiet hours in any zone but UTC are refused, and stored ones count as UTC. Install tzdata, or name its folder in TZDIR.",
             EventName = "NoTimeZones")]
         internal static partial void NoTimeZones(ILogger logger, string folder);
+
+        [LoggerMessage(3, LogLevel.Warning, "{Warning}", EventName = "SharedFolder")]
+        internal static partial void SharedFolder(ILogger logger, string warning);
     }
 }

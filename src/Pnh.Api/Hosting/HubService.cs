@@ -13,6 +13,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Hosting;
 
@@ -38,13 +39,14 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly RuntimeMetrics _runtime;
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
+    private readonly DataFolder _folder;
     private readonly Action _deal;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, MetricRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, ILogger<HubService> log, SocketLoops? loops = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;
         _reader = reader;
@@ -57,6 +59,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _runtime = new RuntimeMetrics(registry);
         _sweep = sweep;
         _options = options;
+        _folder = folder;
         _log = log;
         _deal = () => budgets.Export(registry);
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
@@ -83,6 +86,11 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
+        if (_folder.Warning is { } warning)
+        {
+            Log.SharedFolder(_log, warning);
+        }
+
         if (TimeZones.Find(KnownZone) is null)
         {
             Log.NoTimeZones(_log, TimeZones.Folder);

@@ -35,6 +35,7 @@ internal static class HubServices
     /// <summary>Registers everything that is not a channel.</summary>
     public static IServiceCollection AddHub(this IServiceCollection services, HubStart start) => services
         .AddSingleton(start.Options)
+        .AddSingleton(start.Folder)
         .AddMetrics(start.Options)
         .AddStores(start)
         .AddDecisions(start.Options)

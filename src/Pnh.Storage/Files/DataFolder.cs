@@ -23,18 +23,23 @@ public sealed class DataFolder : IDisposable
 
     private readonly FileStream _lock;
 
-    private DataFolder(string path, FileStream @lock)
+    private DataFolder(string path, string? warning, FileStream @lock)
     {
         FolderPath = path;
+        Warning = warning;
         _lock = @lock;
     }
 
     /// <summary>Absolute path.</summary>
     public string FolderPath { get; }
 
+    /// <summary>Who else may write to the folder, as a line for the log; null = nobody.</summary>
+    public string? Warning { get; }
+
     /// <summary>
-    /// Creates the folder when missing (mode 0700), proves that it can be written and takes it. Throws <see cref="DataFolderException"/> when it
-    /// cannot be created or written, belongs to another user, others may write to it, or another hub holds it.
+    /// Creates the folder when missing (mode 0700), narrows what the hub owns to the hub's user, proves that it can be written and takes it. A folder of root's is taken as it is, with a
+    /// <see cref="Warning"/> where others may write. Throws <see cref="DataFolderException"/> when it cannot be created or written, belongs to a third user, holds a file of the hub's that
+    /// another user owns or may write, or another hub holds it.
     /// </summary>
     public static DataFolder Open(string path)
     {
@@ -43,12 +48,12 @@ public sealed class DataFolder : IDisposable
         try
         {
             CreateFolder(full);
-            RefuseStrangers(full);
+            var warning = FolderRights.Secure(full);
             var held = Take(full);
             try
             {
                 WriteHolder(full);
-                return new DataFolder(full, held);
+                return new DataFolder(full, warning, held);
             }
             catch
             {
@@ -144,16 +149,6 @@ public sealed class DataFolder : IDisposable
         else
         {
             Directory.CreateDirectory(path, OwnerFolder);
-        }
-    }
-
-    private static void RefuseStrangers(string folder)
-    {
-        if (FolderOwner.FindStranger(folder) is { } stranger)
-        {
-            throw new DataFolderException(
-                $"The data folder {folder} {stranger}, who could read or replace what the hub keeps: give it to the hub's user alone (chown, chmod 700), "
-                + "or set Pnh:Data to a new folder in it, which the hub makes.");
         }
     }
 

@@ -31,11 +31,15 @@ internal static class SqliteRegistrySchema
             """,
             "CREATE TABLE members(app TEXT NOT NULL, topic TEXT NOT NULL, user TEXT NOT NULL, PRIMARY KEY(app, topic, user)) WITHOUT ROWID",
             "CREATE TABLE keys(hash BLOB PRIMARY KEY, app TEXT NOT NULL, scopes TEXT NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID",
-        ],
+        ])
+    {
+        Additions =
         [
             // The data folder's id, at most one row; users whose last device was deleted, and when.
-            "CREATE TABLE folder(id INTEGER NOT NULL)",
-            "CREATE TABLE gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
-            "CREATE INDEX gone_at ON gone(at)",
-        ]);
+            "CREATE TABLE IF NOT EXISTS folder(id INTEGER NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS gone_at ON gone(at)",
+        ],
+        StepsTakenBack = 1,
+    };
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -77,13 +78,13 @@ public sealed class ProgramStartTests
         folder.Delete(recursive: true);
     }
 
-    [Fact]
-    public async Task Start_OthersMayWriteTheDataFolder_IsOneLineAndExitCode1()
+    [RootFact]
+    public async Task Start_DataFolderOfAnotherUser_IsOneLineAndExitCode1()
     {
         var folder = Directory.CreateTempSubdirectory("pnh-");
-        if (!OperatingSystem.IsWindows())
+        using (var change = Process.Start("chown", ["65534", folder.FullName]))
         {
-            File.SetUnixFileMode(folder.FullName, (UnixFileMode)0b111_111_111);
+            await change.WaitForExitAsync();
         }
 
         var (code, lines) = await ProgramRun.RunAsync(TestHub.Tokens(folder.FullName), ("TZ", "UTC"));

@@ -68,26 +68,35 @@ public sealed class DataFolderTests : IDisposable
     }
 
     [Theory]
-    [InlineData(UnixFileMode.OtherWrite, "every user")]
-    [InlineData(UnixFileMode.GroupWrite, "its group")]
-    public void Open_OthersMayWrite_IsRefusedInOneLine(UnixFileMode added, string who)
+    [InlineData(0b111_111_111)]
+    [InlineData(0b111_111_000)]
+    [InlineData(0b111_101_101)]
+    public void Open_TheHubsOwn_IsNarrowedWithAllThatItMade(int mode)
     {
-        File.SetUnixFileMode(_temporary.FullPath, OwnerFile | UnixFileMode.UserExecute | added);
+        foreach (var path in new[] { _temporary["journal"], _temporary["sandbox"] })
+        {
+            Directory.CreateDirectory(path);
+            File.SetUnixFileMode(path, (UnixFileMode)mode);
+        }
 
-        var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
+        foreach (var path in new[] { _temporary["registry.db"], _temporary["journal/00000001.log"], _temporary["lost+found"] })
+        {
+            File.WriteAllText(path, "kept");
+            File.SetUnixFileMode(path, (UnixFileMode)mode & ~(UnixFileMode.UserExecute | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute));
+        }
 
-        Assert.Contains(who, refusal.Message, StringComparison.Ordinal);
-        Assert.Contains("chmod 700", refusal.Message, StringComparison.Ordinal);
-        Assert.DoesNotContain('\n', refusal.Message);
-        Assert.Empty(Directory.GetFiles(_temporary.FullPath));
-    }
-
-    [Fact]
-    public void Open_OthersMayReadOnly_Succeeds()
-    {
-        File.SetUnixFileMode(_temporary.FullPath, (UnixFileMode)0b111_101_101);
+        var foreign = File.GetUnixFileMode(_temporary["lost+found"]);
+        File.SetUnixFileMode(_temporary.FullPath, (UnixFileMode)mode);
 
         using var folder = DataFolder.Open(_temporary.FullPath);
+
+        Assert.Null(folder.Warning);
+        Assert.Equal(OwnerFile | UnixFileMode.UserExecute, File.GetUnixFileMode(_temporary.FullPath));
+        Assert.Equal(OwnerFile | UnixFileMode.UserExecute, File.GetUnixFileMode(_temporary["journal"]));
+        Assert.Equal(OwnerFile, File.GetUnixFileMode(_temporary["registry.db"]));
+        Assert.Equal(OwnerFile, File.GetUnixFileMode(_temporary["journal/00000001.log"]));
+        Assert.Equal(foreign, File.GetUnixFileMode(_temporary["lost+found"]));
+        Assert.Equal("kept", File.ReadAllText(_temporary["registry.db"]));
     }
 
     [RootFactAttribute]
@@ -101,6 +110,22 @@ public sealed class DataFolderTests : IDisposable
         var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
 
         Assert.Contains("belongs to another user (uid 65534)", refusal.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', refusal.Message);
+    }
+
+    [RootFactAttribute]
+    public void Open_AFileOfTheHubsBelongsToAnotherUser_IsRefusedInOneLine()
+    {
+        Directory.CreateDirectory(_temporary["journal"]);
+        File.WriteAllText(_temporary["journal/00000001.log"], "planted");
+        using (var change = Process.Start("chown", ["65534", _temporary["journal/00000001.log"]]))
+        {
+            change.WaitForExit();
+        }
+
+        var refusal = Assert.Throws<DataFolderException>(() => DataFolder.Open(_temporary.FullPath));
+
+        Assert.Contains("00000001.log belongs to another user (uid 65534)", refusal.Message, StringComparison.Ordinal);
         Assert.DoesNotContain('\n', refusal.Message);
     }
 

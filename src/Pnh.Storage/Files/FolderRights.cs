@@ -1,0 +1,114 @@
+using System.Runtime.Versioning;
+
+namespace Pnh.Storage.Files;
+
+/// <summary>
+/// Who may read and write the data folder. What the hub owns is narrowed to the hub; a folder of root's is how an orchestrator hands out a volume, and is taken as it is; what is
+/// somebody else's is refused. Linux; elsewhere nothing is looked at.
+/// </summary>
+internal static class FolderRights
+{
+    private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+    private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
+    private const UnixFileMode ForOthers = (UnixFileMode)0b111_111;
+
+    /// <summary>What the hub makes in the folder. A volume may hold more (<c>lost+found</c>), which is not the hub's.</summary>
+    internal static IReadOnlyList<string> Names { get; } =
+    [
+        "console.sessions", "demo.hs256", "demo.key", "hub.lock", "hub.pid", "journal", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
+    ];
+
+    /// <summary>
+    /// Narrows folder and files. Gives who else may write to the folder, as a line for the log; null = nobody. Throws <see cref="DataFolderException"/> when the folder, or a file of the
+    /// hub's in it, is not the hub's to trust.
+    /// </summary>
+    public static string? Secure(string folder)
+    {
+        if (!OperatingSystem.IsLinux() || FileOwner.Of(folder) is not { } owner)
+        {
+            return null;
+        }
+
+        if (owner.User != FileOwner.Self && owner.User != FileOwner.Root)
+        {
+            throw new DataFolderException(
+                $"The data folder {folder} belongs to another user (uid {owner.User}), who could read or replace what the hub keeps: give it to the hub's user alone (chown, chmod 700), "
+                + "or set Pnh:Data to a new folder in it, which the hub makes.");
+        }
+
+        if (owner.User == FileOwner.Self)
+        {
+            owner = Narrow(folder, owner, OwnerFolder);
+        }
+
+        foreach (var name in Names)
+        {
+            SecureFile(Path.Combine(folder, name));
+        }
+
+        return Writers(owner) is { } writers
+            ? $"The data folder {folder} can be written by {writers}, who could remove or replace what the hub keeps: give the hub a folder of its own in it (Pnh:Data), or chmod it."
+            : null;
+    }
+
+    [SupportedOSPlatform("linux")]
+    private static void SecureFile(string path)
+    {
+        if (FileOwner.Of(path) is not { } owner)
+        {
+            return;
+        }
+
+        if (owner.User != FileOwner.Self)
+        {
+            throw new DataFolderException(
+                $"{path} belongs to another user (uid {owner.User}), so the hub does not trust what it says: give it to the hub's user (chown), or remove it.");
+        }
+
+        if (owner.Kind == FileOwner.Type.Other)
+        {
+            return; // a link of the hub's user: what it points to is that user's choice
+        }
+
+        owner = Narrow(path, owner, owner.Kind == FileOwner.Type.Folder ? OwnerFolder : OwnerFile);
+        if (Writers(owner) is { } writers)
+        {
+            throw new DataFolderException($"{path} can be written by {writers}, and its mode cannot be changed: keep the data folder on a file system that knows modes.");
+        }
+
+        if (owner.Kind == FileOwner.Type.Folder)
+        {
+            foreach (var entry in Directory.EnumerateFileSystemEntries(path))
+            {
+                SecureFile(entry);
+            }
+        }
+    }
+
+    /// <summary>As it is afterwards: not every file system keeps a mode.</summary>
+    [SupportedOSPlatform("linux")]
+    private static FileOwner Narrow(string path, in FileOwner owner, UnixFileMode wanted)
+    {
+        if ((owner.Mode & ForOthers) == 0)
+        {
+            return owner;
+        }
+
+        try
+        {
+            File.SetUnixFileMode(path, owner.Mode & wanted);
+        }
+        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
+        {
+            return owner;
+        }
+
+        return FileOwner.Of(path) ?? owner;
+    }
+
+    // A group of the hub's own is how an orchestrator lets the hub write (fsGroup).
+    private static string? Writers(in FileOwner owner) =>
+        (owner.Mode & UnixFileMode.OtherWrite) != 0 ? "every user of this machine"
+        : (owner.Mode & UnixFileMode.GroupWrite) != 0 && (owner.User == FileOwner.Self || !FileOwner.OwnGroups.Contains(owner.Group)) ? $"a group (gid {owner.Group})"
+        : null;
+}
