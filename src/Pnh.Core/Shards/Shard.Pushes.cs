@@ -175,7 +175,7 @@ internal sealed partial class Shard
     private static TimeSpan WaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)
     {
         var wait = OwnWaitAfter(delivery, result, rest);
-        return delivery.Setbacks is { Unanswered: > 0 } && !result.IsUnasked && !HasNoTimeForAPause(delivery.Event) && wait < PushSetbacks.Pause ? PushSetbacks.Pause : wait;
+        return delivery.Setbacks is { Unanswered: > 0 } && !result.IsUnasked && !PushSetbacks.HasNoTimeForAPause(delivery.Event) && wait < PushSetbacks.Pause ? PushSetbacks.Pause : wait;
     }
 
     private static TimeSpan OwnWaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)

@@ -1,4 +1,3 @@
-using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 
@@ -65,26 +64,9 @@ internal sealed partial class Shard
         NoteTried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt);
     }
 
-    // The pause is for what may still be answered. What has no time for it is tried again at once when no answer can come, and only once.
-    private DateTimeOffset? NextAfterUnanswered(PendingPush delivery, PushSetbacks setbacks, in DeliveryResult result)
-    {
-        if (delivery.IsSettled)
-        {
-            return null;
-        }
-
-        if (result.IsCutOff && HasNoTimeForAPause(delivery.Event))
-        {
-            return setbacks.Unanswered == 1 && !delivery.IsTooLate(_hub.Time) ? _now : null;
-        }
-
-        var next = _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now);
-        return setbacks.Unanswered < PushSetbacks.MostUnanswered && next < delivery.Event.ExpiresAt ? next : null;
-    }
-
-    // A call rings now or is missed, whatever its TTL.
-    private static bool HasNoTimeForAPause(Event accepted) =>
-        accepted.Class == EventClass.Call || accepted.ExpiresAt - accepted.AcceptedAt <= PushSetbacks.Pause;
+    private DateTimeOffset? NextAfterUnanswered(PendingPush delivery, PushSetbacks setbacks, in DeliveryResult result) => delivery.IsSettled
+        ? null
+        : setbacks.Next(delivery.Event, result.IsCutOff, _now, _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now), delivery.IsTooLate(_hub.Time));
 
     private void RetryUnanswered(PendingPush delivery, in DeliveryResult result)
     {
