@@ -39,9 +39,9 @@ export async function openStage(program, { settings = {}, sabotage = false } = {
   const stage = {
     key, port, operationsPort, folder, url: `http://127.0.0.1:${port}`, fcm: `https://localhost:${fcmPort}`, ca: providers.SSL_CERT_FILE, hub: null,
 
-    /** Starts the hub; does not wait. */
-    spawn() {
-      stage.hub = run(program, [], variables);
+    /** Starts the hub, or another build of it; does not wait. */
+    spawn(build = program) {
+      stage.hub = run(build, [], variables);
     },
 
     /** Waits until the hub answers /readyz; throws when it ends before, or after 60 s. */

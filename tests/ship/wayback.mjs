@@ -1,0 +1,117 @@
+// node wayback.mjs PROGRAM OLDER-PROGRAM: an older build is started on a folder of today's, after a clean stop and after SIGKILL under load; it writes, is killed under load, and today's
+// comes back: everything that either of them answered with 202 is known, and waits in the inbox. By hand, before a change of what is on disk: CI has no older build.
+import { resolve } from "node:path";
+import { delay } from "./hub.mjs";
+import { openStage } from "./kill/stage.mjs";
+import { check, finish } from "./report.mjs";
+
+const [program, older] = process.argv.slice(2).map((path) => resolve(path));
+const users = Array.from({ length: 100 }, (_, i) => `u${i}`);
+for (const how of ["a clean stop", "SIGKILL under load"]) {
+  const stage = await openStage(program);
+  const taken = new Map(); // id -> user
+  try {
+    stage.spawn();
+    await stage.ready();
+    await register(stage, "tab");
+    await load(stage, taken, "today", 3_000, how === "SIGKILL under load");
+    if (how === "a clean stop") {
+      check("today's hub stops", (await stage.stop()) === 0 ? null : stage.hub.output.slice(-500));
+    }
+
+    stage.spawn(older);
+    await stage.ready();
+    check(`after ${how}: the older hub starts`, null);
+    await register(stage, "other");
+    await load(stage, taken, "older", 3_000, true);
+    stage.spawn();
+    await stage.ready();
+    check(`after ${how}: today's hub comes back`, null);
+    await verify(stage, taken, how);
+    check(`after ${how}: and stops`, (await stage.stop()) === 0 ? null : stage.hub.output.slice(-500));
+  } catch (e) {
+    check(`after ${how}: each hub starts on what the other left`, e.stack ?? e);
+  } finally {
+    await stage.close(false);
+  }
+}
+
+finish();
+
+async function register(stage, device) {
+  for (const user of users) {
+    const answer = await call(stage, "PUT", `/v1/users/${user}/devices/${device}`, { platform: "web" });
+    if (!answer.ok) {
+      throw new Error(`PUT of ${user}'s ${device} was answered ${answer.status}`);
+    }
+  }
+}
+
+/** Eight publishers; with `killed` the hub gets SIGKILL while they post. Notes what was answered with 202. */
+async function load(stage, taken, name, ms, killed) {
+  let stopped = false;
+  let refused = 0;
+  const posting = Array.from({ length: 8 }, async (_, p) => {
+    for (let i = 0; !stopped; i++) {
+      const id = `${name}-${p}-${i}`;
+      const user = users[(p + 8 * i) % users.length];
+      const answer = await call(stage, "POST", "/v1/events", { id, to: { user }, class: "message", ttl: 3600, data: { i } }).catch(() => null);
+      if (answer?.status === 202) {
+        taken.set(id, user);
+      } else if (answer !== null) {
+        refused++;
+      }
+
+      // No mailbox fills up.
+      await delay(20);
+    }
+  });
+  await delay(ms);
+  if (killed) {
+    await stage.kill();
+  }
+
+  stopped = true;
+  await Promise.all(posting);
+  check(`${name}: nothing was refused`, refused === 0 ? null : `${refused} were`);
+}
+
+async function verify(stage, taken, how) {
+  const waiting = new Map();
+  for (const user of users) {
+    const ids = new Set();
+    for (let after = ""; ;) {
+      const answer = await fetch(`${stage.url}/v1/inbox?device=tab${after}`, { headers: { Authorization: `Bearer ${stage.token(user)}` } });
+      const body = await answer.json();
+      body.events.forEach((event) => ids.add(event.id));
+      if (!body.next) {
+        break;
+      }
+
+      after = `&after=${encodeURIComponent(body.next)}`;
+    }
+
+    waiting.set(user, ids);
+  }
+
+  const lost = [];
+  const missing = [];
+  for (const [id, user] of taken) {
+    const answer = await call(stage, "GET", `/v1/events/${id}`);
+    if (!answer.ok) {
+      lost.push(`${id} ${answer.status}`);
+    } else if (!waiting.get(user).has(id)) {
+      missing.push(id);
+    }
+  }
+
+  console.log(`   after ${how}: ${taken.size} events were answered with 202`);
+  check(`after ${how}: every event is known`, lost.length === 0 ? null : `${lost.length} are not, such as ${lost[0]}`);
+  check(`after ${how}: every event waits in its inbox`, missing.length === 0 ? null : `${missing.length} do not, such as ${missing.slice(0, 3)}`);
+}
+
+function call(stage, method, path, body) {
+  return fetch(`${stage.url}${path}`, {
+    method, headers: { Authorization: `Bearer ${stage.key}`, "Content-Type": "application/json" }, ...(body && { body: JSON.stringify(body) }), signal: AbortSignal.timeout(10_000),
+  });
+}
