@@ -43,7 +43,7 @@ internal sealed class GooglePort
             OAuthStandIn.Path when post => _oauth.HandleAsync(context),
             _ when post && FcmStandIn.ProjectOf(path) is { } project =>
                 SendAsync(context, (connection, leave) => _fcm.HandleAsync(context, project, connection, leave)),
-            _ when path == WebPushStandIn.WindowsPath || path.StartsWith(WebPushStandIn.Prefix, StringComparison.Ordinal) =>
+            _ when WebPushStandIn.Serves(path) =>
                 SendAsync(context, (connection, leave) => _webPush.HandleAsync(context, connection, leave)),
             _ when path.StartsWith(ControlEndpoints.Prefix, StringComparison.Ordinal) => _control.HandleAsync(context),
             _ => NotFoundAsync(context),

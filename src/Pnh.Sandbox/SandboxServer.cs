@@ -120,6 +120,14 @@ public sealed class SandboxServer : IAsyncDisposable
         return Browsers.IsName(name) ? _browsers.SubscribeToWindows(name) : throw new ArgumentException(Browsers.NameRule, nameof(name));
     }
 
+    /// <summary>The same at Apple's push service, which takes the permission away at the third push that shows nothing.</summary>
+    /// <param name="name">As of <see cref="Subscribe"/>.</param>
+    public BrowserSubscription SubscribeToApple(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return Browsers.IsName(name) ? _browsers.SubscribeToApple(name) : throw new ArgumentException(Browsers.NameRule, nameof(name));
+    }
+
     /// <summary>Makes every access token that is out unknown: the next send with it gets 401.</summary>
     public void RevokeAccessTokens() => _tokens.Revoke();
 

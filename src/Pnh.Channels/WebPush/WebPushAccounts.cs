@@ -9,12 +9,14 @@ namespace Pnh.Channels.WebPush;
 /// <param name="Host">Where it may post.</param>
 /// <param name="Credential">Shared by all routes of the account.</param>
 /// <param name="AllowLoopback">Endpoints on this machine may be dialled (sandbox and tests).</param>
-internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback);
+/// <param name="ClearText">What Apple's browsers show in place of a cleared event; null = it cannot be cleared there.</param>
+internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText);
 
 /// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
 internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
 {
     private const string NistP256 = "1.2.840.10045.3.1.7";
+    private const int MaxClearCharacters = 100;
 
     private readonly List<string> _errors = [];
     private readonly Dictionary<string, WebPushRoute> _byName = new(StringComparer.Ordinal);
@@ -77,6 +79,12 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
             section.Fail("AllowLoopback", "must be true or false");
         }
 
+        var clearText = section.Optional("ClearText");
+        if (clearText is not null && (string.IsNullOrWhiteSpace(clearText) || clearText.Length > MaxClearCharacters || clearText.Any(char.IsControl)))
+        {
+            section.Fail("ClearText", FormattableString.Invariant($"must be a line of 1 to {MaxClearCharacters} characters"));
+        }
+
         if (_byApp.ContainsKey(section.App))
         {
             // A subscription does not say which key it was made for, so a second account could never be chosen.
@@ -91,7 +99,7 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
         }
 
         var credential = new VapidCredential(signer, subject, time);
-        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, allowLoopback));
+        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, allowLoopback, clearText));
         routes.ForEach(route => _byName.TryAdd(route.Name, route));
         _byApp.Add(section.App, [.. routes]);
     }

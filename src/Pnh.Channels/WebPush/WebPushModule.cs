@@ -19,6 +19,7 @@ internal sealed class WebPushModule : PushChannelModule
         "Apps:*:WebPush:*:KeyFile",
         "Apps:*:WebPush:*:AllowedHosts",
         "Apps:*:WebPush:*:AllowLoopback",
+        "Apps:*:WebPush:*:ClearText",
     ];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)

@@ -14,6 +14,22 @@ internal static class WebPushPayload
 {
     private static readonly Func<(Event Event, string? Locale), WebPushBody> EncodeEvent = static state => Encode(state.Event, state.Locale);
 
+    /// <summary>The delivery's plain text for a browser that must show something for each push: no body that shows nothing, and what clears is shown in place of the event.</summary>
+    /// <param name="delivery">Of an event, or what clears one.</param>
+    /// <param name="clearText">What is shown in place of a cleared event; null = nothing may be, so it cannot be cleared.</param>
+    public static WebPushBody OfVisible(Delivery delivery, string? clearText)
+    {
+        if (delivery.Withdrawal is not { } withdrawal)
+        {
+            return Of(delivery) is { Refusal: null, ShowsNothing: true } ? new WebPushBody([], ApplePush.ShowsNothing) : Of(delivery);
+        }
+
+        return clearText is null
+            ? new WebPushBody([], ApplePush.NotClearable)
+            : withdrawal.Encodings.GetOrAdd(
+                "webpush/replace", (withdrawal, delivery.Event, clearText), static state => new WebPushBody(PayloadMerge.Write(Replace(state.withdrawal, state.Event, state.clearText)), null));
+    }
+
     /// <summary>The delivery's plain text.</summary>
     public static WebPushBody Of(Delivery delivery) =>
         delivery.Withdrawal is { } withdrawal
@@ -27,9 +43,10 @@ internal static class WebPushPayload
         try
         {
             var notification = accepted.Notification?.For(locale);
-            var bytes = PayloadMerge.Write(Compose(accepted, notification, locale, PayloadParts.All));
+            var payload = Compose(accepted, notification, locale, PayloadParts.All);
+            var bytes = PayloadMerge.Write(payload);
             return bytes.Length <= WebPushEncryption.MaxPlainBytes
-                ? new WebPushBody(bytes, Refusal: null)
+                ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
                 : WakeUp(accepted, notification, locale) ?? new WebPushBody([], "payload-too-large");
         }
         catch (JsonException)
@@ -47,11 +64,17 @@ internal static class WebPushPayload
     {
         return Fitting(PayloadParts.Override, notification) ?? FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts));
 
-        WebPushBody? Fitting(PayloadParts parts, Notification? texts) =>
-            PayloadMerge.Write(Compose(accepted, texts, locale, parts)) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
-                ? new WebPushBody(bytes, Refusal: null) { IsWakeUp = true }
+        WebPushBody? Fitting(PayloadParts parts, Notification? texts)
+        {
+            var payload = Compose(accepted, texts, locale, parts);
+            return PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
+                ? new WebPushBody(bytes, Refusal: null) { IsWakeUp = true, ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
                 : null;
+        }
     }
+
+    private static bool HasText(JsonObject payload, string name) =>
+        payload[name] is JsonValue value && value.TryGetValue(out string? text) && !string.IsNullOrWhiteSpace(text);
 
     private static JsonObject Compose(Event accepted, Notification? notification, string? locale, PayloadParts parts)
     {
@@ -74,7 +97,7 @@ internal static class WebPushPayload
         }
 
         // Shown under one tag, a newer notification replaces the older, and a copy the first, on the screen too, not only in the push service.
-        Set(payload, "tag", string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : accepted.CollapseKey);
+        Set(payload, "tag", TagOf(accepted));
         Set(payload, "traceparent", accepted.TraceParent);
         if (parts != PayloadParts.All)
         {
@@ -100,6 +123,18 @@ internal static class WebPushPayload
         ["pnh-reason"] = withdrawal.Reason,
     };
 
+    private static JsonObject Replace(Withdrawal withdrawal, Event accepted, string text) => new()
+    {
+        ["id"] = withdrawal.Event,
+        ["pnh-replace"] = withdrawal.Event,
+        ["pnh-reason"] = withdrawal.Reason,
+        ["title"] = text,
+        ["tag"] = TagOf(accepted),
+        ["silent"] = true,
+    };
+
+    private static string TagOf(Event accepted) => string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : accepted.CollapseKey;
+
     private static void Set(JsonObject target, string name, string? value)
     {
         if (!string.IsNullOrEmpty(value))
@@ -116,4 +151,7 @@ internal sealed record WebPushBody(byte[] Bytes, string? Refusal)
 {
     /// <summary>It stands for one that is larger than a push service takes.</summary>
     public bool IsWakeUp { get; init; }
+
+    /// <summary>It has neither title nor body.</summary>
+    public bool ShowsNothing { get; init; }
 }

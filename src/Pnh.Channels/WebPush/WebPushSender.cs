@@ -40,14 +40,14 @@ internal sealed class WebPushSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, "endpoint-not-allowed");
         }
 
-        return WebPushPayload.Of(delivery).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal) : null;
+        return Plain(delivery, subscription).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal) : null;
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     protected override async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var subscription = PushSubscription.Parse(delivery.Address!.Value)!;
-        var plain = WebPushPayload.Of(delivery);
+        var plain = Plain(delivery, subscription);
         SplicedBody body;
         try
         {
@@ -73,6 +73,10 @@ internal sealed class WebPushSender : ProviderSender
 
     protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
         WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
+
+    private WebPushBody Plain(Delivery delivery, PushSubscription subscription) => ApplePush.Serves(subscription.Endpoint, _route.AllowLoopback)
+        ? WebPushPayload.OfVisible(delivery, _route.ClearText)
+        : WebPushPayload.Of(delivery);
 
     private ProviderRequest Request(Delivery delivery, PushSubscription subscription, SplicedBody body)
     {

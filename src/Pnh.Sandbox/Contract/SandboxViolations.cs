@@ -20,6 +20,9 @@ public enum ViolationKind
 
     /// <summary>A Web Push message that its browser cannot decrypt: accepted, since a push service cannot know, and dropped silently.</summary>
     UnreadableMessages,
+
+    /// <summary>A push to Safari that shows nothing: the third one costs the site its permission.</summary>
+    SilentPushes,
 }
 
 /// <summary>Counters of <see cref="ViolationKind"/>. Thread-safe.</summary>

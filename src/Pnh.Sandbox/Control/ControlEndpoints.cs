@@ -95,7 +95,13 @@ internal sealed class ControlEndpoints
         if (Browsers.IsName(name))
         {
             context.Response.ContentType = "application/json";
-            BrowserSubscription subscription = context.Request.Query["service"] == "wns" ? _browsers.SubscribeToWindows(name) : _browsers.Subscribe(name);
+            BrowserSubscription subscription = context.Request.Query["service"].ToString() switch
+            {
+                "wns" => _browsers.SubscribeToWindows(name),
+                "apple" => _browsers.SubscribeToApple(name),
+                "" when name == Browsers.Safari => _browsers.SubscribeToApple(name),
+                _ => _browsers.Subscribe(name),
+            };
             return context.Response.WriteAsync(subscription.ToJson(), context.RequestAborted);
         }
 

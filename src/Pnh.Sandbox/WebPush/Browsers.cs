@@ -15,6 +15,9 @@ internal sealed class Browsers
     /// <summary>What <see cref="IsName"/> wants, in words.</summary>
     public const string NameRule = "a browser's name is 1 to 64 letters, digits, '-', '_' or '.'";
 
+    /// <summary>The browser that is a Safari unless asked for otherwise.</summary>
+    public const string Safari = "safari";
+
     private const int MaxNameCharacters = 64;
     private const int MacBytes = 12;
 
@@ -54,6 +57,10 @@ internal sealed class Browsers
     /// <summary>The same with an endpoint of Windows' push service.</summary>
     public BrowserSubscription SubscribeToWindows(string name) =>
         Subscribe(name) with { Endpoint = new Uri(Origin, $"{WebPushStandIn.WindowsPath}?token={Uri.EscapeDataString(IdOf(name))}") };
+
+    /// <summary>The same with an endpoint of Apple's push service: the browser is a Safari.</summary>
+    public BrowserSubscription SubscribeToApple(string name) =>
+        Subscribe(name) with { Endpoint = new Uri(Origin, WebPushStandIn.ApplePrefix + IdOf(name)) };
 
     /// <summary>Whose endpoint ends with this id; null when nobody's does.</summary>
     public string? NameOf(string id) =>

@@ -8,11 +8,12 @@ using Pnh.Sandbox.Scripts;
 namespace Pnh.Sandbox.WebPush;
 
 /// <summary>
-/// Chrome's push service, <c>POST /fcm/send/{name}:{mac}</c>, and Windows', <c>POST /w/?token={name}:{mac}</c>. The order of their checks is the order of the README.
+/// Chrome's push service, <c>POST /fcm/send/{name}:{mac}</c>, Windows', <c>POST /w/?token={name}:{mac}</c>, and Apple's, <c>POST /apple/{name}:{mac}</c>. The order of their checks is the order of the README.
 /// </summary>
 internal sealed class WebPushStandIn
 {
     public const string Prefix = "/fcm/send/";
+    public const string ApplePrefix = "/apple/";
     public const string WindowsPath = "/w/";
     private const int BodyBytesRead = 64 * 1024;
 
@@ -22,6 +23,7 @@ internal sealed class WebPushStandIn
     private readonly SandboxScripts _scripts;
     private readonly SandboxPhones _phones;
     private readonly SandboxViolations _violations;
+    private readonly ApplePermissions _permissions = new();
 
     public WebPushStandIn(SandboxOptions options, Browsers browsers, byte[] applicationServerKey, SandboxScripts scripts, SandboxPhones phones,
         SandboxViolations violations)
@@ -33,6 +35,9 @@ internal sealed class WebPushStandIn
         _phones = phones;
         _violations = violations;
     }
+
+    public static bool Serves(string path) =>
+        path == WindowsPath || path.StartsWith(Prefix, StringComparison.Ordinal) || path.StartsWith(ApplePrefix, StringComparison.Ordinal);
 
     public async Task HandleAsync(HttpContext context, ProviderConnection connection, Action leave)
     {
@@ -54,6 +59,11 @@ internal sealed class WebPushStandIn
             return (WebPushReply.NoSubscription, null);
         }
 
+        if (IsApple(request) && _permissions.IsRevoked(name))
+        {
+            return (WebPushReply.Gone, null);
+        }
+
         if (Authorize(request) is { } refusal)
         {
             return (refusal, null);
@@ -66,9 +76,11 @@ internal sealed class WebPushStandIn
 
     private static bool IsWindows(HttpRequest request) => request.Path.Value == WindowsPath;
 
+    private static bool IsApple(HttpRequest request) => request.Path.Value!.StartsWith(ApplePrefix, StringComparison.Ordinal);
+
     private static string? IdIn(HttpRequest request) => IsWindows(request)
         ? request.Query is { Count: 1 } query && query["token"] is [{ } token] ? token : null
-        : request.QueryString.HasValue ? null : request.Path.Value![Prefix.Length..];
+        : request.QueryString.HasValue ? null : request.Path.Value![(IsApple(request) ? ApplePrefix : Prefix).Length..];
 
     // RFC 8292 section 4.2: a subscription is bound to the key it was made with.
     private WebPushReply? Authorize(HttpRequest request)
@@ -97,16 +109,26 @@ internal sealed class WebPushStandIn
         {
             // The push service cannot know: it has no key. The browser drops it.
             _violations.Add(ViolationKind.UnreadableMessages);
+            if (IsApple(request))
+            {
+                ShowedNothing(name);
+            }
         }
         else if (ScriptPlayer.Delivers(script))
         {
-            Arrive(request.AsReceived(_time.GetUtcNow(), body), name, plain);
+            Arrive(request.AsReceived(_time.GetUtcNow(), body), name, plain, IsApple(request));
         }
 
         return (WebPushReply.Of(script) ?? WebPushReply.Accepted(new Uri(_browsers.Origin, $"/m/{Guid.NewGuid():N}").AbsoluteUri), script);
     }
 
-    private void Arrive(ReceivedPush request, string name, byte[] plain)
+    private void ShowedNothing(string name)
+    {
+        _permissions.ShowedNothing(name);
+        _violations.Add(ViolationKind.SilentPushes);
+    }
+
+    private void Arrive(ReceivedPush request, string name, byte[] plain, bool isApple)
     {
         JsonElement? payload = StrictJson.Parse(plain, out _) is { ValueKind: JsonValueKind.Object } json ? json : null;
         if (payload is null)
@@ -114,6 +136,12 @@ internal sealed class WebPushStandIn
             _violations.Add(ViolationKind.UselessPayloads);
         }
 
-        _phones.Arrive(WebPushScreen.Read(name, payload, request));
+        ArrivedPush arrived = WebPushScreen.Read(name, payload, request);
+        if (isApple && arrived.Shown is null)
+        {
+            ShowedNothing(name);
+        }
+
+        _phones.Arrive(arrived);
     }
 }
