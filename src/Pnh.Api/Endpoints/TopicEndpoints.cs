@@ -1,7 +1,9 @@
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
+using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Core.Events;
 using Pnh.Core.Stores;
 
 namespace Pnh.Api.Endpoints;
@@ -25,11 +27,18 @@ internal sealed class TopicEndpoints
         routes.MapGet("/v1/topics/{topic}/members", ListAsync).RequireScope(Scope.Read);
     }
 
-    private Task AddAsync(HttpContext context) => ChangeAsync(context, _devices.AddMemberAsync);
+    private Task AddAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
+        await _devices.AddMemberAsync(app, topic, user, context.RequestAborted) == AddMemberResult.TooManyTopics
+            ? new Problem(ProblemCatalogue.TooManyTopics, FormattableString.Invariant($"The user is a member of {Limits.TopicsPerUser} topics."))
+            : null);
 
-    private Task RemoveAsync(HttpContext context) => ChangeAsync(context, _devices.RemoveMemberAsync);
+    private Task RemoveAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
+    {
+        await _devices.RemoveMemberAsync(app, topic, user, context.RequestAborted);
+        return null;
+    });
 
-    private static async Task ChangeAsync(HttpContext context, Func<string, string, string, CancellationToken, Task<bool>> change)
+    private static async Task ChangeAsync(HttpContext context, Func<string, string, string, Task<Problem?>> change)
     {
         if (PathUser.Name(context, "topic", out var problem) is not { } topic || PathUser.Name(context, PathId.User, out problem) is not { } user)
         {
@@ -37,7 +46,12 @@ internal sealed class TopicEndpoints
             return;
         }
 
-        await change(Caller.Of(context).App, topic, user, context.RequestAborted);
+        if (await change(Caller.Of(context).App, topic, user) is { } refusal)
+        {
+            await refusal.ExecuteAsync(context);
+            return;
+        }
+
         context.Response.StatusCode = StatusCodes.Status204NoContent;
     }
 

@@ -54,6 +54,8 @@ internal static class ProblemCatalogue
     public static ProblemKind IdConflict { get; } = new("id-conflict", 409, "The id belongs to another event", "Use a new id: this one was accepted with another body.");
 
     /// <summary>A user's registrations are full.</summary>
+    public static ProblemKind TooManyTopics { get; } = new("too-many-topics", 409, "The user is a member of as many topics as allowed", "Remove memberships that are over.");
+
     public static ProblemKind TooManyDevices { get; } = new("too-many-devices", 409, "The user has as many devices as allowed", "Remove devices that are gone.");
 
     /// <summary>Over the byte limit.</summary>
@@ -87,7 +89,7 @@ internal static class ProblemCatalogue
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
         MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
-        IdConflict, TooManyDevices, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
+        IdConflict, TooManyDevices, TooManyTopics, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
     ];
 
     /// <summary>A Markdown table of all codes, for the documents; a test compares them.</summary>

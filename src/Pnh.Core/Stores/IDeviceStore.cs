@@ -40,8 +40,8 @@ public interface IDeviceStore
     /// <summary>Replaces the user's settings.</summary>
     Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken);
 
-    /// <summary>Adds a member to a topic; false when it was one already.</summary>
-    Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken);
+    /// <summary>Adds a member to a topic; not one who is in <see cref="Limits.TopicsPerUser"/> already.</summary>
+    Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken);
 
     /// <summary>Removes a member from a topic; false when it was none.</summary>
     Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken);
@@ -60,6 +60,12 @@ public interface IDeviceStore
 
     /// <summary>Those of <paramref name="users"/> that are members, in their order. Costs a look for each of them, however many members there are.</summary>
     ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken);
+
+    /// <summary>The topics that the user is a member of, in the order of their names' UTF-8 bytes; none when the user is unknown. One read, however many members those have.</summary>
+    ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken);
+
+    /// <summary>False when no topic of any app has a member, so that <see cref="FindTopicsAsync"/> would find none. True once there was one since the start. Never waits, never throws.</summary>
+    bool HasMembers { get; }
 
     /// <summary>How many members the topic has; 0 also when it is unknown.</summary>
     ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken);
@@ -109,6 +115,19 @@ public static class DeviceStoreExtensions
 /// <param name="Moved">Whose address it took over, once per device and channel; empty = nobody's.</param>
 /// <param name="RetryAfter">When it may be asked again; of <see cref="PutDeviceResult.TooManyMoves"/>.</param>
 public readonly record struct Registration(PutDeviceResult Result, IReadOnlyList<MovedAddress> Moved, TimeSpan RetryAfter = default);
+
+/// <summary>What became of a new member.</summary>
+public enum AddMemberResult
+{
+    /// <summary>A member from now on.</summary>
+    Added,
+
+    /// <summary>Was one before.</summary>
+    AlreadyThere,
+
+    /// <summary>Refused: the user is in as many topics as one may be in. Nothing was written.</summary>
+    TooManyTopics,
+}
 
 /// <summary>What a registration did.</summary>
 public enum PutDeviceResult

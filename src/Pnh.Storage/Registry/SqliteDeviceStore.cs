@@ -19,6 +19,7 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ReadCache<UserKey, UserSnapshot> _users;
     private readonly ReadCache<TopicKey, TopicMembers> _topics;
+    private volatile bool _hasMembers;
 
     private SqliteDeviceStore(SqliteEngine engine, TimeProvider time, int cachedUsers)
     {
@@ -49,8 +50,10 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
-        var engine = SqliteEngine.Open(Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync);
-        return new SqliteDeviceStore(engine, time, cachedUsers);
+        var hasMembers = false;
+        var engine = SqliteEngine.Open(
+            Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync, opened: database => hasMembers = SqliteMembers.HasAny(database));
+        return new SqliteDeviceStore(engine, time, cachedUsers) { _hasMembers = hasMembers };
     }
 
     /// <inheritdoc/>
@@ -101,12 +104,24 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
 
     /// <inheritdoc/>
-    public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
-        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
+    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
+    {
+        // Before it is written: a session that opens meanwhile looks in vain once, and never misses a member.
+        _hasMembers = true;
+        return WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
+    }
 
     /// <inheritdoc/>
     public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
         WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
+
+    /// <inheritdoc/>
+    public bool HasMembers => _hasMembers;
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => _hasMembers
+        ? await Engine.Readers.ReadAsync(user, static (database, of) => SqliteMembers.TopicsOf(database, of), cancellationToken).ConfigureAwait(false)
+        : [];
 
     /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
     /// <inheritdoc/>
@@ -268,7 +283,7 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         });
     }
 
-    private Task<bool> WriteMemberAsync(TopicKey topic, Func<SqliteDatabase, bool> write, CancellationToken cancellationToken)
+    private Task<TResult> WriteMemberAsync<TResult>(TopicKey topic, Func<SqliteDatabase, TResult> write, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
         return Engine.Writer.WriteAsync(write, () => _topics.Forget(topic));

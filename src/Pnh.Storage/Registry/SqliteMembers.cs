@@ -1,3 +1,5 @@
+using Pnh.Core.Events;
+using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Sqlite;
 
@@ -11,12 +13,42 @@ internal static class SqliteMembers
     private const string Select = "SELECT user FROM members WHERE app = ? AND topic = ? AND user > ? ORDER BY user LIMIT ?";
 
     private const string Is = "SELECT 1 FROM members WHERE app = ? AND topic = ? AND user = ?";
+    private const string Topics = "SELECT topic FROM members WHERE app = ? AND user = ? ORDER BY topic";
+    private const string CountTopics = "SELECT count(*) FROM members WHERE app = ? AND user = ?";
+    private const string Any = "SELECT 1 FROM members LIMIT 1";
     private const string Count = "SELECT count(*) FROM members WHERE app = ? AND topic = ?";
 
-    public static bool Add(SqliteDatabase database, string app, string topic, string user)
+    /// <summary>Decides before its change: a group of writes has no savepoint.</summary>
+    public static AddMemberResult Add(SqliteDatabase database, string app, string topic, string user)
     {
+        if (Exists(database.Statement(Is).Bind(1, app).Bind(2, topic).Bind(3, user)))
+        {
+            return AddMemberResult.AlreadyThere;
+        }
+
+        if (Number(database.Statement(CountTopics).Bind(1, app).Bind(2, user)) >= Limits.TopicsPerUser)
+        {
+            return AddMemberResult.TooManyTopics;
+        }
+
         database.Statement(Insert).Bind(1, app).Bind(2, topic).Bind(3, user).Execute();
-        return database.Changes > 0;
+        return AddMemberResult.Added;
+    }
+
+    /// <summary>Whether any topic has a member.</summary>
+    public static bool HasAny(SqliteDatabase database) => Exists(database.Statement(Any));
+
+    /// <summary>The topics that the user is a member of.</summary>
+    public static List<string> TopicsOf(SqliteDatabase database, UserKey user)
+    {
+        var topics = new List<string>();
+        var rows = database.Statement(Topics).Bind(1, user.App).Bind(2, user.User);
+        while (rows.Read())
+        {
+            topics.Add(rows.Text(0));
+        }
+
+        return topics;
     }
 
     public static bool Remove(SqliteDatabase database, string app, string topic, string user)
@@ -55,12 +87,20 @@ internal static class SqliteMembers
         return found;
     }
 
-    public static long CountOf(SqliteDatabase database, TopicKey topic)
+    public static long CountOf(SqliteDatabase database, TopicKey topic) => Number(database.Statement(Count).Bind(1, topic.App).Bind(2, topic.Topic));
+
+    private static bool Exists(SqliteStatement rows)
     {
-        var rows = database.Statement(Count).Bind(1, topic.App).Bind(2, topic.Topic);
-        _ = rows.Read();
-        var count = rows.Int64(0);
+        var exists = rows.Read();
         rows.Reset();
-        return count;
+        return exists;
+    }
+
+    private static long Number(SqliteStatement rows)
+    {
+        _ = rows.Read();
+        var number = rows.Int64(0);
+        rows.Reset();
+        return number;
     }
 }

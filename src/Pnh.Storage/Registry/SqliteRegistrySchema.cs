@@ -39,6 +39,9 @@ internal static class SqliteRegistrySchema
             "CREATE TABLE IF NOT EXISTS folder(id INTEGER NOT NULL)",
             "CREATE TABLE IF NOT EXISTS gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS gone_at ON gone(at)",
+
+            // A user's topics: asked for when a session opens.
+            "CREATE INDEX IF NOT EXISTS members_of_user ON members(app, user, topic)",
         ],
         StepsTakenBack = 1,
     };

@@ -23,9 +23,12 @@ internal sealed class SqliteEngine : IAsyncDisposable
     /// <summary>The writer is closed for good: a sync failed or the file is damaged. Only opening it again helps.</summary>
     public bool IsDamaged => Writer.IsDamaged;
 
-    /// <summary>Opens or creates the file, brings its tables up to date and starts the writer. Throws <see cref="DataFolderException"/>.</summary>
+    /// <summary>
+    /// Opens or creates the file, brings its tables up to date, lets <paramref name="opened"/> read what it needs and starts the writer. Throws <see cref="DataFolderException"/>.
+    /// </summary>
     public static SqliteEngine Open(
-        string path, SqliteSchema schema, TimeProvider time, Action<TimeSpan>? onSync = null, Func<SqliteDatabase, bool>? tidy = null)
+        string path, SqliteSchema schema, TimeProvider time, Action<TimeSpan>? onSync = null, Func<SqliteDatabase, bool>? tidy = null,
+        Action<SqliteDatabase>? opened = null)
     {
         SqliteDatabase? database = null;
         string? vfs = null;
@@ -33,6 +36,7 @@ internal sealed class SqliteEngine : IAsyncDisposable
         {
             database = OpenWriter(path, ref vfs);
             schema.Apply(database);
+            opened?.Invoke(database);
             _ = database.TakePagesWritten();
             MoveLog(database);
         }

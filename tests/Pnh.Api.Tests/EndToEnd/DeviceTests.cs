@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
@@ -23,6 +24,18 @@ public sealed class DeviceTests : IAsyncLifetime
         var address = Assert.Single(await AddressesAsync("u"));
         Assert.Equal(new DateTimeOffset(2020, 1, 1, 0, 0, 0, TimeSpan.Zero), address.RegisteredAt);
         Assert.True(await Devices.RemoveAddressAsync(new UserKey("demo", "u"), "d", address, address.RegisteredAt.AddYears(1), CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task PutMember_UserOfTooManyTopics_Is409UntilOneIsLeft()
+    {
+        await Task.WhenAll(Enumerable.Range(0, Limits.TopicsPerUser).Select(n => Devices.AddMemberAsync("demo", $"t{n}", "ada", CancellationToken.None)));
+
+        var refused = await _hub.SendAsync("PUT", "/v1/topics/room-7/members/ada");
+        Assert.Equal((409, "too-many-topics"), (refused.Status, refused.Code));
+        Assert.Equal(204, (await _hub.SendAsync("PUT", "/v1/topics/t0/members/ada")).Status);
+        Assert.Equal(204, (await _hub.SendAsync("DELETE", "/v1/topics/t0/members/ada")).Status);
+        Assert.Equal(204, (await _hub.SendAsync("PUT", "/v1/topics/room-7/members/ada")).Status);
     }
 
     [Fact]

@@ -189,10 +189,10 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         var users = Enumerable.Range(0, 600).Select(n => "u" + n.ToString("D4", CultureInfo.InvariantCulture)).ToArray();
         await Task.WhenAll(users.Reverse().Select(user => Store.AddMemberAsync(_app, "room", user, CancellationToken.None)));
 
-        Assert.False(await Store.AddMemberAsync(_app, "room", "u0000", CancellationToken.None));
+        Assert.Equal(AddMemberResult.AlreadyThere, await Store.AddMemberAsync(_app, "room", "u0000", CancellationToken.None));
         Assert.True(await Store.RemoveMemberAsync(_app, "room", "u0001", CancellationToken.None));
         Assert.False(await Store.RemoveMemberAsync(_app, "room", "u0001", CancellationToken.None));
-        Assert.True(await Store.AddMemberAsync(_app, "other", "zed", CancellationToken.None));
+        Assert.Equal(AddMemberResult.Added, await Store.AddMemberAsync(_app, "other", "zed", CancellationToken.None));
 
         Assert.Equal(users.Where(user => user != "u0001"), await ListAsync(Store.GetMembersAsync(_app, "room", CancellationToken.None)));
         Assert.Empty(await ListAsync(Store.GetMembersAsync(_app, "nowhere", CancellationToken.None)));
@@ -212,6 +212,44 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         var among = await Store.FindMembersAsync(room, [.. users, "zed"], CancellationToken.None);
         Assert.Equal(users.Where(user => user != "u0001"), among.Users);
         Assert.Empty((await Store.FindMembersAsync(room, ["zed"], CancellationToken.None)).Users);
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task FindTopicsAsync_AddedAndRemoved_AreTheUsersAlone()
+    {
+        Assert.False(Store.HasMembers);
+        Assert.Empty(await Store.FindTopicsAsync(Ada, CancellationToken.None));
+        foreach (var topic in new[] { "room-7", "é", "a", "room-10" })
+        {
+            await Store.AddMemberAsync(_app, topic, Ada.User, CancellationToken.None);
+        }
+
+        await Store.AddMemberAsync(_app, "hall", "zed", CancellationToken.None);
+        await Store.AddMemberAsync("another-app", "cellar", Ada.User, CancellationToken.None);
+        await Store.RemoveMemberAsync(_app, "room-7", Ada.User, CancellationToken.None);
+        for (var round = 0; round < 2; round++)
+        {
+            Assert.True(Store.HasMembers);
+            Assert.Equal(["a", "room-10", "é"], await Store.FindTopicsAsync(Ada, CancellationToken.None));
+            Assert.Equal(["hall"], await Store.FindTopicsAsync(new UserKey(_app, "zed"), CancellationToken.None));
+            Assert.Empty(await Store.FindTopicsAsync(new UserKey(_app, "nobody"), CancellationToken.None));
+            await ReopenAsync();
+        }
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task AddMemberAsync_OverTheMostTopics_IsRefusedUntilOneIsLeft()
+    {
+        var topics = Enumerable.Range(0, Limits.TopicsPerUser).Select(static n => $"t{n}").ToArray();
+        var added = await Task.WhenAll(topics.Select(topic => Store.AddMemberAsync(_app, topic, Ada.User, CancellationToken.None)));
+        Assert.All(added, static result => Assert.Equal(AddMemberResult.Added, result));
+
+        Assert.Equal(AddMemberResult.TooManyTopics, await Store.AddMemberAsync(_app, "one more", Ada.User, CancellationToken.None));
+        Assert.Equal(AddMemberResult.AlreadyThere, await Store.AddMemberAsync(_app, "t0", Ada.User, CancellationToken.None));
+        Assert.Equal(AddMemberResult.Added, await Store.AddMemberAsync(_app, "one more", "zed", CancellationToken.None));
+        Assert.True(await Store.RemoveMemberAsync(_app, "t0", Ada.User, CancellationToken.None));
+        Assert.Equal(AddMemberResult.Added, await Store.AddMemberAsync(_app, "one more", Ada.User, CancellationToken.None));
+        Assert.Equal(Limits.TopicsPerUser, (await Store.FindTopicsAsync(Ada, CancellationToken.None)).Count);
     }
 
     [Fact(Timeout = 30_000)]
@@ -238,7 +276,7 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         foreach (var name in names)
         {
             Assert.Equal(PutDeviceResult.Created, await PutAsync(new UserKey(_app, name), Phone(name, Noon, Apns(name)) with { Locale = name }));
-            Assert.True(await Store.AddMemberAsync(_app, "é", name, CancellationToken.None));
+            Assert.Equal(AddMemberResult.Added, await Store.AddMemberAsync(_app, "é", name, CancellationToken.None));
         }
 
         await ReopenAsync();

@@ -119,7 +119,11 @@ internal sealed class FakeStore : IDeviceStore
 
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => throw new NotSupportedException();
 
-    public Task<bool> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public bool HasMembers => throw new NotSupportedException();
 
     public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
 
