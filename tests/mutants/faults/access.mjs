@@ -3,8 +3,16 @@ const tests = "Pnh.Api.Tests:Tests.Access.";
 
 export const access = [
   {
+    name: "expired-hello-stays-away", hurts: "a phone that slept past its token's end never comes back", tests: "Pnh.Api.Tests:SocketTokenTests",
+    file: "src/Pnh.Channels/WebSockets/Server/Admission.cs", at: "return ⟦refusal == IClientAuthenticator.Expired⟧ ? Expired", fault: "refusal.Length == 0",
+  },
+  {
+    name: "planted-file-is-trusted", hurts: "another user's registry is taken for the hub's", tests: "Pnh.Core.Tests:DataFolderTests",
+    file: "src/Pnh.Storage/Files/FolderRights.cs", at: "if (⟦owner.User != FileOwner.Self⟧)\n        {\n            throw", fault: "owner.User == uint.MaxValue",
+  },
+  {
     name: "expired-token-taken", hurts: "a token works after its end", tests,
-    file: "src/Pnh.Api/Access/TokenClaims.cs", at: ": ⟦Expires.Value + SkewSeconds <= seconds⟧ ? \"expired\"", fault: "Expires.Value + SkewSeconds * 100 <= seconds",
+    file: "src/Pnh.Api/Access/TokenClaims.cs", at: ": ⟦Expires.Value + SkewSeconds <= seconds⟧ ? IClientAuthenticator.Expired", fault: "Expires.Value + SkewSeconds * 100 <= seconds",
   },
   {
     name: "algorithm-chosen-by-token", hurts: "whoever makes a token chooses how it is checked", tests,

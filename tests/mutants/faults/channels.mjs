@@ -1,6 +1,14 @@
 // Providers: what an answer means, and how often and with what they are asked.
 export const channels = [
   {
+    name: "safari-gets-silent-pushes", hurts: "Apple takes the site's permission for pushes away", tests: "Pnh.Channels.Tests:WebPushAppleTests",
+    file: "src/Pnh.Channels/WebPush/WebPushPayload.cs", at: "is { Refusal: null, ShowsNothing: true } ? ⟦new WebPushBody([], ApplePush.ShowsNothing)⟧", fault: "Of(delivery)",
+  },
+  {
+    name: "safari-clear-shows-nothing", hurts: "Apple takes the site's permission for clears away", tests: "Pnh.Channels.Tests:WebPushAppleTests",
+    file: "src/Pnh.Channels/WebPush/WebPushSender.cs", at: "? WebPushPayload.OfVisible(delivery, ⟦_route.ClearText⟧)", fault: "\"\"",
+  },
+  {
     name: "gone-since-forgotten", hurts: "APNs' old 410 removes a token that was registered again", tests: "Pnh.Channels.Tests:ApnsResponseTests",
     file: "src/Pnh.Channels/Apns/ApnsResponse.cs", at: "DeadSince = meaning == DeliveryStatus.AddressDead ? ⟦deadSince⟧ : null,", fault: "null",
   },

@@ -3,6 +3,14 @@ const shards = "src/Pnh.Core/Shards";
 
 export const core = [
   {
+    name: "cut-off-call-is-lost", hurts: "a call does not ring because a connection was cut under it", tests: "Pnh.Core.Tests:HubUnansweredTests",
+    file: "src/Pnh.Core/Push/PushSetbacks.cs", at: "⟦isCutOff⟧ && HasNoTimeForAPause(accepted)", fault: "false",
+  },
+  {
+    name: "cut-off-call-rings-on", hurts: "a call rings again and again while connections are cut", tests: "Pnh.Core.Tests:HubUnansweredTests",
+    file: "src/Pnh.Core/Push/PushSetbacks.cs", at: "(⟦Unanswered == 1⟧ && !isTooLate ? now : null)", fault: "Unanswered >= 1",
+  },
+  {
     name: "ttl-end-is-still-alive", hurts: "an event at the very end of its TTL is noted as framed, ends late, and its missed deadline is not counted", tests: "Pnh.Core.Tests:HubDeadlineTests",
     file: `${shards}/Shard.Pushes.cs`, at: "private bool IsExpired(Event accepted) => ⟦accepted.ExpiresAt <= _now⟧;", fault: "accepted.ExpiresAt < _now",
   },
