@@ -3,19 +3,23 @@ using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Stores;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 
 /// <summary>Who belongs to a topic.</summary>
 internal sealed class TopicEndpoints
 {
+    private readonly Hub _hub;
     private readonly IDeviceStore _devices;
     private readonly CancellationToken _stopping;
 
-    public TopicEndpoints(IDeviceStore devices, IHostApplicationLifetime lifetime)
+    public TopicEndpoints(Hub hub, IDeviceStore devices, IHostApplicationLifetime lifetime)
     {
+        _hub = hub;
         _devices = devices;
         _stopping = lifetime.ApplicationStopping;
     }
@@ -28,13 +32,13 @@ internal sealed class TopicEndpoints
     }
 
     private Task AddAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
-        await _devices.AddMemberAsync(app, topic, user, context.RequestAborted) == AddMemberResult.TooManyTopics
+        await _hub.AddMemberAsync(new TopicKey(app, topic), user, context.RequestAborted) == AddMemberResult.TooManyTopics
             ? new Problem(ProblemCatalogue.TooManyTopics, FormattableString.Invariant($"The user is a member of {Limits.TopicsPerUser} topics."))
             : null);
 
     private Task RemoveAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
     {
-        await _devices.RemoveMemberAsync(app, topic, user, context.RequestAborted);
+        await _hub.RemoveMemberAsync(new TopicKey(app, topic), user, context.RequestAborted);
         return null;
     });
 

@@ -1,4 +1,5 @@
 using Pnh.Core.Sessions;
+using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
@@ -21,6 +22,12 @@ public sealed partial class Hub
         return sessions.Length;
     }
 
+    /// <summary>Makes the user a member of the topic. When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
+    public Task<AddMemberResult> AddMemberAsync(TopicKey topic, string user, CancellationToken cancellationToken) => _memberships.AddAsync(topic, user, cancellationToken);
+
+    /// <summary>The user is no member of the topic any more; false when there was no membership. A session that joined the topic stays in it.</summary>
+    public Task<bool> RemoveMemberAsync(TopicKey topic, string user, CancellationToken cancellationToken) => _memberships.RemoveAsync(topic, user, cancellationToken);
+
     /// <inheritdoc/>
     public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
@@ -29,7 +36,7 @@ public sealed partial class Hub
             _topics.Remove(replaced);
         }
 
-        return ValueTask.CompletedTask;
+        return _devices.HasMembers ? _memberships.SubscribeAsync(opened.Key) : ValueTask.CompletedTask;
     }
 
     /// <inheritdoc/>

@@ -36,6 +36,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly IDeviceStore _devices;
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
+    private readonly Memberships _memberships;
     private readonly ClientSends _sends;
     private readonly IntakeGate _gate;
     private readonly MemoryGuard? _memory;
@@ -64,6 +65,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _log = log;
         _paced = new PacedLog(log, time);
         _turns = new Turns(time);
+        _memberships = new Memberships(devices, _topics, ShardOf, NoteStoreFault, time, _stopping.Token);
         _fanOuts = new FanOutTable(RunAsync);
         _context = new ShardContext
         {
@@ -123,6 +125,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
     /// <summary>Topics that a session is in.</summary>
     internal int Topics => _topics.Count;
+
+    /// <summary>The sessions that joined the topic.</summary>
+    internal IEnumerable<SessionKey> JoinedOf(TopicKey topic) => (_topics.Find(topic)?.Read() ?? []).Select(static subscriber => subscriber.Key);
+
+    /// <summary>The sessions of the topic's members.</summary>
+    internal IEnumerable<SessionKey> MembersOf(TopicKey topic) => (_topics.Find(topic)?.ReadMembers() ?? []).Select(static subscriber => subscriber.Key);
 
     /// <summary>True when no lane has anything to do and no body is being read back.</summary>
     internal bool IsIdle => _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;

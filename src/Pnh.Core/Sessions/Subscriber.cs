@@ -1,8 +1,8 @@
 namespace Pnh.Core.Sessions;
 
 /// <summary>
-/// A session that joined topics, as they know it: an event for a topic goes from here straight to the session, without a look into any table. Made
-/// with the first join. <see cref="Session"/> is read on any thread; the topics belong to <see cref="TopicTable"/>. What the session's shard knows of it
+/// A session that is in topics, as they know it: an event for a topic goes from here straight to the session, without a look into any table. Made
+/// with the first of them. <see cref="Session"/> is read on any thread; the topics belong to <see cref="TopicTable"/>. What the session's shard knows of it
 /// besides is a <c>ShardSubscriber</c>.
 /// </summary>
 internal class Subscriber(SessionKey key)
@@ -18,8 +18,11 @@ internal class Subscriber(SessionKey key)
         set => Volatile.Write(ref _session, value);
     }
 
-    /// <summary>Its places in topics: a hundred at most, so that a list is enough. Under its own lock.</summary>
+    /// <summary>Its places in topics: a hundred that it joined and 10,000 that its user is a member of, at most. Under its own lock.</summary>
     internal List<TopicPlace> Places { get; } = [];
+
+    /// <summary>The same by topic, where a look through the list would take long; null = they are few. Under the lock of <see cref="Places"/>.</summary>
+    internal Dictionary<string, TopicPlace>? ByTopic { get; set; }
 
     /// <summary>True once it was taken off all topics: it joins none any more. Under its own lock.</summary>
     internal bool IsGone { get; set; }
@@ -55,9 +58,29 @@ internal class Subscriber(SessionKey key)
     }
 }
 
-/// <summary>A subscriber's place in a topic. <see cref="Index"/> is the topic's, under its lock.</summary>
-internal sealed class TopicPlace(Topic topic, Subscriber subscriber)
+/// <summary>Why a session is in a topic.</summary>
+[Flags]
+internal enum TopicReasons : byte
 {
+    /// <summary>It is not.</summary>
+    None = 0,
+
+    /// <summary>It said <c>join</c>.</summary>
+    Joined = 1,
+
+    /// <summary>Its user is a member.</summary>
+    Member = 2,
+}
+
+/// <summary>A subscriber's place in a topic. <see cref="Index"/> and <see cref="Reasons"/> are the topic's, under its lock; <see cref="At"/> is the subscriber's, under that of its places.</summary>
+internal sealed class TopicPlace(Topic topic, Subscriber subscriber, TopicReasons reasons)
+{
+    /// <summary>Why it is there; never none.</summary>
+    internal TopicReasons Reasons { get; set; } = reasons;
+
+    /// <summary>Where it stands among the subscriber's places.</summary>
+    internal int At { get; set; }
+
     internal Topic Topic { get; } = topic;
 
     internal Subscriber Subscriber { get; } = subscriber;

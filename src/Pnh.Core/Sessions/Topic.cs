@@ -4,7 +4,7 @@ using Pnh.Core.Users;
 namespace Pnh.Core.Sessions;
 
 /// <summary>
-/// The sessions that joined one topic. Joining and leaving cost the same however many there are. Thread-safe. Its own lock, and its places in an array of
+/// The sessions that are in one topic, because they joined or because their users are members. Joining and leaving cost the same however many there are. Thread-safe. Its own lock, and its places in an array of
 /// its own: among 200,000 topics each object more is another miss of the cache, and a disconnect is little else.
 /// </summary>
 internal sealed class Topic(TopicKey key)
@@ -26,7 +26,7 @@ internal sealed class Topic(TopicKey key)
     internal void NoteMemberless(long version) => Volatile.Write(ref _memberless, version);
 
     /// <summary>The place; null = its last subscriber left in between and it is off the table.</summary>
-    internal TopicPlace? TryAdd(Subscriber subscriber)
+    internal TopicPlace? TryAdd(Subscriber subscriber, TopicReasons reason)
     {
         lock (this)
         {
@@ -40,10 +40,26 @@ internal sealed class Topic(TopicKey key)
                 Array.Resize(ref _places, _count * 2);
             }
 
-            var place = new TopicPlace(this, subscriber) { Index = _count };
+            var place = new TopicPlace(this, subscriber, reason) { Index = _count };
             _places[_count++] = place;
             _read = null;
             return place;
+        }
+    }
+
+    /// <summary>One reason more, or one less; what is left of them.</summary>
+    internal TopicReasons Change(TopicPlace place, TopicReasons reason, bool isAdded)
+    {
+        lock (this)
+        {
+            var reasons = isAdded ? place.Reasons | reason : place.Reasons & ~reason;
+            if (reasons != place.Reasons)
+            {
+                place.Reasons = reasons;
+                _read = null;
+            }
+
+            return reasons;
         }
     }
 
@@ -72,21 +88,41 @@ internal sealed class Topic(TopicKey key)
         }
     }
 
-    /// <summary>All of them now; the array is made once per change and does not change.</summary>
+    /// <summary>Those that joined, now; the array is made once per change and does not change.</summary>
     internal Subscriber[] Read()
     {
         lock (this)
         {
-            if (_read is null)
-            {
-                _read = new Subscriber[Math.Max(_count, 0)];
-                for (var i = 0; i < _read.Length; i++)
-                {
-                    _read[i] = _places[i].Subscriber;
-                }
-            }
-
-            return _read;
+            return _read ??= Those(TopicReasons.Joined);
         }
+    }
+
+    /// <summary>Those whose users are members, now.</summary>
+    internal Subscriber[] ReadMembers()
+    {
+        lock (this)
+        {
+            return Those(TopicReasons.Member);
+        }
+    }
+
+    private Subscriber[] Those(TopicReasons reason)
+    {
+        var count = 0;
+        for (var i = 0; i < _count; i++)
+        {
+            count += (_places[i].Reasons & reason) != 0 ? 1 : 0;
+        }
+
+        var those = new Subscriber[count];
+        for (int i = 0, at = 0; at < count; i++)
+        {
+            if ((_places[i].Reasons & reason) != 0)
+            {
+                those[at++] = _places[i].Subscriber;
+            }
+        }
+
+        return those;
     }
 }

@@ -4,42 +4,52 @@ using Pnh.Core.Users;
 namespace Pnh.Core.Sessions;
 
 /// <summary>
-/// Which sessions joined which topic, both ways: a topic's sessions for its events, a session's topics so that its end costs only those, however
+/// Which sessions are in which topic, and why, both ways: a topic's sessions for its events, a session's topics so that its end costs only those, however
 /// many topics there are. Thread-safe.
 /// </summary>
 internal sealed class TopicTable
 {
+    // So many places are looked through faster than found in a dictionary.
+    private const int Few = 32;
+
     private readonly ConcurrentDictionary<TopicKey, Topic> _topics = new();
 
     /// <summary>Topics that somebody is in.</summary>
     internal int Count => _topics.Count;
 
-    /// <summary>Into the topics that it is not in yet; into none after <see cref="Remove(Subscriber)"/>: nobody would take it off them again.</summary>
-    internal void Join(Subscriber subscriber, IReadOnlyList<string> topics)
+    /// <summary>
+    /// Into the topics, for this reason besides those that it is there for already; into none after <see cref="Remove(Subscriber)"/>: nobody would take it off them again.
+    /// </summary>
+    internal void Join(Subscriber subscriber, IReadOnlyList<string> topics, TopicReasons reason = TopicReasons.Joined)
     {
         lock (subscriber.Places)
         {
             subscriber.Places.EnsureCapacity(subscriber.Places.Count + topics.Count);
             for (var i = 0; i < topics.Count && !subscriber.IsGone; i++)
             {
-                if (Find(subscriber, topics[i]) < 0)
+                if (Find(subscriber, topics[i]) is { } place)
                 {
-                    subscriber.Places.Add(Add(new TopicKey(subscriber.Key.App, topics[i]), subscriber));
+                    place.Topic.Change(place, reason, isAdded: true);
+                }
+                else
+                {
+                    Keep(subscriber, Add(new TopicKey(subscriber.Key.App, topics[i]), subscriber, reason));
                 }
             }
         }
     }
 
-    internal void Leave(Subscriber subscriber, IReadOnlyList<string> topics)
+    /// <summary>No longer in the topics for this reason; out of those that it is in for no other.</summary>
+    internal void Leave(Subscriber subscriber, IReadOnlyList<string> topics, TopicReasons reason = TopicReasons.Joined)
     {
         lock (subscriber.Places)
         {
             for (var i = 0; i < topics.Count; i++)
             {
-                if (Find(subscriber, topics[i]) is >= 0 and var at)
+                if (Find(subscriber, topics[i]) is { } place && place.Topic.Change(place, reason, isAdded: false) == TopicReasons.None)
                 {
-                    Remove(subscriber.Places[at]);
-                    subscriber.Places.RemoveAt(at);
+                    Remove(place);
+                    Forget(subscriber, place);
                 }
             }
         }
@@ -57,16 +67,17 @@ internal sealed class TopicTable
             }
 
             subscriber.Places.Clear();
+            subscriber.ByTopic = null;
         }
     }
 
     /// <summary>A topic that somebody is in; null = nobody is.</summary>
     internal Topic? Find(TopicKey topic) => _topics.GetValueOrDefault(topic);
 
-    private TopicPlace Add(TopicKey key, Subscriber subscriber)
+    private TopicPlace Add(TopicKey key, Subscriber subscriber, TopicReasons reason)
     {
         TopicPlace? place;
-        while ((place = _topics.GetOrAdd(key, static key => new Topic(key)).TryAdd(subscriber)) is null)
+        while ((place = _topics.GetOrAdd(key, static key => new Topic(key)).TryAdd(subscriber, reason)) is null)
         {
             // Its last subscriber left in between and takes it off the table.
         }
@@ -82,16 +93,45 @@ internal sealed class TopicTable
         }
     }
 
-    private static int Find(Subscriber subscriber, string topic)
+    private static void Keep(Subscriber subscriber, TopicPlace place)
     {
-        for (var i = 0; i < subscriber.Places.Count; i++)
+        place.At = subscriber.Places.Count;
+        subscriber.Places.Add(place);
+        if (subscriber.ByTopic is { } byTopic)
         {
-            if (string.Equals(subscriber.Places[i].Topic.Key.Topic, topic, StringComparison.Ordinal))
+            byTopic.Add(place.Topic.Key.Topic, place);
+        }
+        else if (subscriber.Places.Count > Few)
+        {
+            subscriber.ByTopic = subscriber.Places.ToDictionary(static one => one.Topic.Key.Topic, StringComparer.Ordinal);
+        }
+    }
+
+    // The last takes the free place, so that nobody else moves.
+    private static void Forget(Subscriber subscriber, TopicPlace place)
+    {
+        var last = subscriber.Places[^1];
+        subscriber.Places[place.At] = last;
+        last.At = place.At;
+        subscriber.Places.RemoveAt(subscriber.Places.Count - 1);
+        subscriber.ByTopic?.Remove(place.Topic.Key.Topic);
+    }
+
+    private static TopicPlace? Find(Subscriber subscriber, string topic)
+    {
+        if (subscriber.ByTopic is { } byTopic)
+        {
+            return byTopic.GetValueOrDefault(topic);
+        }
+
+        foreach (var place in subscriber.Places)
+        {
+            if (string.Equals(place.Topic.Key.Topic, topic, StringComparison.Ordinal))
             {
-                return i;
+                return place;
             }
         }
 
-        return -1;
+        return null;
     }
 }

@@ -1,8 +1,31 @@
+using Pnh.Core.Users;
+
 namespace Pnh.Core.Shards;
 
 /// <summary>Who has a session: few beside those that a shard keeps mailboxes of.</summary>
 internal sealed partial class Shard
 {
+    /// <summary>Does this under the gate, if anything is kept of the user.</summary>
+    internal void Under(UserKey key, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            if (_users.TryGetValue(key, out var user))
+            {
+                action(user);
+            }
+        }
+    }
+
+    /// <summary>Does this under the gate, though nothing may be kept of the user any more.</summary>
+    internal void Under(UserState user, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            action(user);
+        }
+    }
+
     private readonly List<UserState> _present = [];
 
     /// <summary>Adds the app's users that have a session.</summary>

@@ -169,9 +169,15 @@ internal sealed partial class Shard
                 return null;
             }
 
-            var session = user.Sessions[index];
-            return session.Subscriber ??= new ShardSubscriber(key, user, this) { Session = session };
+            return SubscriberOf(user, index);
         }
+    }
+
+    /// <summary>The same of a session of the user's. Under the gate.</summary>
+    internal Subscriber SubscriberOf(UserState user, int index)
+    {
+        var session = user.Sessions[index];
+        return session.Subscriber ??= new ShardSubscriber(session.Key, user, this) { Session = session };
     }
 
     /// <summary>The user's sessions with a connection.</summary>

@@ -21,6 +21,12 @@ internal sealed class UserState(UserKey key)
     /// <summary>Items whose push waits only for somebody to acknowledge elsewhere.</summary>
     internal int WaitElsewhere { get; set; }
 
+    /// <summary>How many reads of the user's topics are under way.</summary>
+    internal int MembershipReads { get; set; }
+
+    /// <summary>What changed of them since the first of those reads began, in order; null = nothing.</summary>
+    internal List<(string Topic, bool IsMember)>? MembershipChanges { get; set; }
+
     internal bool IsIdle => Sessions.Count == 0 && _first is null && _more is null or { Count: 0 };
 
     /// <summary>The mailboxes; changes while it is walked are not seen, and a removed one may still be given.</summary>

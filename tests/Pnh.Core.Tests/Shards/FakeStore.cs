@@ -119,13 +119,45 @@ internal sealed class FakeStore : IDeviceStore
 
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => throw new NotSupportedException();
 
-    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
+    {
+        var members = _topics.GetValueOrDefault(topic, []);
+        if (members.Contains(user))
+        {
+            return Task.FromResult(AddMemberResult.AlreadyThere);
+        }
 
-    public ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+        PutTopic(topic, [.. members, user]);
+        return Task.FromResult(AddMemberResult.Added);
+    }
 
-    public bool HasMembers => throw new NotSupportedException();
+    /// <summary>What a read of a user's topics waits for, after it was made and before it is given; null = nothing.</summary>
+    public Func<Task>? FindingTopics { get; set; }
 
-    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
+    /// <summary>So many reads of a user's topics fail.</summary>
+    public int FailingTopicReads { get; set; }
+
+    public async ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        if (FailingTopicReads > 0)
+        {
+            FailingTopicReads--;
+            throw Unavailable(ref _failedReads);
+        }
+
+        string[] topics = [.. _topics.Where(topic => topic.Value.Contains(user.User)).Select(static topic => topic.Key).Order(StringComparer.Ordinal)];
+        await (FindingTopics?.Invoke() ?? Task.CompletedTask);
+        return topics;
+    }
+
+    public bool HasMembers => _topics.Values.Any(static members => members.Length > 0);
+
+    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
+    {
+        var members = _topics.GetValueOrDefault(topic, []);
+        PutTopic(topic, [.. members.Where(member => member != user)]);
+        return Task.FromResult(members.Contains(user));
+    }
 
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => throw new NotSupportedException();
 

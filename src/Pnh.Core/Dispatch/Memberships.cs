@@ -1,0 +1,152 @@
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>
+/// Who is a member of which topic: written in the registry, and in the table of topics for the sessions of members. What a read of the registry says may be old when it comes: changes
+/// that were committed since it began are kept with the user, and repeated on top of it. Thread-safe.
+/// </summary>
+internal sealed class Memberships(
+    IDeviceStore devices, TopicTable table, Func<UserKey, Shard> shardOf, Action<string> faulted, TimeProvider time, CancellationToken stopping)
+{
+    private static readonly TimeSpan FirstWait = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+
+    /// <summary>When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
+    public async Task<AddMemberResult> AddAsync(TopicKey topic, string user, CancellationToken cancellationToken)
+    {
+        var result = await devices.AddMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
+        if (result == AddMemberResult.Added)
+        {
+            Change(topic, user, isMember: true);
+        }
+
+        return result;
+    }
+
+    /// <summary>False when there was no membership. A session that joined the topic stays in it.</summary>
+    public async Task<bool> RemoveAsync(TopicKey topic, string user, CancellationToken cancellationToken)
+    {
+        var isRemoved = await devices.RemoveMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
+        if (isRemoved)
+        {
+            Change(topic, user, isMember: false);
+        }
+
+        return isRemoved;
+    }
+
+    /// <summary>Puts a new session into its user's topics. A registry that cannot be read holds nobody up: it is tried again behind it, for as long as the session is there.</summary>
+    public async ValueTask SubscribeAsync(SessionKey session)
+    {
+        if (!await TrySubscribeAsync(session).ConfigureAwait(false))
+        {
+            _ = SubscribeLaterAsync(session);
+        }
+    }
+
+    private async Task SubscribeLaterAsync(SessionKey session)
+    {
+        try
+        {
+            var wait = FirstWait;
+            do
+            {
+                await Task.Delay(wait, time, stopping).ConfigureAwait(false);
+                wait = wait * 2 < LongestWait ? wait * 2 : LongestWait;
+            }
+            while (!await TrySubscribeAsync(session).ConfigureAwait(false));
+        }
+        catch (OperationCanceledException)
+        {
+            // The hub stops.
+        }
+    }
+
+    // False = the registry could not be read.
+    private async ValueTask<bool> TrySubscribeAsync(SessionKey session)
+    {
+        var key = new UserKey(session.App, session.User);
+        (UserState User, int From)? read = null;
+        shardOf(key).Under(key, user =>
+        {
+            if (Find(user, session) >= 0)
+            {
+                user.MembershipReads++;
+                read = (user, user.MembershipChanges?.Count ?? 0);
+            }
+        });
+        if (read is not { } begun)
+        {
+            return true; // it is over
+        }
+
+        IReadOnlyList<string>? topics = null;
+        try
+        {
+            topics = await devices.FindTopicsAsync(key, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            faulted(fault.Message);
+        }
+        finally
+        {
+            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics));
+        }
+
+        return topics is not null;
+    }
+
+    private void End(UserState user, SessionKey session, int from, IReadOnlyList<string>? topics)
+    {
+        var changes = user.MembershipChanges;
+        if (topics is not null && topics.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
+        {
+            var subscriber = shardOf(user.Key).SubscriberOf(user, index);
+            table.Join(subscriber, topics, TopicReasons.Member);
+            for (var i = from; i < changes?.Count; i++)
+            {
+                Change(subscriber, changes[i].Topic, changes[i].IsMember);
+            }
+        }
+
+        user.MembershipReads--;
+        user.MembershipChanges = user.MembershipReads == 0 ? null : changes;
+    }
+
+    private void Change(TopicKey topic, string user, bool isMember)
+    {
+        var key = new UserKey(topic.App, user);
+        var shard = shardOf(key);
+        shard.Under(key, state =>
+        {
+            if (state.MembershipReads > 0)
+            {
+                (state.MembershipChanges ??= []).Add((topic.Topic, isMember));
+            }
+
+            for (var i = 0; i < state.Sessions.Count; i++)
+            {
+                Change(shard.SubscriberOf(state, i), topic.Topic, isMember);
+            }
+        });
+    }
+
+    private void Change(Subscriber subscriber, string topic, bool isMember)
+    {
+        if (isMember)
+        {
+            table.Join(subscriber, [topic], TopicReasons.Member);
+        }
+        else
+        {
+            table.Leave(subscriber, [topic], TopicReasons.Member);
+        }
+    }
+
+    private static int Find(UserState user, SessionKey session) => user.FindSession(session.Device) is >= 0 and var index && user.Sessions[index].Key == session ? index : -1;
+}
