@@ -106,7 +106,7 @@ internal sealed class UserEndpoints
         }
         else
         {
-            await _devices.PutSettingsAsync(key, settings, context.RequestAborted);
+            await _hub.PutSettingsAsync(key, settings, context.RequestAborted);
             await JsonAnswer.WriteAsync(context.Response, json => SettingsJson.Write(json, settings));
         }
     }

@@ -165,7 +165,7 @@ public sealed partial class Hub
                 await DispatchJoinedAsync(accepted, progress, targets.Joined, targets.Members).ConfigureAwait(false);
             }
             else if (past is not { IsWithdrawnFromAll: true }
-                && !await DispatchTopicAsync(accepted, progress, past, targets.Joined, stuck).ConfigureAwait(false))
+                && !await DispatchTopicAsync(accepted, progress!, past, targets.Joined, stuck).ConfigureAwait(false))
             {
                 return false;
             }

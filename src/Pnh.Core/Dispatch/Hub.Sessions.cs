@@ -28,6 +28,9 @@ public sealed partial class Hub
     /// <summary>The user is no member of the topic any more; false when there was no membership. A session that joined the topic stays in it.</summary>
     public Task<bool> RemoveMemberAsync(TopicKey topic, string user, CancellationToken cancellationToken) => _memberships.RemoveAsync(topic, user, cancellationToken);
 
+    /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
+
     /// <inheritdoc/>
     public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
@@ -17,7 +18,15 @@ public sealed partial class Hub
         }
 
         var key = new TopicKey(accepted.App, topic);
-        if (_fanOuts.Count > 0 && accepted.IsDurable && _fanOuts.Holds(FanOutLine.Of(accepted)))
+        if (!accepted.IsDurable)
+        {
+            // Sessions alone: nobody looks for members, or for who is here.
+            var recipients = _topics.Find(key)?.ReadTransient() ?? Recipients.None;
+            _context.Metrics.DeliveryCounted(ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed, recipients.Held);
+            return new Targets([], null, recipients.Subscribers);
+        }
+
+        if (_fanOuts.Count > 0 && _fanOuts.Holds(FanOutLine.Of(accepted)))
         {
             return new Targets(null, null, _topics.Find(key)?.Read() ?? []);
         }
@@ -52,12 +61,13 @@ public sealed partial class Hub
         }
 
         Subscriber.Prefetch(joined);
-        members = members is { Users.Count: > 0 } ? members : null;
         if (progress is null)
         {
-            _context.SendTransient(accepted, joined, members);
+            _context.SendTransient(accepted, joined);
             return;
         }
+
+        members = members is { Users.Count: > 0 } ? members : null;
 
         foreach (var subscriber in joined)
         {
@@ -84,12 +94,12 @@ public sealed partial class Hub
 
     // A topic that is not in memory, or whose events wait for one before them. False = a fan-out goes on with it, behind the answer.
     private async ValueTask<bool> DispatchTopicAsync(
-        Event accepted, EventProgress? progress, PastDispatch? past, Subscriber[] joined, TaskCompletionSource stuck)
+        Event accepted, EventProgress progress, PastDispatch? past, Subscriber[] joined, TaskCompletionSource stuck)
     {
         var topic = new TopicKey(accepted.App, accepted.To.Topic!);
         var reached = past?.Reached ?? string.Empty;
         var page = await ReadPageAsync(topic, reached, accepted, progress, past, stuck).ConfigureAwait(false);
-        var isBehind = progress is not null && _fanOuts.Holds(FanOutLine.Of(accepted));
+        var isBehind = _fanOuts.Holds(FanOutLine.Of(accepted));
         if ((page.IsLast && !isBehind) || past is not null)
         {
             // What a former run began is taken up before sessions come for it.
@@ -103,43 +113,11 @@ public sealed partial class Hub
             return true;
         }
 
-        if (progress is null)
-        {
-            await DispatchPresentAsync(topic, accepted, joined, stuck).ConfigureAwait(false);
-            return true;
-        }
-
         // Sessions do not wait for a million members.
         var members = await FindMembersAsync(topic, joined, accepted, stuck).ConfigureAwait(false);
         await DispatchJoinedAsync(accepted, progress, joined, members).ConfigureAwait(false);
         _fanOuts.Add(new FanOut(accepted, progress, past, reached));
         return false;
-    }
-
-    // A transient event goes to who is here: that many looks, however many members there are.
-    private async ValueTask DispatchPresentAsync(TopicKey topic, Event accepted, Subscriber[] joined, TaskCompletionSource stuck)
-    {
-        var present = new List<string>();
-        foreach (var shard in _shards)
-        {
-            shard.AddPresent(topic.App, present);
-        }
-
-        TopicMembers? members = null;
-        try
-        {
-            members = await _devices.FindMembersAsync(topic, present, CancellationToken.None).ConfigureAwait(false);
-            for (var from = 0; from < members.Users.Count; from += PageMembers)
-            {
-                await DispatchPageAsync(accepted, progress: null, past: null, [.. members.Users.Skip(from).Take(PageMembers)], stuck).ConfigureAwait(false);
-            }
-        }
-        catch (StoreUnavailableException fault)
-        {
-            NoteStoreFault(fault.Message);
-        }
-
-        await DispatchJoinedAsync(accepted, progress: null, joined, members).ConfigureAwait(false);
     }
 
     // Which of the sessions' users are members, so that their devices are planned as such; null = that cannot be read, and their sessions get it twice.

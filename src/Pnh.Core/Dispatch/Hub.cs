@@ -126,6 +126,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Topics that a session is in.</summary>
     internal int Topics => _topics.Count;
 
+    /// <summary>Of the hub's sessions, for tests that write the registry themselves.</summary>
+    internal Memberships Memberships => _memberships;
+
     /// <summary>The sessions that joined the topic.</summary>
     internal IEnumerable<SessionKey> JoinedOf(TopicKey topic) => (_topics.Find(topic)?.Read() ?? []).Select(static subscriber => subscriber.Key);
 

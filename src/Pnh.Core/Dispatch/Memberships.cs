@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
@@ -21,7 +22,7 @@ internal sealed class Memberships(
         var result = await devices.AddMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (result == AddMemberResult.Added)
         {
-            Change(topic, user, isMember: true);
+            Change(topic, user, isMember: true, await SettingsAsync(new UserKey(topic.App, user)).ConfigureAwait(false));
         }
 
         return result;
@@ -33,10 +34,31 @@ internal sealed class Memberships(
         var isRemoved = await devices.RemoveMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (isRemoved)
         {
-            Change(topic, user, isMember: false);
+            Change(topic, user, isMember: false, settings: null);
         }
 
         return isRemoved;
+    }
+
+    /// <summary>When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
+    public async Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken)
+    {
+        await devices.PutSettingsAsync(user, settings, cancellationToken).ConfigureAwait(false);
+        Follow(user, settings);
+    }
+
+    /// <summary>The registry has them.</summary>
+    internal void Follow(UserKey user, UserSettings settings)
+    {
+        var shard = shardOf(user);
+        shard.Under(user, state =>
+        {
+            state.Settings = settings;
+            for (var i = 0; i < state.Sessions.Count; i++)
+            {
+                TopicTable.Mute(shard.SubscriberOf(state, i), topic => MutedOf(settings, topic));
+            }
+        });
     }
 
     /// <summary>Puts a new session into its user's topics. A registry that cannot be read holds nobody up: it is tried again behind it, for as long as the session is there.</summary>
@@ -85,8 +107,10 @@ internal sealed class Memberships(
         }
 
         IReadOnlyList<string>? topics = null;
+        var settings = UserSettings.Default;
         try
         {
+            settings = (await devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false)).Settings;
             topics = await devices.FindTopicsAsync(key, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
@@ -95,14 +119,16 @@ internal sealed class Memberships(
         }
         finally
         {
-            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics));
+            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics, settings));
         }
 
         return topics is not null;
     }
 
-    private void End(UserState user, SessionKey session, int from, IReadOnlyList<string>? topics)
+    private void End(UserState user, SessionKey session, int from, IReadOnlyList<string>? topics, UserSettings settings)
     {
+        // Those that were written since are there already.
+        user.Settings ??= topics is null ? null : settings;
         var changes = user.MembershipChanges;
         if (topics is not null && topics.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
@@ -112,13 +138,20 @@ internal sealed class Memberships(
             {
                 Change(subscriber, changes[i].Topic, changes[i].IsMember);
             }
+
+            Mute(subscriber, user);
         }
 
         user.MembershipReads--;
         user.MembershipChanges = user.MembershipReads == 0 ? null : changes;
     }
 
-    private void Change(TopicKey topic, string user, bool isMember)
+    /// <summary>The registry has it.</summary>
+    /// <param name="topic">Which.</param>
+    /// <param name="user">Whose membership began, or ended.</param>
+    /// <param name="isMember">Whether he is a member now.</param>
+    /// <param name="settings">His, if they are not known of any session of his yet; null = they do not matter.</param>
+    internal void Change(TopicKey topic, string user, bool isMember, UserSettings? settings)
     {
         var key = new UserKey(topic.App, user);
         var shard = shardOf(key);
@@ -129,11 +162,51 @@ internal sealed class Memberships(
                 (state.MembershipChanges ??= []).Add((topic.Topic, isMember));
             }
 
+            state.Settings ??= settings;
             for (var i = 0; i < state.Sessions.Count; i++)
             {
-                Change(shard.SubscriberOf(state, i), topic.Topic, isMember);
+                var subscriber = shard.SubscriberOf(state, i);
+                Change(subscriber, topic.Topic, isMember);
+                Mute(subscriber, state);
             }
         });
+    }
+
+    private async ValueTask<UserSettings?> SettingsAsync(UserKey user)
+    {
+        try
+        {
+            return (await devices.GetUserAsync(user, CancellationToken.None).ConfigureAwait(false)).Settings;
+        }
+        catch (StoreUnavailableException fault)
+        {
+            faulted(fault.Message);
+            return null;
+        }
+    }
+
+    private static void Mute(Subscriber subscriber, UserState user)
+    {
+        if (user.Settings is { MutedClasses: not [] } or { MutedTopics: not [] })
+        {
+            TopicTable.Mute(subscriber, topic => MutedOf(user.Settings, topic));
+        }
+    }
+
+    private static byte MutedOf(UserSettings settings, string topic)
+    {
+        if (settings.MutedTopics.Contains(topic))
+        {
+            return byte.MaxValue;
+        }
+
+        byte muted = 0;
+        foreach (var name in settings.MutedClasses)
+        {
+            muted |= EventClassNames.TryParse(name, out var @class) ? (byte)(1 << (int)@class) : (byte)0;
+        }
+
+        return muted;
     }
 
     private void Change(Subscriber subscriber, string topic, bool isMember)

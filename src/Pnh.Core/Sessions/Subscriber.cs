@@ -72,11 +72,14 @@ internal enum TopicReasons : byte
     Member = 2,
 }
 
-/// <summary>A subscriber's place in a topic. <see cref="Index"/> and <see cref="Reasons"/> are the topic's, under its lock; <see cref="At"/> is the subscriber's, under that of its places.</summary>
+/// <summary>A subscriber's place in a topic. <see cref="Index"/>, <see cref="Reasons"/> and <see cref="Muted"/> are the topic's, under its lock; <see cref="At"/> is the subscriber's, under that of its places.</summary>
 internal sealed class TopicPlace(Topic topic, Subscriber subscriber, TopicReasons reasons)
 {
     /// <summary>Why it is there; never none.</summary>
     internal TopicReasons Reasons { get; set; } = reasons;
+
+    /// <summary>The classes of which the member wants no event of this topic, a bit each.</summary>
+    internal byte Muted { get; set; }
 
     /// <summary>Where it stands among the subscriber's places.</summary>
     internal int At { get; set; }

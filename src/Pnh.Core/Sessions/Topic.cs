@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
@@ -9,9 +10,11 @@ namespace Pnh.Core.Sessions;
 /// </summary>
 internal sealed class Topic(TopicKey key)
 {
+    private const byte TransientBit = 1 << (int)EventClass.Transient;
     private TopicPlace[] _places = new TopicPlace[1];
     private int _count;
     private Subscriber[]? _read;
+    private Recipients? _transient;
     private long _memberless = -1;
 
     internal TopicKey Key { get; } = key;
@@ -42,7 +45,7 @@ internal sealed class Topic(TopicKey key)
 
             var place = new TopicPlace(this, subscriber, reason) { Index = _count };
             _places[_count++] = place;
-            _read = null;
+            Changed();
             return place;
         }
     }
@@ -56,10 +59,23 @@ internal sealed class Topic(TopicKey key)
             if (reasons != place.Reasons)
             {
                 place.Reasons = reasons;
-                _read = null;
+                Changed();
             }
 
             return reasons;
+        }
+    }
+
+    /// <summary>The classes that the member has muted, a bit each.</summary>
+    internal void Mute(TopicPlace place, byte classes)
+    {
+        lock (this)
+        {
+            if (place.Muted != classes)
+            {
+                place.Muted = classes;
+                Changed();
+            }
         }
     }
 
@@ -77,7 +93,7 @@ internal sealed class Topic(TopicKey key)
                 last.Index = place.Index;
             }
 
-            _read = null;
+            Changed();
             if (_count > 0)
             {
                 return false;
@@ -97,6 +113,15 @@ internal sealed class Topic(TopicKey key)
         }
     }
 
+    /// <summary>Whom a transient event goes to, now: all who are in the topic but for members who have muted it. Made once per change.</summary>
+    internal Recipients ReadTransient()
+    {
+        lock (this)
+        {
+            return _transient ??= MakeTransient();
+        }
+    }
+
     /// <summary>Those whose users are members, now.</summary>
     internal Subscriber[] ReadMembers()
     {
@@ -104,6 +129,26 @@ internal sealed class Topic(TopicKey key)
         {
             return Those(TopicReasons.Member);
         }
+    }
+
+    private void Changed()
+    {
+        _read = null;
+        _transient = null;
+    }
+
+    private Recipients MakeTransient()
+    {
+        var those = new List<Subscriber>(Math.Max(_count, 0));
+        for (var i = 0; i < _count; i++)
+        {
+            if ((_places[i].Reasons & TopicReasons.Member) == 0 || (_places[i].Muted & TransientBit) == 0)
+            {
+                those.Add(_places[i].Subscriber);
+            }
+        }
+
+        return new Recipients([.. those], _count - those.Count);
     }
 
     private Subscriber[] Those(TopicReasons reason)
@@ -125,4 +170,12 @@ internal sealed class Topic(TopicKey key)
 
         return those;
     }
+}
+
+/// <summary>Whom an event of a topic goes to.</summary>
+/// <param name="Subscribers">Their sessions; some may be over.</param>
+/// <param name="Held">How many sessions it does not go to, since their users have muted it.</param>
+internal sealed record Recipients(Subscriber[] Subscribers, int Held)
+{
+    public static Recipients None { get; } = new([], 0);
 }

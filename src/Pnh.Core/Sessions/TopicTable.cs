@@ -55,6 +55,18 @@ internal sealed class TopicTable
         }
     }
 
+    /// <summary>What the subscriber's user wants of the topics that he is a member of: the classes that are muted, a bit each, for each topic's name.</summary>
+    internal static void Mute(Subscriber subscriber, Func<string, byte> classes)
+    {
+        lock (subscriber.Places)
+        {
+            foreach (var place in subscriber.Places)
+            {
+                place.Topic.Mute(place, classes(place.Topic.Key.Topic));
+            }
+        }
+    }
+
     /// <summary>Out of all its topics, for good: its own only are touched.</summary>
     internal void Remove(Subscriber subscriber)
     {

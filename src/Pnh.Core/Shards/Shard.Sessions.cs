@@ -33,7 +33,6 @@ internal sealed partial class Shard
             else
             {
                 user.Sessions.Add(session);
-                Arrive(user);
             }
 
             Count(session, +1);
@@ -108,7 +107,6 @@ internal sealed partial class Shard
             Count(session, -1);
             End(session);
             user.Sessions.RemoveAt(index);
-            Go(user);
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
                 mailbox.IsBehind = false;

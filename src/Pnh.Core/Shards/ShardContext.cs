@@ -45,16 +45,13 @@ internal sealed class ShardContext
         }
     }
 
-    /// <summary>
-    /// A transient event to sessions that joined its topic, but for those of its members (null = none). It leaves nothing in a shard, so that none is
-    /// asked, and is counted once for all.
-    /// </summary>
-    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> joined, TopicMembers? members)
+    /// <summary>A transient event to sessions in its topic. It leaves nothing in a shard, so that none is asked, and is counted once for all.</summary>
+    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers)
     {
         int sent = 0, refused = 0, held = 0;
-        foreach (var subscriber in joined)
+        foreach (var subscriber in subscribers)
         {
-            if (subscriber.Session is not { } session || members?.Contains(session.Key.User) == true)
+            if (subscriber.Session is not { } session)
             {
                 continue;
             }

@@ -15,11 +15,11 @@ internal sealed class UserState(UserKey key)
     /// <summary>Sessions, live and detached, at most one per device.</summary>
     internal List<LiveSession> Sessions { get; } = new(1);
 
-    /// <summary>Its place among the users of its shard that have a session; negative = it has none.</summary>
-    internal int PresentAt { get; set; } = -1;
-
     /// <summary>Items whose push waits only for somebody to acknowledge elsewhere.</summary>
     internal int WaitElsewhere { get; set; }
+
+    /// <summary>The user's settings as they are now, for his sessions in topics; null = not read yet.</summary>
+    internal UserSettings? Settings { get; set; }
 
     /// <summary>How many reads of the user's topics are under way.</summary>
     internal int MembershipReads { get; set; }

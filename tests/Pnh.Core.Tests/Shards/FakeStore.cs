@@ -43,15 +43,31 @@ internal sealed class FakeStore : IDeviceStore
 
     public void Put(string user, params Device[] devices) => _users[user] = new UserSnapshot(devices, UserSettings.Default);
 
-    public void Put(string user, UserSettings settings, params Device[] devices) => _users[user] = new UserSnapshot(devices, settings);
+    public void Put(string user, UserSettings settings, params Device[] devices)
+    {
+        _users[user] = new UserSnapshot(devices, settings);
+        SettingsChanged?.Invoke(new UserKey("demo", user), settings);
+    }
+
+    public UserSettings SettingsOf(string user) => _users.GetValueOrDefault(user, UserSnapshot.Empty).Settings;
 
     /// <summary>As when its rows were lost, or the file is another's.</summary>
     public void Lose(string user) => _users.Remove(user, out _);
 
     public void PutTopic(string topic, params string[] members)
     {
+        var before = _topics.GetValueOrDefault(topic, []);
         _topics[topic] = [.. members.OrderBy(static member => Convert.ToHexString(System.Text.Encoding.UTF8.GetBytes(member)), StringComparer.Ordinal)];
         MembersVersion++;
+        foreach (var user in before.Except(members))
+        {
+            MemberChanged?.Invoke(new TopicKey("demo", topic), user, false);
+        }
+
+        foreach (var user in members.Except(before))
+        {
+            MemberChanged?.Invoke(new TopicKey("demo", topic), user, true);
+        }
     }
 
     public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => Unreadable.Contains(user.User)
@@ -117,7 +133,17 @@ internal sealed class FakeStore : IDeviceStore
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
 
-    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken)
+    {
+        Put(user.User, settings, [.. _users.GetValueOrDefault(user.User, UserSnapshot.Empty).Devices]);
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Told of each change of a membership, as the hub is that made it.</summary>
+    public Action<TopicKey, string, bool>? MemberChanged { get; set; }
+
+    /// <summary>Told of each change of settings.</summary>
+    public Action<UserKey, UserSettings>? SettingsChanged { get; set; }
 
     public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
     {

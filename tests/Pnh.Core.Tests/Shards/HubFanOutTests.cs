@@ -72,7 +72,7 @@ public sealed class HubFanOutTests
         Assert.All([muting.Link, detached.Link, left.Link, closed.Link, full.Link], link => Assert.Empty(link.Ids));
         AssertCounts(
             hub,
-            new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 4), // absent, muting (phone and tab), detached
+            new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 2), // the sessions of muting and detached; nobody looks for who is absent
             new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.NotConnected, 1),
             new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 2));
         Assert.Equal(0, hub.Hub.InFlight);

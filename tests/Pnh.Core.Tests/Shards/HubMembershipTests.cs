@@ -176,6 +176,55 @@ public sealed class HubMembershipTests
         Assert.Equal(0, hub.Hub.Topics);
     }
 
+    [Fact]
+    public async Task Settings_MuteATopicOrAClass_HoldForMembersSessionsBeforeTheyAreAnswered()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", "ada");
+        hub.Store.Put("ada", new UserSettings { MutedTopics = ["room"] });
+        var (member, _) = await hub.OpenAsync("tab");
+        var (guest, guestKey) = await hub.OpenAsync("tab", user: "eve");
+        hub.Hub.Joined(guestKey, ["room"]);
+        var expected = new List<string>();
+        async Task SendAsync(bool isHeard)
+        {
+            var id = await hub.SendAsync("\"class\":\"transient\"", """{"topic":"room"}""");
+            expected.AddRange(isHeard ? [id] : []);
+            Assert.Equal(expected, member.Ids);
+            Assert.Equal(id, guest.Ids[^1]);
+        }
+
+        var ada = new UserKey("demo", "ada");
+        await SendAsync(isHeard: false);
+        await hub.Hub.PutSettingsAsync(ada, UserSettings.Default, CancellationToken.None);
+        await SendAsync(isHeard: true);
+        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["transient"] }, CancellationToken.None);
+        await SendAsync(isHeard: false);
+        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["bulk"], MutedTopics = ["hall"] }, CancellationToken.None);
+        await SendAsync(isHeard: true);
+
+        // Of a membership that begins later, and of a session that opens later.
+        await hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedTopics = ["room"] }, CancellationToken.None);
+        await hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        await SendAsync(isHeard: false);
+        var (phone, _) = await hub.OpenAsync("phone");
+        await SendAsync(isHeard: false);
+        Assert.Empty(phone.Ids);
+    }
+
+    [Fact]
+    public async Task Transient_MemberOfAnUnregisteredDevice_GetsIt_AndTheRegistryIsNotAsked()
+    {
+        await using var hub = new HubUnderTest();
+        var (link, _) = await hub.OpenAsync("tab");
+        await hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        var reads = (hub.Store.WarmReads, hub.Store.Pages);
+        var id = await hub.SendAsync("\"class\":\"transient\"", """{"topic":"room"}""");
+        Assert.Equal([id], link.Ids);
+        Assert.Equal(reads, (hub.Store.WarmReads, hub.Store.Pages));
+    }
+
     private static void AssertIn(HubUnderTest hub, SessionKey[] joined, SessionKey[] members)
     {
         Assert.Equal(joined, Joined(hub));

@@ -79,7 +79,7 @@ public sealed class HubTopicTests
         var (link, key) = await hub.OpenAsync("tab");
         hub.Hub.Joined(key, ["room"]);
         var reads = hub.Store.WarmReads;
-        List<string> ids = [await hub.SendAsync("\"class\":\"transient\"", Room), await hub.SendAsync("\"class\":\"transient\"", Room)];
+        List<string> ids = [await hub.SendAsync(to: Room), await hub.SendAsync(to: Room)];
         Assert.Equal(reads + 1, hub.Store.WarmReads);
 
         hub.Store.PutTopic("room", "eve");

@@ -30,6 +30,8 @@ internal sealed class HubUnderTest : IAsyncDisposable
         Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
         Hub = new Hub(
             new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Reader, Metrics, Clock, log ?? NullLogger<Hub>.Instance, options ?? new HubOptions(), memory);
+        Store.MemberChanged = (topic, user, isMember) => Hub.Memberships.Change(topic, user, isMember, Store.SettingsOf(user));
+        Store.SettingsChanged = Hub.Memberships.Follow;
     }
 
     public FakeTimeProvider Clock { get; }
