@@ -104,6 +104,14 @@ run_broadcast() {
     [ "$side" != pnh ] || load broadcast-acked:pnh broadcast --class message "${common[@]}"
     stop "$process"
   done
+
+  # Sessions that are in the topic because their users are its members: nobody else knows such a thing.
+  for class in transient message; do
+    times pnh
+    begin pnh
+    load "members$([ $class = transient ] || echo -acked):pnh" broadcast --as members --class $class "${common[@]}"
+    stop "$process"
+  done
 }
 
 run_one() {

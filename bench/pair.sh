@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An old and a new build of PNH, with the same profiles: bench/pair.sh OLD-pnh [GROUP …], writes bench/results/pair.md.
 # OLD-pnh is a published program (dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false -o FOLDER, in a checkout of the old commit); the new one is this tree,
-# or PNH_PROGRAM. Groups: broadcast broadcast-acked one one-acked ndjson groups mixed idle stop (all of them by default). Server on core 0, load tester on core 1.
+# or PNH_PROGRAM. Groups: broadcast broadcast-acked members members-acked one one-acked ndjson groups mixed idle stop (all of them by default). Server on core 0, load tester on core 1.
 # The sides take turns, each run has a fresh server. PNH_PAIRS (8), PNH_SECONDS (8), PNH_WARM (10), PNH_OUTPUT change what they say; PNH_RUNS=file keeps the runs, and adds to what is in it.
 # The exit code is 1 when a group's work per CPU second is below 0.97 of the old build's, or a run was not clean.
 set -eu -o pipefail
@@ -13,7 +13,7 @@ old=${1:?usage: bench/pair.sh OLD-pnh [GROUP …]}
 shift
 [ -x "$old" ] || { echo "$old is no program" >&2; exit 2; }
 groups=("$@")
-[ "${#groups[@]}" -gt 0 ] || groups=(broadcast broadcast-acked one one-acked ndjson groups mixed idle stop)
+[ "${#groups[@]}" -gt 0 ] || groups=(broadcast broadcast-acked members members-acked one one-acked ndjson groups mixed idle stop)
 pairs=${PNH_PAIRS:-8}
 common=(--seconds "${PNH_SECONDS:-8}" --warm "${PNH_WARM:-10}")
 
@@ -22,6 +22,8 @@ profile() {
   case $1 in
     broadcast | one | ndjson | groups | mixed) work=("$1" "${common[@]}") ;;
     broadcast-acked | one-acked) work=("${1%-acked}" --class message "${common[@]}") ;;
+    members) work=(broadcast --as members "${common[@]}") ;;
+    members-acked) work=(broadcast --as members --class message "${common[@]}") ;;
     idle | stop) work=("$1") ;;
     *) echo "no such group: $1" >&2; exit 2 ;;
   esac

@@ -91,7 +91,7 @@ internal sealed class PnhPeer : Peer
         var id = Encoding.ASCII.GetString(message.Slice(at, message[at..].IndexOf((byte)'"')));
         var isResumed = message.IndexOf("\"resumed\":true"u8) >= 0;
         session.Welcome(id, isResumed);
-        if (!isResumed && session.Streams.Where(static check => check.Stream >= MessageLedger.FirstTopic).ToList() is { Count: > 0 } topics)
+        if (!isResumed && !Options.IsMembers && session.Streams.Where(static check => check.Stream >= MessageLedger.FirstTopic).ToList() is { Count: > 0 } topics)
         {
             var names = string.Join(',', topics.Select(check => $"\"{NameOf(check.Stream)}\""));
             session.Send(Frames.OfText(Encoding.ASCII.GetBytes($$"""{"type":"join","topics":[{{names}}]}""")));

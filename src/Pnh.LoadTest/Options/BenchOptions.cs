@@ -40,6 +40,7 @@ internal sealed class BenchOptions
         Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
         PhonesPort = (int)given.Number("phones-port", 0);
         NoPhones = given.Flag("no-phones");
+        IsMembers = given.Text("as", "joined") switch { "joined" => false, "members" => true, _ => throw new ArgumentException("--as: joined or members") };
         given.End();
     }
 
@@ -131,6 +132,9 @@ internal sealed class BenchOptions
 
     /// <summary>Whether the phones are not asked.</summary>
     public bool NoPhones { get; }
+
+    /// <summary>Whether a broadcast's sessions are in its topic because their users are members, with registered devices; else they join it.</summary>
+    public bool IsMembers { get; }
 
     public int SessionsOr(int wanted) => Sessions > 0 ? Sessions : wanted;
 

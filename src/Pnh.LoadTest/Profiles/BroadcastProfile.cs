@@ -4,12 +4,20 @@ using Pnh.LoadTest.Measure;
 
 namespace Pnh.LoadTest.Profiles;
 
-/// <summary>All sessions in one topic, so many rounds a second; they acknowledge where the class wants it.</summary>
+/// <summary>All sessions in one topic, which they joined or whose members their users are, so many rounds a second; they acknowledge where the class wants it.</summary>
 internal static class BroadcastProfile
 {
     public static BenchResult Run(BenchRun run)
     {
-        run.Add(run.Options.SessionsOr(2000), static _ => [0]);
+        var sessions = run.Options.SessionsOr(2000);
+        run.Add(sessions, static _ => [0]);
+        if (run.Options is { IsMembers: true, Share: 0 })
+        {
+            string[] users = [.. Enumerable.Range(0, sessions).Select(run.Peer.NameOf)];
+            DeviceImport.Run(run.Options, users.Select(static user => $$"""{"user":"{{user}}","device":"tab","platform":"web"}"""));
+            MemberImport.Run(run.Options, run.Peer.NameOf(MessageLedger.FirstTopic), users);
+        }
+
         run.Open();
         return run.Measure(Rounds(run, run.Options.RateOr(20), run.Options.Class));
     }
