@@ -13,23 +13,28 @@ namespace Pnh.Core.Dispatch;
 internal sealed class Memberships(
     IDeviceStore devices, TopicTable table, Func<UserKey, Shard> shardOf, Action<string> faulted, TimeProvider time, CancellationToken stopping)
 {
+    // Changes of one user one after the other, or the table could follow the older of two.
+    private const int Lines = 256;
+
     private static readonly TimeSpan FirstWait = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
 
+    private readonly SemaphoreSlim[] _lines = [.. Enumerable.Range(0, Lines).Select(static _ => new SemaphoreSlim(1, 1))];
+
     /// <summary>When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
-    public async Task<AddMemberResult> AddAsync(TopicKey topic, string user, CancellationToken cancellationToken)
+    public Task<AddMemberResult> AddAsync(TopicKey topic, string user, CancellationToken cancellationToken) => InTurnAsync(new UserKey(topic.App, user), async key =>
     {
         var result = await devices.AddMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (result == AddMemberResult.Added)
         {
-            Change(topic, user, isMember: true, await SettingsAsync(new UserKey(topic.App, user)).ConfigureAwait(false));
+            Change(topic, user, isMember: true, await SettingsAsync(key).ConfigureAwait(false));
         }
 
         return result;
-    }
+    }, cancellationToken);
 
     /// <summary>False when there was no membership. A session that joined the topic stays in it.</summary>
-    public async Task<bool> RemoveAsync(TopicKey topic, string user, CancellationToken cancellationToken)
+    public Task<bool> RemoveAsync(TopicKey topic, string user, CancellationToken cancellationToken) => InTurnAsync(new UserKey(topic.App, user), async _ =>
     {
         var isRemoved = await devices.RemoveMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (isRemoved)
@@ -38,14 +43,15 @@ internal sealed class Memberships(
         }
 
         return isRemoved;
-    }
+    }, cancellationToken);
 
     /// <summary>When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
-    public async Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken)
+    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => InTurnAsync(user, async key =>
     {
-        await devices.PutSettingsAsync(user, settings, cancellationToken).ConfigureAwait(false);
-        Follow(user, settings);
-    }
+        await devices.PutSettingsAsync(key, settings, cancellationToken).ConfigureAwait(false);
+        Follow(key, settings);
+        return true;
+    }, cancellationToken);
 
     /// <summary>The registry has them.</summary>
     internal void Follow(UserKey user, UserSettings settings)
@@ -67,6 +73,20 @@ internal sealed class Memberships(
         if (!await TrySubscribeAsync(session).ConfigureAwait(false))
         {
             _ = SubscribeLaterAsync(session);
+        }
+    }
+
+    private async Task<TResult> InTurnAsync<TResult>(UserKey user, Func<UserKey, Task<TResult>> change, CancellationToken cancellationToken)
+    {
+        var line = _lines[(user.GetHashCode() & int.MaxValue) % Lines];
+        await line.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            return await change(user).ConfigureAwait(false);
+        }
+        finally
+        {
+            line.Release();
         }
     }
 
@@ -172,8 +192,16 @@ internal sealed class Memberships(
         });
     }
 
+    // Null also when no session waits for them: those that open later read them by themselves.
     private async ValueTask<UserSettings?> SettingsAsync(UserKey user)
     {
+        var isWanted = false;
+        shardOf(user).Under(user, state => isWanted = state is { Settings: null, Sessions.Count: > 0 });
+        if (!isWanted)
+        {
+            return null;
+        }
+
         try
         {
             return (await devices.GetUserAsync(user, CancellationToken.None).ConfigureAwait(false)).Settings;

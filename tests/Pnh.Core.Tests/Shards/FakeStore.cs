@@ -145,16 +145,20 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>Told of each change of settings.</summary>
     public Action<UserKey, UserSettings>? SettingsChanged { get; set; }
 
-    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
+    /// <summary>What an added member waits for, after the write and before it is answered; null = nothing.</summary>
+    public Func<Task>? Adding { get; set; }
+
+    public async Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
     {
         var members = _topics.GetValueOrDefault(topic, []);
         if (members.Contains(user))
         {
-            return Task.FromResult(AddMemberResult.AlreadyThere);
+            return AddMemberResult.AlreadyThere;
         }
 
         PutTopic(topic, [.. members, user]);
-        return Task.FromResult(AddMemberResult.Added);
+        await (Adding?.Invoke() ?? Task.CompletedTask);
+        return AddMemberResult.Added;
     }
 
     /// <summary>What a read of a user's topics waits for, after it was made and before it is given; null = nothing.</summary>

@@ -37,6 +37,22 @@ public sealed class HubMembershipTests
     }
 
     [Fact]
+    public async Task Membership_TakenAwayWhileItIsStillBeingGiven_IsGoneInTheEnd()
+    {
+        await using var hub = new HubUnderTest();
+        await hub.OpenAsync("tab");
+        var written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        hub.Store.Adding = () => written.Task;
+        hub.Store.MemberChanged = null;
+        var given = hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        var taken = hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
+        written.SetResult();
+        await given;
+        Assert.True(await taken);
+        Assert.Empty(Members(hub));
+    }
+
+    [Fact]
     public async Task JoinedAndMember_EachIsTakenAwayByItself()
     {
         await using var hub = new HubUnderTest();
