@@ -121,8 +121,9 @@ async function start(folder) {
   }
 
   const ended = new Promise((done) => child.once("close", (code, signal) => done(code ?? signal)).once("error", (e) => done(e.message)));
-  for (const end = Date.now() + 30_000; Date.now() < end; await delay(50)) {
-    const code = await Promise.race([ended, Promise.resolve(undefined)]);
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    // The pause alone keeps no program running: one that has ended is heard of first.
+    const code = await Promise.race([ended, delay(50)]);
     if (code !== undefined) {
       return { code, output, problem: `it ended with ${code}: ${output}` };
     }

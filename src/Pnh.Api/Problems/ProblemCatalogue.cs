@@ -54,9 +54,10 @@ internal static class ProblemCatalogue
     public static ProblemKind IdConflict { get; } = new("id-conflict", 409, "The id belongs to another event", "Use a new id: this one was accepted with another body.");
 
     /// <summary>A user's registrations are full.</summary>
-    public static ProblemKind TooManyTopics { get; } = new("too-many-topics", 409, "The user is a member of as many topics as allowed", "Remove memberships that are over.");
-
     public static ProblemKind TooManyDevices { get; } = new("too-many-devices", 409, "The user has as many devices as allowed", "Remove devices that are gone.");
+
+    /// <summary>One more membership than a user may have.</summary>
+    public static ProblemKind TooManyTopics { get; } = new("too-many-topics", 409, "The user is a member of as many topics as allowed", "Remove memberships that are over.");
 
     /// <summary>Over the byte limit.</summary>
     public static ProblemKind BodyTooLarge { get; } = new("body-too-large", 413, "The body is too large", "Send less at once; the detail names the limit in bytes.");
