@@ -5,7 +5,6 @@ using Pnh.Core.Push;
 using Pnh.Core.Users;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
-using Pnh.Sandbox.WebPush;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebPush;
@@ -87,7 +86,7 @@ public sealed class WebPushAppleTests : IAsyncLifetime
     {
         await using var host = Host(clearText: null);
         var accepted = Sample.Event(_time, notification: Hello);
-        var chrome = AddressOf(_sandbox.Subscribe("ada-laptop"));
+        var chrome = WebPushSandboxTests.AddressOf(_sandbox.Subscribe("ada-laptop"));
 
         Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(host, Sample.Delivery(Sample.Event(_time), chrome))).Status);
         Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(host, Sample.Clear(accepted, new Withdrawal("demo", accepted.Id, "seen", _time.GetUtcNow()), chrome))).Status);
@@ -114,26 +113,9 @@ public sealed class WebPushAppleTests : IAsyncLifetime
     public void Serves_ByHost_AndTheSandboxsPathOnThisMachine(string endpoint, bool allowLoopback, bool expected) =>
         Assert.Equal(expected, ApplePush.Serves(new Uri(endpoint), allowLoopback));
 
-    private ChannelHost Host(string? clearText)
-    {
-        var settings = WebPushFixture.Settings(_sandbox.FcmAddress.Authority, allowLoopback: true);
-        settings["Apps:demo:WebPush:0:KeyFile"] = _sandbox.Credentials.VapidKeyFile;
-        settings["Apps:demo:WebPush:0:ClearText"] = clearText;
-        var host = new ChannelHost(_time, settings);
-        Assert.Empty(host.Check());
-        host.Trust(_sandbox.FcmAddress, _sandbox.CaCertificate);
-        return host;
-    }
+    private ChannelHost Host(string? clearText) => WebPushSandboxTests.Host(_sandbox, _time, _sandbox.Credentials.VapidKeyFile, clearText: clearText);
 
-    private PushAddress Address() => AddressOf(_sandbox.SubscribeToApple(Browser));
+    private PushAddress Address() => WebPushSandboxTests.AddressOf(_sandbox.SubscribeToApple(Browser));
 
-    private static PushAddress AddressOf(BrowserSubscription subscription) => new(
-        "webpush", "subscription", PushSubscription.Join(subscription.Endpoint.AbsoluteUri, subscription.P256dh, subscription.Auth), "", default);
-
-    private static async Task<DeliveryResult> SendAsync(ChannelHost host, Delivery delivery)
-    {
-        var channel = host.Channel("webpush");
-        await using var sender = channel.Open(channel.FindAccount("demo", delivery.Address!)!, EventClass.Message);
-        return await sender.SendAsync(delivery, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
-    }
+    private static Task<DeliveryResult> SendAsync(ChannelHost host, Delivery delivery) => WebPushSandboxTests.SendAsync(host, delivery);
 }

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
 using Pnh.Channels.Tests.Http;
+using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
@@ -8,6 +9,7 @@ using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Phones;
 using Pnh.Sandbox.Scripts;
+using Pnh.Sandbox.WebPush;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.WebPush;
@@ -117,26 +119,28 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
         Assert.Equal(1, _sandbox.Violations[ViolationKind.UnreadableMessages]);
     }
 
-    private PushAddress Address()
-    {
-        var subscription = _sandbox.Subscribe(Browser);
-        return new PushAddress("webpush", "subscription", $"{subscription.Endpoint.AbsoluteUri} {subscription.P256dh} {subscription.Auth}", "", default);
-    }
+    private PushAddress Address() => AddressOf(_sandbox.Subscribe(Browser));
 
     /// <summary>A hub's channel for the sandbox's push services.</summary>
-    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null)
+    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null, string? clearText = null)
     {
         var settings = WebPushFixture.Settings(sandbox.FcmAddress.Authority, allowLoopback: true);
         settings["Apps:demo:WebPush:0:KeyFile"] = keyFile;
+        settings["Apps:demo:WebPush:0:ClearText"] = clearText;
         var host = new ChannelHost(time, settings, texts);
         Assert.Empty(host.Check());
         host.Trust(sandbox.FcmAddress, sandbox.CaCertificate);
         return host;
     }
 
-    private async Task<DeliveryResult> SendAsync(Delivery delivery, ChannelHost? host = null)
+    private Task<DeliveryResult> SendAsync(Delivery delivery, ChannelHost? host = null) => SendAsync(host ?? _host, delivery);
+
+    internal static PushAddress AddressOf(BrowserSubscription subscription) => new(
+        "webpush", "subscription", PushSubscription.Join(subscription.Endpoint.AbsoluteUri, subscription.P256dh, subscription.Auth), "", default);
+
+    internal static async Task<DeliveryResult> SendAsync(ChannelHost host, Delivery delivery)
     {
-        var channel = (host ?? _host).Channel("webpush");
+        var channel = host.Channel("webpush");
         await using var sender = channel.Open(channel.FindAccount("demo", delivery.Address!)!, EventClass.Message);
         return await sender.SendAsync(delivery, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
     }

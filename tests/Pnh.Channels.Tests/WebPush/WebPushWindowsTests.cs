@@ -3,7 +3,6 @@ using Pnh.Channels.Tests.Http;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
-using Pnh.Core.Users;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
 using Pnh.Sandbox.Scripts;
@@ -93,12 +92,6 @@ public sealed class WebPushWindowsTests : IAsyncLifetime
         Assert.Empty(push.Server.Faults);
     }
 
-    private async Task<DeliveryResult> SendAsync(Event accepted)
-    {
-        var subscription = _sandbox.SubscribeToWindows(Browser);
-        var address = new PushAddress("webpush", "subscription", PushSubscription.Join(subscription.Endpoint.AbsoluteUri, subscription.P256dh, subscription.Auth), "", default);
-        var channel = _host.Channel("webpush");
-        await using var sender = channel.Open(channel.FindAccount("demo", address)!, EventClass.Message);
-        return await sender.SendAsync(Sample.Delivery(accepted, address), CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
-    }
+    private Task<DeliveryResult> SendAsync(Event accepted) =>
+        WebPushSandboxTests.SendAsync(_host, Sample.Delivery(accepted, WebPushSandboxTests.AddressOf(_sandbox.SubscribeToWindows(Browser))));
 }
