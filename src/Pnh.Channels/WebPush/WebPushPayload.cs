@@ -21,7 +21,8 @@ internal static class WebPushPayload
     {
         if (delivery.Withdrawal is not { } withdrawal)
         {
-            return Of(delivery) is { Refusal: null, ShowsNothing: true } ? new WebPushBody([], ApplePush.ShowsNothing) : Of(delivery);
+            var body = Of(delivery);
+            return body is { Refusal: null, ShowsNothing: true } ? new WebPushBody([], ApplePush.ShowsNothing) : body;
         }
 
         return clearText is null
@@ -43,11 +44,9 @@ internal static class WebPushPayload
         try
         {
             var notification = accepted.Notification?.For(locale);
-            var payload = Compose(accepted, notification, locale, PayloadParts.All);
-            var bytes = PayloadMerge.Write(payload);
-            return bytes.Length <= WebPushEncryption.MaxPlainBytes
-                ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
-                : WakeUp(accepted, notification, locale) ?? new WebPushBody([], "payload-too-large");
+            return Fitting(Compose(accepted, notification, locale, PayloadParts.All))
+                ?? WakeUp(accepted, notification, locale)
+                ?? new WebPushBody([], "payload-too-large");
         }
         catch (JsonException)
         {
@@ -62,16 +61,15 @@ internal static class WebPushPayload
 
     private static WebPushBody? WakeUp(Event accepted, Notification? notification, string? locale)
     {
-        return Fitting(PayloadParts.Override, notification) ?? FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts));
-
-        WebPushBody? Fitting(PayloadParts parts, Notification? texts)
-        {
-            var payload = Compose(accepted, texts, locale, parts);
-            return PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
-                ? new WebPushBody(bytes, Refusal: null) { IsWakeUp = true, ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
-                : null;
-        }
+        var body = Fitting(Compose(accepted, notification, locale, PayloadParts.Override))
+            ?? FetchPush.Fit(notification, texts => Fitting(Compose(accepted, texts, locale, PayloadParts.Texts)));
+        return body is null ? null : body with { IsWakeUp = true };
     }
+
+    // Null = larger than a push service takes.
+    private static WebPushBody? Fitting(JsonObject payload) => PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
+        ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
+        : null;
 
     private static bool HasText(JsonObject payload, string name) =>
         payload[name] is JsonValue value && value.TryGetValue(out string? text) && !string.IsNullOrWhiteSpace(text);

@@ -2,7 +2,7 @@
 export const channels = [
   {
     name: "safari-gets-silent-pushes", hurts: "Apple takes the site's permission for pushes away", tests: "Pnh.Channels.Tests:WebPushAppleTests",
-    file: "src/Pnh.Channels/WebPush/WebPushPayload.cs", at: "is { Refusal: null, ShowsNothing: true } ? ⟦new WebPushBody([], ApplePush.ShowsNothing)⟧", fault: "Of(delivery)",
+    file: "src/Pnh.Channels/WebPush/WebPushPayload.cs", at: "is { Refusal: null, ShowsNothing: true } ? ⟦new WebPushBody([], ApplePush.ShowsNothing)⟧", fault: "body",
   },
   {
     name: "safari-clear-shows-nothing", hurts: "Apple takes the site's permission for clears away", tests: "Pnh.Channels.Tests:WebPushAppleTests",
