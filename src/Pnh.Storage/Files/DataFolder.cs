@@ -18,8 +18,6 @@ public sealed class DataFolder : IDisposable
 
     // ERROR_SHARING_VIOLATION as an HRESULT.
     private const int WindowsShared = unchecked((int)0x80070020);
-    private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-    private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
 
     private readonly FileStream _lock;
 
@@ -134,7 +132,7 @@ public sealed class DataFolder : IDisposable
         var options = new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite, Share = FileShare.None };
         if (!OperatingSystem.IsWindows())
         {
-            options.UnixCreateMode = OwnerFile;
+            options.UnixCreateMode = FolderRights.OwnerFile;
         }
 
         return options;
@@ -148,7 +146,7 @@ public sealed class DataFolder : IDisposable
         }
         else
         {
-            Directory.CreateDirectory(path, OwnerFolder);
+            Directory.CreateDirectory(path, FolderRights.OwnerFolder);
         }
     }
 
@@ -161,7 +159,7 @@ public sealed class DataFolder : IDisposable
         using var file = new FileStream(Path.Combine(folder, PidName), options);
         if (!OperatingSystem.IsWindows())
         {
-            File.SetUnixFileMode(file.SafeFileHandle, OwnerFile);
+            File.SetUnixFileMode(file.SafeFileHandle, FolderRights.OwnerFile);
         }
 
         file.SetLength(0);

@@ -8,8 +8,12 @@ namespace Pnh.Storage.Files;
 /// </summary>
 internal static class FolderRights
 {
-    private const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-    private const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
+    /// <summary>Of each file that the hub makes: 0600.</summary>
+    internal const UnixFileMode OwnerFile = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    /// <summary>Of each folder: 0700.</summary>
+    internal const UnixFileMode OwnerFolder = OwnerFile | UnixFileMode.UserExecute;
+
     private const UnixFileMode ForOthers = (UnixFileMode)0b111_111;
 
     /// <summary>What the hub makes in the folder. A volume may hold more (<c>lost+found</c>), which is not the hub's.</summary>

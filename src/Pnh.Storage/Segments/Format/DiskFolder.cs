@@ -6,7 +6,6 @@ namespace Pnh.Storage.Segments.Format;
 internal sealed class DiskFolder : IJournalFolder
 {
     private const string Aside = "quarantine";
-    private const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
     private DiskFolder(string path) => Name = path;
 
@@ -82,7 +81,7 @@ internal sealed class DiskFolder : IJournalFolder
         }
         else
         {
-            Directory.CreateDirectory(path, Owner);
+            Directory.CreateDirectory(path, FolderRights.OwnerFolder);
         }
 
         FolderSync.Flush(Path.GetDirectoryName(path)!);
