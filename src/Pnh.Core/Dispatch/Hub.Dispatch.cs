@@ -260,7 +260,7 @@ public sealed partial class Hub
     // A transient event promises nothing, and nobody waits for it.
     private static DateTimeOffset EndOf(Event accepted) => accepted.IsDurable ? accepted.ExpiresAt : DateTimeOffset.MinValue;
 
-    // 1, 2, 4 … 30 s; false = the time is over.
+    // False = the time is over.
     private async ValueTask<bool> WaitForStoreAsync(DateTimeOffset until, int failures, string fault, TaskCompletionSource stuck)
     {
         NoteStoreFault(fault);
@@ -270,9 +270,12 @@ public sealed partial class Hub
         }
 
         stuck.TrySetResult();
-        await Task.Delay(Shorter(TimeSpan.FromSeconds(1 << Math.Min(failures, 5)), LongestReadRetry), _time, _stopping.Token).ConfigureAwait(false);
+        await Task.Delay(ReadRetryAfter(failures), _time, _stopping.Token).ConfigureAwait(false);
         return true;
     }
+
+    /// <summary>How long a registry that could not be read so many times is left alone: 1, 2, 4 … 30 s.</summary>
+    internal static TimeSpan ReadRetryAfter(int failures) => Shorter(TimeSpan.FromSeconds(1 << Math.Min(failures, 5)), LongestReadRetry);
 
     private async ValueTask YieldAsync(int users)
     {

@@ -68,7 +68,6 @@ public sealed partial class Hub
         }
 
         members = members is { Users.Count: > 0 } ? members : null;
-
         foreach (var subscriber in joined)
         {
             if (members?.Contains(subscriber.Key.User) != true)

@@ -16,9 +16,6 @@ internal sealed class Memberships(
     // Changes of one user one after the other, or the table could follow the older of two.
     private const int Lines = 256;
 
-    private static readonly TimeSpan FirstWait = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
-
     private readonly SemaphoreSlim[] _lines = [.. Enumerable.Range(0, Lines).Select(static _ => new SemaphoreSlim(1, 1))];
 
     /// <summary>When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
@@ -60,9 +57,10 @@ internal sealed class Memberships(
         shard.Under(user, state =>
         {
             state.Settings = settings;
+            var mutes = MutesOf(settings);
             for (var i = 0; i < state.Sessions.Count; i++)
             {
-                TopicTable.Mute(shard.SubscriberOf(state, i), topic => MutedOf(settings, topic));
+                TopicTable.Mute(shard.SubscriberOf(state, i), mutes);
             }
         });
     }
@@ -94,11 +92,10 @@ internal sealed class Memberships(
     {
         try
         {
-            var wait = FirstWait;
+            var failures = 0;
             do
             {
-                await Task.Delay(wait, time, stopping).ConfigureAwait(false);
-                wait = wait * 2 < LongestWait ? wait * 2 : LongestWait;
+                await Task.Delay(Hub.ReadRetryAfter(failures++), time, stopping).ConfigureAwait(false);
             }
             while (!await TrySubscribeAsync(session).ConfigureAwait(false));
         }
@@ -153,13 +150,12 @@ internal sealed class Memberships(
         if (topics is not null && topics.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
             var subscriber = shardOf(user.Key).SubscriberOf(user, index);
-            table.Join(subscriber, topics, TopicReasons.Member);
+            var mutes = MutesOf(user.Settings);
+            table.Join(subscriber, topics, TopicReasons.Member, mutes);
             for (var i = from; i < changes?.Count; i++)
             {
-                Change(subscriber, changes[i].Topic, changes[i].IsMember);
+                Change(subscriber, changes[i].Topic, changes[i].IsMember, mutes);
             }
-
-            Mute(subscriber, user);
         }
 
         user.MembershipReads--;
@@ -183,11 +179,10 @@ internal sealed class Memberships(
             }
 
             state.Settings ??= settings;
+            var mutes = MutesOf(state.Settings);
             for (var i = 0; i < state.Sessions.Count; i++)
             {
-                var subscriber = shard.SubscriberOf(state, i);
-                Change(subscriber, topic.Topic, isMember);
-                Mute(subscriber, state);
+                Change(shard.SubscriberOf(state, i), topic.Topic, isMember, mutes);
             }
         });
     }
@@ -213,35 +208,23 @@ internal sealed class Memberships(
         }
     }
 
-    private static void Mute(Subscriber subscriber, UserState user)
+    // The classes that are muted, a bit each, for each topic's name.
+    private static Func<string, byte> MutesOf(UserSettings? settings)
     {
-        if (user.Settings is { MutedClasses: not [] } or { MutedTopics: not [] })
+        byte classes = 0;
+        foreach (var name in settings?.MutedClasses ?? [])
         {
-            TopicTable.Mute(subscriber, topic => MutedOf(user.Settings, topic));
+            classes |= EventClassNames.TryParse(name, out var @class) ? (byte)(1 << (int)@class) : (byte)0;
         }
+
+        return topic => settings?.MutedTopics.Contains(topic) == true ? byte.MaxValue : classes;
     }
 
-    private static byte MutedOf(UserSettings settings, string topic)
-    {
-        if (settings.MutedTopics.Contains(topic))
-        {
-            return byte.MaxValue;
-        }
-
-        byte muted = 0;
-        foreach (var name in settings.MutedClasses)
-        {
-            muted |= EventClassNames.TryParse(name, out var @class) ? (byte)(1 << (int)@class) : (byte)0;
-        }
-
-        return muted;
-    }
-
-    private void Change(Subscriber subscriber, string topic, bool isMember)
+    private void Change(Subscriber subscriber, string topic, bool isMember, Func<string, byte> mutes)
     {
         if (isMember)
         {
-            table.Join(subscriber, [topic], TopicReasons.Member);
+            table.Join(subscriber, [topic], TopicReasons.Member, mutes);
         }
         else
         {

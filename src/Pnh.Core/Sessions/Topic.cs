@@ -29,7 +29,7 @@ internal sealed class Topic(TopicKey key)
     internal void NoteMemberless(long version) => Volatile.Write(ref _memberless, version);
 
     /// <summary>The place; null = its last subscriber left in between and it is off the table.</summary>
-    internal TopicPlace? TryAdd(Subscriber subscriber, TopicReasons reason)
+    internal TopicPlace? TryAdd(Subscriber subscriber, TopicReasons reason, byte muted)
     {
         lock (this)
         {
@@ -43,37 +43,21 @@ internal sealed class Topic(TopicKey key)
                 Array.Resize(ref _places, _count * 2);
             }
 
-            var place = new TopicPlace(this, subscriber, reason) { Index = _count };
+            var place = new TopicPlace(this, subscriber, reason) { Index = _count, Muted = muted };
             _places[_count++] = place;
             Changed();
             return place;
         }
     }
 
-    /// <summary>One reason more, or one less; what is left of them.</summary>
-    internal TopicReasons Change(TopicPlace place, TopicReasons reason, bool isAdded)
+    /// <summary>Why the session is there from now on, and the classes that the member has muted, a bit each.</summary>
+    internal void Change(TopicPlace place, TopicReasons reasons, byte muted)
     {
         lock (this)
         {
-            var reasons = isAdded ? place.Reasons | reason : place.Reasons & ~reason;
-            if (reasons != place.Reasons)
+            if (place.Reasons != reasons || place.Muted != muted)
             {
-                place.Reasons = reasons;
-                Changed();
-            }
-
-            return reasons;
-        }
-    }
-
-    /// <summary>The classes that the member has muted, a bit each.</summary>
-    internal void Mute(TopicPlace place, byte classes)
-    {
-        lock (this)
-        {
-            if (place.Muted != classes)
-            {
-                place.Muted = classes;
+                (place.Reasons, place.Muted) = (reasons, muted);
                 Changed();
             }
         }
@@ -109,7 +93,7 @@ internal sealed class Topic(TopicKey key)
     {
         lock (this)
         {
-            return _read ??= Those(TopicReasons.Joined);
+            return _read ??= Those(static place => (place.Reasons & TopicReasons.Joined) != 0);
         }
     }
 
@@ -118,7 +102,7 @@ internal sealed class Topic(TopicKey key)
     {
         lock (this)
         {
-            return _transient ??= MakeTransient();
+            return _transient ??= Recipients.Of(Those(static place => (place.Reasons & TopicReasons.Member) == 0 || (place.Muted & TransientBit) == 0), _count);
         }
     }
 
@@ -127,7 +111,7 @@ internal sealed class Topic(TopicKey key)
     {
         lock (this)
         {
-            return Those(TopicReasons.Member);
+            return Those(static place => (place.Reasons & TopicReasons.Member) != 0);
         }
     }
 
@@ -137,38 +121,19 @@ internal sealed class Topic(TopicKey key)
         _transient = null;
     }
 
-    private Recipients MakeTransient()
+    private Subscriber[] Those(Func<TopicPlace, bool> isOne)
     {
-        var those = new List<Subscriber>(Math.Max(_count, 0));
-        for (var i = 0; i < _count; i++)
-        {
-            if ((_places[i].Reasons & TopicReasons.Member) == 0 || (_places[i].Muted & TransientBit) == 0)
-            {
-                those.Add(_places[i].Subscriber);
-            }
-        }
-
-        return new Recipients([.. those], _count - those.Count);
-    }
-
-    private Subscriber[] Those(TopicReasons reason)
-    {
+        var those = new Subscriber[Math.Max(_count, 0)];
         var count = 0;
         for (var i = 0; i < _count; i++)
         {
-            count += (_places[i].Reasons & reason) != 0 ? 1 : 0;
-        }
-
-        var those = new Subscriber[count];
-        for (int i = 0, at = 0; at < count; i++)
-        {
-            if ((_places[i].Reasons & reason) != 0)
+            if (isOne(_places[i]))
             {
-                those[at++] = _places[i].Subscriber;
+                those[count++] = _places[i].Subscriber;
             }
         }
 
-        return those;
+        return count == those.Length ? those : those[..count];
     }
 }
 
@@ -178,4 +143,7 @@ internal sealed class Topic(TopicKey key)
 internal sealed record Recipients(Subscriber[] Subscribers, int Held)
 {
     public static Recipients None { get; } = new([], 0);
+
+    /// <summary>These of so many; negative = the topic is gone.</summary>
+    public static Recipients Of(Subscriber[] subscribers, int all) => new(subscribers, Math.Max(all, 0) - subscribers.Length);
 }

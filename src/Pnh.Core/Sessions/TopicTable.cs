@@ -20,7 +20,11 @@ internal sealed class TopicTable
     /// <summary>
     /// Into the topics, for this reason besides those that it is there for already; into none after <see cref="Remove(Subscriber)"/>: nobody would take it off them again.
     /// </summary>
-    internal void Join(Subscriber subscriber, IReadOnlyList<string> topics, TopicReasons reason = TopicReasons.Joined)
+    /// <param name="subscriber">Whose session.</param>
+    /// <param name="topics">Their names.</param>
+    /// <param name="reason">Why.</param>
+    /// <param name="muted">Of a member: the classes of which he wants no event of a topic, a bit each. Null = as before, and of new places none.</param>
+    internal void Join(Subscriber subscriber, IReadOnlyList<string> topics, TopicReasons reason = TopicReasons.Joined, Func<string, byte>? muted = null)
     {
         lock (subscriber.Places)
         {
@@ -29,11 +33,11 @@ internal sealed class TopicTable
             {
                 if (Find(subscriber, topics[i]) is { } place)
                 {
-                    place.Topic.Change(place, reason, isAdded: true);
+                    place.Topic.Change(place, place.Reasons | reason, muted?.Invoke(topics[i]) ?? place.Muted);
                 }
                 else
                 {
-                    Keep(subscriber, Add(new TopicKey(subscriber.Key.App, topics[i]), subscriber, reason));
+                    Keep(subscriber, Add(new TopicKey(subscriber.Key.App, topics[i]), subscriber, reason, muted?.Invoke(topics[i]) ?? 0));
                 }
             }
         }
@@ -46,7 +50,16 @@ internal sealed class TopicTable
         {
             for (var i = 0; i < topics.Count; i++)
             {
-                if (Find(subscriber, topics[i]) is { } place && place.Topic.Change(place, reason, isAdded: false) == TopicReasons.None)
+                if (Find(subscriber, topics[i]) is not { } place)
+                {
+                    continue;
+                }
+
+                if ((place.Reasons & ~reason) is not TopicReasons.None and var left)
+                {
+                    place.Topic.Change(place, left, place.Muted);
+                }
+                else
                 {
                     Remove(place);
                     Forget(subscriber, place);
@@ -62,7 +75,7 @@ internal sealed class TopicTable
         {
             foreach (var place in subscriber.Places)
             {
-                place.Topic.Mute(place, classes(place.Topic.Key.Topic));
+                place.Topic.Change(place, place.Reasons, classes(place.Topic.Key.Topic));
             }
         }
     }
@@ -86,10 +99,10 @@ internal sealed class TopicTable
     /// <summary>A topic that somebody is in; null = nobody is.</summary>
     internal Topic? Find(TopicKey topic) => _topics.GetValueOrDefault(topic);
 
-    private TopicPlace Add(TopicKey key, Subscriber subscriber, TopicReasons reason)
+    private TopicPlace Add(TopicKey key, Subscriber subscriber, TopicReasons reason, byte muted)
     {
         TopicPlace? place;
-        while ((place = _topics.GetOrAdd(key, static key => new Topic(key)).TryAdd(subscriber, reason)) is null)
+        while ((place = _topics.GetOrAdd(key, static key => new Topic(key)).TryAdd(subscriber, reason, muted)) is null)
         {
             // Its last subscriber left in between and takes it off the table.
         }
