@@ -1,23 +1,33 @@
 using System.Diagnostics.CodeAnalysis;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
 
 /// <summary>
-/// A durable event on its way to more members of its topic than a page holds: behind its answer, page by page. Whoever holds it keeps it from serving
-/// anybody meanwhile. <see cref="Reached"/> and <see cref="IsStopped"/> are read on any thread; the rest belongs to who holds it.
+/// A durable event on its way to more members of its topic than a page holds: those who have a session at once, the others behind its answer, page by page. Each member has
+/// one turn, in which all of his devices are planned; whether it is over is read and changed under the gate of his shard, so that no two threads give it to him. The thread
+/// that holds the fan-out keeps its pages from going on. Thread-safe.
 /// </summary>
 /// <param name="accepted">The event.</param>
 /// <param name="progress">Its count.</param>
-/// <param name="past">What a former run began; null = a new event.</param>
+/// <param name="past">What the previous process began; null = a new event.</param>
+/// <param name="sessions">Whose turn comes before the pages, and devices that had the event as guests.</param>
 /// <param name="after">The last member that is served already; empty = none is.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle nobody takes holds nothing to dispose of.")]
-internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatch? past, string after)
+internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatch? past, TopicSessions sessions, string after)
 {
-    private readonly SemaphoreSlim _gate = new(1, 1);
+    private readonly SemaphoreSlim _pages = new(1, 1);
+
+    // Inside the gate of a shard, never around one.
+    private readonly Lock _turns = new();
     private HashSet<string>? _skipped;
+    private HashSet<string>? _left;
+    private HashSet<string>? _early;
+    private bool _isPaused;
+    private bool _hasNews;
     private volatile string _reached = after;
     private volatile bool _isStopped;
 
@@ -27,38 +37,143 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
 
     internal PastDispatch? Past { get; } = past;
 
+    internal TopicSessions Sessions { get; } = sessions;
+
     /// <summary>Fan-outs of one line go one after the other, so that each member gets their events in order.</summary>
     internal FanOutLine Line { get; } = FanOutLine.Of(accepted);
 
-    /// <summary>The last member that was served.</summary>
-    internal string Reached
-    {
-        get => _reached;
-        set => _reached = value;
-    }
+    /// <summary>The last member whose page came.</summary>
+    internal string Reached => _reached;
 
     /// <summary>True once the event was taken back: nobody more is served.</summary>
-    internal bool IsStopped
-    {
-        get => _isStopped;
-        set => _isStopped = value;
-    }
+    internal bool IsStopped => _isStopped;
 
     /// <summary>The table's.</summary>
     internal bool IsRunning { get; set; }
 
-    /// <summary>First come, first served; then <see cref="Release"/> must follow.</summary>
-    internal Task HoldAsync(CancellationToken cancellationToken) => _gate.WaitAsync(cancellationToken);
+    /// <summary>No page goes on until <see cref="Release"/>. First come, first served.</summary>
+    internal Task HoldAsync(CancellationToken cancellationToken) => _pages.WaitAsync(cancellationToken);
 
-    internal void Release() => _gate.Release();
+    internal void Release() => _pages.Release();
 
-    /// <summary>The user took it back for himself and is not served any more.</summary>
-    internal void Skip(string user) => (_skipped ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
+    /// <summary>A member's turn before the pages; and before it his turn in the events that came earlier, so that each of his devices gets them in order.</summary>
+    internal void Begin(Shard shard, UserKey user, UserSnapshot snapshot, IReadOnlyList<FanOut> earlier)
+    {
+        using (shard.Enter())
+        {
+            foreach (var one in earlier)
+            {
+                one.BeginEarly(shard, user, snapshot);
+            }
 
-    internal bool Skips(string user) => _skipped?.Contains(user) == true;
+            Plan(shard, user, snapshot);
+        }
+    }
 
-    /// <summary>True when the user's turn is over: whatever begins for a member has begun.</summary>
-    internal bool HasPassed(string user) => Reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached);
+    /// <summary>The member cannot be read now: his turn comes with his page.</summary>
+    internal void Leave(string user)
+    {
+        lock (_turns)
+        {
+            (_left ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
+        }
+    }
+
+    /// <summary>The turn of a member on a page; a null snapshot = he could not be read until the event was over. False = he had it, or has none; then nothing happened.</summary>
+    internal bool Serve(Shard shard, UserKey user, UserSnapshot? snapshot)
+    {
+        using (shard.Enter())
+        {
+            lock (_turns)
+            {
+                var isDue = IsDue(user.User);
+                if (isDue && snapshot is not null)
+                {
+                    Plan(shard, user, snapshot);
+                }
+
+                _hasNews |= isDue;
+                _reached = user.User;
+                return isDue;
+            }
+        }
+    }
+
+    /// <summary>The pages came to here, and nobody up to him was left over.</summary>
+    internal void Pass(string user) => _reached = user;
+
+    /// <summary>True when a page planned something since it was asked: worth a note of <see cref="Reached"/>. For the thread that serves the pages.</summary>
+    internal bool TakeNews()
+    {
+        var hadNews = _hasNews;
+        _hasNews = false;
+        return hadNews;
+    }
+
+    /// <summary>True when the user's turn is over: what begins for a member has begun.</summary>
+    internal bool HasBegun(string user)
+    {
+        lock (_turns)
+        {
+            return (_reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached))
+                || (Sessions.HasMember(user) && _left?.Contains(user) != true)
+                || _early?.Contains(user) == true;
+        }
+    }
+
+    /// <summary>The user took it back for himself: he has no turn any more, if it is not over.</summary>
+    internal void Skip(string user)
+    {
+        lock (_turns)
+        {
+            (_skipped ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
+        }
+    }
+
+    /// <summary>Nobody has a turn before his page, until it is over; for the thread that holds the pages.</summary>
+    internal void Pause(bool isOn)
+    {
+        lock (_turns)
+        {
+            _isPaused = isOn;
+        }
+    }
+
+    /// <summary>Nobody has a turn any more.</summary>
+    internal void Stop()
+    {
+        lock (_turns)
+        {
+            _isStopped = true;
+        }
+    }
+
+    private void BeginEarly(Shard shard, UserKey user, UserSnapshot snapshot)
+    {
+        lock (_turns)
+        {
+            if (!_isPaused && !_isStopped && IsDue(user.User))
+            {
+                (_early ??= new HashSet<string>(StringComparer.Ordinal)).Add(user.User);
+                Plan(shard, user, snapshot);
+            }
+        }
+    }
+
+    // Under the lock, which may be taken twice.
+    private bool IsDue(string user) => !HasBegun(user) && _skipped?.Contains(user) != true;
+
+    private void Plan(Shard shard, UserKey user, UserSnapshot snapshot)
+    {
+        if (Past?.IsLost(user.User, snapshot) == true)
+        {
+            Past.LeaveLost(user.User);
+        }
+        else
+        {
+            shard.Dispatch(Progress, Event, user, snapshot, Past, Sessions);
+        }
+    }
 }
 
 /// <summary>What keeps its order: a topic's events of one class.</summary>

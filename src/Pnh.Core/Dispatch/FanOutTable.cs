@@ -49,6 +49,20 @@ internal sealed class FanOutTable(Func<FanOut, Task> run)
         }
     }
 
+    /// <summary>Those of the line that have not ended, in their order.</summary>
+    internal IReadOnlyList<FanOut> Of(FanOutLine line)
+    {
+        if (Count == 0)
+        {
+            return [];
+        }
+
+        lock (_gate)
+        {
+            return _all.FindAll(fanOut => fanOut.Line == line);
+        }
+    }
+
     /// <summary>True when the app has so many that its publishers have to wait.</summary>
     internal bool IsFull(string app)
     {
@@ -91,7 +105,7 @@ internal sealed class FanOutTable(Func<FanOut, Task> run)
     /// <summary>Nobody more is served of it; it ends at once, also when it had not begun.</summary>
     internal void Stop(FanOut fanOut)
     {
-        fanOut.IsStopped = true;
+        fanOut.Stop();
         lock (_gate)
         {
             Pump();

@@ -16,7 +16,6 @@ public sealed partial class Hub
 
     // Beyond that a fan-out gives way to others after so many: 0.3 ms of one core, where all of 2,000 sends take 20.
     private const int YieldEvery = 32;
-    private static readonly TimeSpan LongestReadRetry = TimeSpan.FromSeconds(30);
 
     /// <summary>
     /// Plans the event and starts its deliveries. Nearly always what it needs is in memory and it is for few: then all of it happens here, and nothing is
@@ -170,16 +169,16 @@ public sealed partial class Hub
                 return false;
             }
 
-            await EndFormerMembersAsync(accepted, progress, past, stuck).ConfigureAwait(false);
+            EndFormerGuests(accepted, progress, past);
         }
 
         return true;
     }
 
-    // Those for whom a former run had planned everything: what began goes on, and nothing is added.
+    // What the previous process planned goes on; before sessions come, and also of members whose page it had not come to.
     private async ValueTask DispatchReachedAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
     {
-        if (past is null || (!past.IsComplete && past.Reached.Length == 0))
+        if (past is null || (!past.IsComplete && accepted.To.Topic is null))
         {
             return;
         }
@@ -187,7 +186,7 @@ public sealed partial class Hub
         var page = new List<string>(PageMembers);
         foreach (var user in past.Users)
         {
-            if (past.IsReached(user))
+            if (past.IsReached(user) || past.WasPlanned(user))
             {
                 page.Add(user);
             }
@@ -195,18 +194,20 @@ public sealed partial class Hub
             if (page.Count == PageMembers)
             {
                 await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+                page.ForEach(past.Take);
                 page.Clear();
             }
         }
 
         await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
+        page.ForEach(past.Take);
         progress?.Planned(past.Users.Count);
     }
 
     private async ValueTask DispatchUserAsync(Event accepted, EventProgress? progress, string user, PastDispatch? past, TaskCompletionSource stuck)
     {
         var key = new UserKey(accepted.App, user);
-        if (await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot)
+        if (await _reads.UserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot)
         {
             DispatchRead(accepted, progress, key, snapshot, past);
         }
@@ -238,44 +239,8 @@ public sealed partial class Hub
         }
     }
 
-    // Tried until then (then null): a disk that comes back must not cost a delivery.
-    private async ValueTask<UserSnapshot?> ReadUserAsync(UserKey key, DateTimeOffset until, TaskCompletionSource stuck)
-    {
-        for (var failures = 0; ; failures++)
-        {
-            try
-            {
-                return await _devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
-            }
-            catch (StoreUnavailableException fault)
-            {
-                if (!await WaitForStoreAsync(until, failures, fault.Message, stuck).ConfigureAwait(false))
-                {
-                    return null;
-                }
-            }
-        }
-    }
-
     // A transient event promises nothing, and nobody waits for it.
     private static DateTimeOffset EndOf(Event accepted) => accepted.IsDurable ? accepted.ExpiresAt : DateTimeOffset.MinValue;
-
-    // False = the time is over.
-    private async ValueTask<bool> WaitForStoreAsync(DateTimeOffset until, int failures, string fault, TaskCompletionSource stuck)
-    {
-        NoteStoreFault(fault);
-        if (_time.GetUtcNow() >= until)
-        {
-            return false;
-        }
-
-        stuck.TrySetResult();
-        await Task.Delay(ReadRetryAfter(failures), _time, _stopping.Token).ConfigureAwait(false);
-        return true;
-    }
-
-    /// <summary>How long a registry that could not be read so many times is left alone: 1, 2, 4 … 30 s.</summary>
-    internal static TimeSpan ReadRetryAfter(int failures) => Shorter(TimeSpan.FromSeconds(1 << Math.Min(failures, 5)), LongestReadRetry);
 
     private async ValueTask YieldAsync(int users)
     {

@@ -83,7 +83,7 @@ public sealed partial class Hub
                 var since = _time.GetTimestamp();
                 if (!await ServePageAsync(fanOut).ConfigureAwait(false))
                 {
-                    await EndFormerMembersAsync(accepted, progress, past, new TaskCompletionSource()).ConfigureAwait(false);
+                    EndFormerGuests(accepted, progress, past);
                     EndFanOut(accepted, progress, past);
                     return;
                 }
@@ -111,9 +111,8 @@ public sealed partial class Hub
     private async ValueTask<bool> ServePageAsync(FanOut fanOut)
     {
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var page = await ReadPageAsync(fanOut.Line.Topic, fanOut.Reached, fanOut.Event, fanOut.Progress, fanOut.Past, stuck).ConfigureAwait(false);
+        var page = await ReadPageAsync(fanOut.Line.Topic, fanOut.Reached, fanOut.Event, fanOut.Progress, stuck).ConfigureAwait(false);
         await fanOut.HoldAsync(_stopping.Token).ConfigureAwait(false);
-        var before = fanOut.Reached;
         try
         {
             if (fanOut.IsStopped)
@@ -121,20 +120,20 @@ public sealed partial class Hub
                 return false;
             }
 
-            await DispatchPageAsync(fanOut.Event, fanOut.Progress, fanOut.Past, page.Users, stuck, fanOut).ConfigureAwait(false);
+            await ServeAsync(fanOut, page.Users, stuck).ConfigureAwait(false);
             return !page.IsLast;
         }
         finally
         {
-            NoteReached(fanOut, before);
+            NoteReached(fanOut);
             fanOut.Release();
         }
     }
 
-    // Behind what it tells of: whoever reads it back finds all of that too.
-    private void NoteReached(FanOut fanOut, string before)
+    // Behind what it tells of: who reads it back finds all of that too.
+    private void NoteReached(FanOut fanOut)
     {
-        if (!string.Equals(fanOut.Reached, before, StringComparison.Ordinal))
+        if (fanOut.TakeNews())
         {
             _context.Journal.Note(new(fanOut.Event.App, fanOut.Event.Id, fanOut.Event.Class, MilestoneKind.Reached, _time.GetUtcNow())
             {
@@ -155,54 +154,31 @@ public sealed partial class Hub
             }
             catch (StoreUnavailableException fault)
             {
-                await WaitForStoreAsync(DateTimeOffset.MaxValue, failures, fault.Message, new TaskCompletionSource()).ConfigureAwait(false);
+                await _reads.WaitAsync(DateTimeOffset.MaxValue, failures, fault.Message, new TaskCompletionSource()).ConfigureAwait(false);
             }
         }
     }
 
-    // Members after one; when they cannot be read, again until the event is over: then nobody, and that is noted.
+    // Members after one; when they cannot be read until the event is over, nobody, and that is noted.
     private async ValueTask<MemberPage> ReadPageAsync(
-        TopicKey topic, string after, Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
+        TopicKey topic, string after, Event accepted, EventProgress? progress, TaskCompletionSource stuck)
     {
-        for (var failures = 0; ; failures++)
+        if (await _reads.PageAsync(topic, after, PageMembers, EndOf(accepted), stuck).ConfigureAwait(false) is { } page)
         {
-            try
-            {
-                return await _devices.GetMemberPageAsync(topic, after, PageMembers, CancellationToken.None).ConfigureAwait(false);
-            }
-            catch (StoreUnavailableException fault)
-            {
-                if (!await WaitForStoreAsync(EndOf(accepted), failures, fault.Message, stuck).ConfigureAwait(false))
-                {
-                    progress?.Unread();
-                    past?.MembersUnread();
-                    return new MemberPage([], IsLast: true);
-                }
-            }
+            return page;
         }
+
+        progress?.Unread();
+        return new MemberPage([], IsLast: true);
     }
 
     // Read together, and one by one when that fails: one user who cannot be read holds up nobody before him.
-    private async ValueTask DispatchPageAsync(
-        Event accepted, EventProgress? progress, PastDispatch? past, IReadOnlyList<string> users, TaskCompletionSource stuck, FanOut? fanOut = null)
+    private async ValueTask DispatchPageAsync(Event accepted, EventProgress? progress, PastDispatch? past, IReadOnlyList<string> users, TaskCompletionSource stuck)
     {
-        var snapshots = await TryReadUsersAsync(accepted.App, users).ConfigureAwait(false);
+        var snapshots = await _reads.TryUsersAsync(accepted.App, users).ConfigureAwait(false);
         for (var i = 0; i < users.Count; i++)
         {
-            if (i > 0)
-            {
-                await YieldAsync(i).ConfigureAwait(false);
-                if (fanOut is not null)
-                {
-                    _stopping.Token.ThrowIfCancellationRequested();
-                }
-            }
-
-            if (fanOut?.Skips(users[i]) == true)
-            {
-                continue;
-            }
-
+            await YieldAsync(i).ConfigureAwait(false);
             if (snapshots is null)
             {
                 await DispatchUserAsync(accepted, progress, users[i], past, stuck).ConfigureAwait(false);
@@ -211,20 +187,29 @@ public sealed partial class Hub
             {
                 DispatchRead(accepted, progress, new UserKey(accepted.App, users[i]), snapshots[i], past);
             }
-
-            fanOut?.Reached = users[i];
         }
     }
 
-    private async ValueTask<IReadOnlyList<UserSnapshot>?> TryReadUsersAsync(string app, IReadOnlyList<string> users)
+    // The same for a fan-out. Those who had their turn are not read.
+    private async ValueTask ServeAsync(FanOut fanOut, IReadOnlyList<string> users, TaskCompletionSource stuck)
     {
-        try
+        var due = users.Where(user => !fanOut.HasBegun(user)).ToList();
+        var snapshots = due.Count == 0 ? [] : await _reads.TryUsersAsync(fanOut.Event.App, due).ConfigureAwait(false);
+        for (var i = 0; i < due.Count; i++)
         {
-            return await _devices.GetUsersAsync(app, users, CancellationToken.None).ConfigureAwait(false);
+            await YieldAsync(i).ConfigureAwait(false);
+            _stopping.Token.ThrowIfCancellationRequested();
+            var key = new UserKey(fanOut.Event.App, due[i]);
+            var snapshot = snapshots is null ? await _reads.UserAsync(key, EndOf(fanOut.Event), stuck).ConfigureAwait(false) : snapshots[i];
+            if (fanOut.Serve(ShardOf(key), key, snapshot) && snapshot is null)
+            {
+                EndUnread(fanOut.Event, fanOut.Progress, key, fanOut.Past);
+            }
         }
-        catch (StoreUnavailableException)
+
+        if (users.Count > 0)
         {
-            return null;
+            fanOut.Pass(users[^1]);
         }
     }
 }

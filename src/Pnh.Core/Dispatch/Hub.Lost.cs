@@ -26,14 +26,14 @@ public sealed partial class Hub
     {
         for (var failures = 0; ; failures++)
         {
-            var snapshot = await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false);
+            var snapshot = await _reads.UserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false);
             if (snapshot is not null && !past.IsLost(key.User, snapshot))
             {
                 ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
                 return;
             }
 
-            if (snapshot is null || !await WaitForStoreAsync(EndOf(accepted), failures, RowsLost, stuck).ConfigureAwait(false))
+            if (snapshot is null || !await _reads.WaitAsync(EndOf(accepted), failures, RowsLost, stuck).ConfigureAwait(false))
             {
                 EndUnread(accepted, progress, key, past);
                 return;
@@ -81,21 +81,15 @@ public sealed partial class Hub
         }
     }
 
-    // Users of a former run who are no members any more, or were there by a session. Who the members are is given up only when the event is over.
-    private async ValueTask EndFormerMembersAsync(Event accepted, EventProgress? progress, PastDispatch? past, TaskCompletionSource stuck)
+    // Guests: their sessions ended with the previous process.
+    private void EndFormerGuests(Event accepted, EventProgress? progress, PastDispatch? past)
     {
-        var (state, reason) = past is { IsUnread: true } ? (DeliveryState.Expired, StoreUnavailable) : (DeliveryState.Failed, "device-gone");
         foreach (var user in past?.Users ?? [])
         {
-            var key = new UserKey(accepted.App, user);
-            if (past!.IsLost(user, UserSnapshot.Empty)
-                && await ReadUserAsync(key, EndOf(accepted), stuck).ConfigureAwait(false) is { } snapshot && past.IsLost(user, snapshot))
+            if (past!.Lost?.Contains(user) != true)
             {
-                past.LeaveLost(user);
-            }
-            else
-            {
-                ShardOf(key).EndPast(progress!, key, past, state, reason);
+                var key = new UserKey(accepted.App, user);
+                ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, "device-gone");
             }
         }
     }

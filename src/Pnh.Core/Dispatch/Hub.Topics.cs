@@ -2,7 +2,6 @@ using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
-using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
@@ -95,53 +94,41 @@ public sealed partial class Hub
     private async ValueTask<bool> DispatchTopicAsync(
         Event accepted, EventProgress progress, PastDispatch? past, Subscriber[] joined, TaskCompletionSource stuck)
     {
-        var topic = new TopicKey(accepted.App, accepted.To.Topic!);
-        var reached = past?.Reached ?? string.Empty;
-        var page = await ReadPageAsync(topic, reached, accepted, progress, past, stuck).ConfigureAwait(false);
-        var isBehind = _fanOuts.Holds(FanOutLine.Of(accepted));
-        if ((page.IsLast && !isBehind) || past is not null)
+        if (past is not null)
         {
-            // What a former run began is taken up before sessions come for it.
-            await DispatchPageAsync(accepted, progress, past, page.Users, stuck).ConfigureAwait(false);
-            reached = page.Users.Count > 0 ? page.Users[^1] : reached;
+            return await DispatchPastTopicAsync(accepted, progress, past, stuck).ConfigureAwait(false);
         }
 
-        if (page.IsLast && !isBehind)
+        var line = FanOutLine.Of(accepted);
+        if (!_fanOuts.Holds(line) && await _reads.TryFewAsync(line.Topic, PageMembers).ConfigureAwait(false) is { } few)
         {
-            await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(page.Users)).ConfigureAwait(false);
+            await DispatchPageAsync(accepted, progress, past, few, stuck).ConfigureAwait(false);
+            await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(few)).ConfigureAwait(false);
             return true;
         }
 
-        // Sessions do not wait for a million members.
-        var members = await FindMembersAsync(topic, joined, accepted, stuck).ConfigureAwait(false);
-        await DispatchJoinedAsync(accepted, progress, joined, members).ConfigureAwait(false);
-        _fanOuts.Add(new FanOut(accepted, progress, past, reached));
+        // Sessions wait neither for a million members nor for a registry.
+        var sessions = _topics.Find(line.Topic)?.ReadSessions() ?? TopicSessions.None;
+        var fanOut = new FanOut(accepted, progress, past, sessions, after: string.Empty);
+        await _early.BeginAsync(fanOut, _fanOuts.Of(line)).ConfigureAwait(false);
+        await DispatchJoinedAsync(accepted, progress, sessions.Guests, members: null).ConfigureAwait(false);
+        _fanOuts.Add(fanOut);
         return false;
     }
 
-    // Which of the sessions' users are members, so that their devices are planned as such; null = that cannot be read, and their sessions get it twice.
-    private async ValueTask<TopicMembers?> FindMembersAsync(TopicKey topic, Subscriber[] joined, Event accepted, TaskCompletionSource stuck)
+    // What the previous process had not come to: nobody has a session yet.
+    private async ValueTask<bool> DispatchPastTopicAsync(Event accepted, EventProgress progress, PastDispatch past, TaskCompletionSource stuck)
     {
-        if (joined.Length == 0)
+        var line = FanOutLine.Of(accepted);
+        var page = await ReadPageAsync(line.Topic, past.Reached, accepted, progress, stuck).ConfigureAwait(false);
+        await DispatchPageAsync(accepted, progress, past, page.Users, stuck).ConfigureAwait(false);
+        if (page.IsLast && !_fanOuts.Holds(line))
         {
-            return null;
+            return true;
         }
 
-        var users = Array.ConvertAll(joined, static subscriber => subscriber.Key.User);
-        for (var failures = 0; ; failures++)
-        {
-            try
-            {
-                return await _devices.FindMembersAsync(topic, users, CancellationToken.None).ConfigureAwait(false);
-            }
-            catch (StoreUnavailableException fault)
-            {
-                if (!await WaitForStoreAsync(EndOf(accepted), failures, fault.Message, stuck).ConfigureAwait(false))
-                {
-                    return null;
-                }
-            }
-        }
+        _fanOuts.Add(new FanOut(accepted, progress, past, TopicSessions.None, page.Users.Count > 0 ? page.Users[^1] : past.Reached));
+        return false;
     }
 
     /// <summary>Whom an event goes to, as far as memory knows.</summary>

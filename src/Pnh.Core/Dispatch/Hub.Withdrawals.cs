@@ -69,29 +69,29 @@ public sealed partial class Hub
     private async ValueTask<WithdrawResult> NoteWithdrawalAsync(Withdrawal withdrawal, string noted, string? user, CancellationToken cancellationToken)
     {
         var fanOut = _fanOuts.Find(withdrawal.App, withdrawal.Event);
-        if (fanOut is null || (user is not null && fanOut.HasPassed(user)))
+        if (user is not null)
+        {
+            fanOut?.Skip(user);
+        }
+
+        if (fanOut is null || user is not null)
         {
             return await WriteAsync().ConfigureAwait(false);
         }
 
         await fanOut.HoldAsync(cancellationToken).ConfigureAwait(false);
+        fanOut.Pause(isOn: true);
         try
         {
-            if (user is null)
-            {
-                var result = await WriteAsync().ConfigureAwait(false);
-                _fanOuts.Stop(fanOut);
-                return result;
-            }
-
-            fanOut.Skip(user);
+            var result = await WriteAsync().ConfigureAwait(false);
+            _fanOuts.Stop(fanOut);
+            return result;
         }
         finally
         {
+            fanOut.Pause(isOn: false);
             fanOut.Release();
         }
-
-        return await WriteAsync().ConfigureAwait(false);
 
         ValueTask<WithdrawResult> WriteAsync() =>
             _context.Journal.WithdrawAsync(withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken);
@@ -153,7 +153,7 @@ public sealed partial class Hub
         TaskCompletionSource stuck)
     {
         var key = new UserKey(withdrawal.App, user);
-        if (await ReadUserAsync(key, withdrawal.At + Shard.ClearWithin, stuck).ConfigureAwait(false) is { } snapshot)
+        if (await _reads.UserAsync(key, withdrawal.At + Shard.ClearWithin, stuck).ConfigureAwait(false) is { } snapshot)
         {
             ShardOf(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice, held);
         }

@@ -36,6 +36,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly IDeviceStore _devices;
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
+    private readonly PatientReads _reads;
+    private readonly EarlyTurns _early;
     private readonly Memberships _memberships;
     private readonly ClientSends _sends;
     private readonly IntakeGate _gate;
@@ -65,6 +67,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _log = log;
         _paced = new PacedLog(log, time);
         _turns = new Turns(time);
+        _reads = new PatientReads(devices, NoteStoreFault, time, _stopping.Token);
+        _early = new EarlyTurns(devices, _reads, _turns, FlushAsync);
         _memberships = new Memberships(devices, _topics, ShardOf, NoteStoreFault, time, _stopping.Token);
         _fanOuts = new FanOutTable(RunAsync);
         _context = new ShardContext

@@ -95,7 +95,7 @@ internal sealed class Memberships(
             var failures = 0;
             do
             {
-                await Task.Delay(Hub.ReadRetryAfter(failures++), time, stopping).ConfigureAwait(false);
+                await Task.Delay(PatientReads.RetryAfter(failures++), time, stopping).ConfigureAwait(false);
             }
             while (!await TrySubscribeAsync(session).ConfigureAwait(false));
         }

@@ -15,6 +15,7 @@ internal sealed class Topic(TopicKey key)
     private int _count;
     private Subscriber[]? _read;
     private Recipients? _transient;
+    private TopicSessions? _sessions;
     private long _memberless = -1;
 
     internal TopicKey Key { get; } = key;
@@ -106,6 +107,15 @@ internal sealed class Topic(TopicKey key)
         }
     }
 
+    /// <summary>Everybody in it, now, as a durable event meets them. Made once per change.</summary>
+    internal TopicSessions ReadSessions()
+    {
+        lock (this)
+        {
+            return _sessions ??= new TopicSessions(_places.AsSpan(0, Math.Max(_count, 0)));
+        }
+    }
+
     /// <summary>Those whose users are members, now.</summary>
     internal Subscriber[] ReadMembers()
     {
@@ -119,6 +129,7 @@ internal sealed class Topic(TopicKey key)
     {
         _read = null;
         _transient = null;
+        _sessions = null;
     }
 
     private Subscriber[] Those(Func<TopicPlace, bool> isOne)

@@ -4,8 +4,8 @@ using Pnh.Core.Users;
 namespace Pnh.Core.Shards;
 
 /// <summary>
-/// What a former run began of an event, while it is taken up again. Both lists are read once: of a topic event each may be as long as the topic. Used by one
-/// dispatch; not thread-safe.
+/// What the previous process began of an event, while it is taken up again. Both lists are read once: of a topic event each may be as long as the topic. Used by one
+/// dispatch; while its fan-out goes on, other threads may ask for members of whom the previous process began nothing.
 /// </summary>
 internal sealed class PastDispatch
 {
@@ -13,6 +13,7 @@ internal sealed class PastDispatch
     private readonly Dictionary<string, List<UnfinishedDelivery>> _users = new(StringComparer.Ordinal);
     private readonly HashSet<string> _withdrawn = new(StringComparer.Ordinal);
     private HashSet<string>? _lost;
+    private HashSet<string>? _taken;
 
     internal PastDispatch(UnfinishedEvent unfinished)
     {
@@ -50,19 +51,19 @@ internal sealed class PastDispatch
     /// <summary>True when every delivery had begun: no user and no device is added.</summary>
     internal bool IsComplete { get; }
 
-    /// <summary>True when the topic's members could not be read to the last: who is left over may still be one.</summary>
-    internal bool IsUnread { get; private set; }
-
     /// <summary>Where the delivery stood; null = it had not begun.</summary>
     internal UnfinishedDelivery? Find(string user, string device)
     {
         // What was for a session stays: no plan takes it up.
-        if (_deliveries.TryGetValue((user, device), out var delivery) && !delivery.IsJoined)
+        lock (_deliveries)
         {
-            _deliveries.Remove((user, device));
-        }
+            if (_deliveries.TryGetValue((user, device), out var delivery) && !delivery.IsJoined)
+            {
+                _deliveries.Remove((user, device));
+            }
 
-        return delivery;
+            return delivery;
+        }
     }
 
     /// <summary>
@@ -70,11 +71,17 @@ internal sealed class PastDispatch
     /// was meant, which is no more (<see cref="EndLost"/> ends that one).
     /// </summary>
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
-        ? IsReached(user) || IsWithdrawn(user)
+        ? IsReached(user) || IsWithdrawn(user) || _taken?.Contains(user) == true
         : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
 
     /// <summary>True when every delivery to the user had begun, who was a member then.</summary>
     internal bool IsReached(string user) => IsComplete || (Reached.Length > 0 && !TopicMembers.IsAfter(user, Reached));
+
+    /// <summary>True when the user's devices were planned, for a member of the topic or one of the users; not for a guest of it.</summary>
+    internal bool WasPlanned(string user) => _users.GetValueOrDefault(user)?.Exists(static delivery => !delivery.IsJoined) == true;
+
+    /// <summary>The user's devices have been taken up, all of them: his page adds none. Before the fan-out goes on.</summary>
+    internal void Take(string user) => (_taken ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
 
     /// <summary>
     /// True when a registered device of the user still had something to come, but the registry knows nothing of the user: their rows were lost, or are another
@@ -98,8 +105,6 @@ internal sealed class PastDispatch
 
     internal void LeaveLost(string user) => (_lost ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
 
-    internal void MembersUnread() => IsUnread = true;
-
     internal bool IsWithdrawn(string user) => IsWithdrawnFromAll || _withdrawn.Contains(user);
 
     /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet.</summary>
@@ -107,7 +112,13 @@ internal sealed class PastDispatch
     {
         foreach (var delivery in _users.GetValueOrDefault(user) ?? [])
         {
-            if (_deliveries.Remove((user, delivery.Device)) && !delivery.IsSettled)
+            bool isLeft;
+            lock (_deliveries)
+            {
+                isLeft = _deliveries.Remove((user, delivery.Device));
+            }
+
+            if (isLeft && !delivery.IsSettled)
             {
                 end(delivery);
             }

@@ -57,9 +57,9 @@ internal sealed partial class Shard
     /// <summary>
     /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what a former run began; null = a new event.
     /// <paramref name="progress"/> is null for a transient one.
-    ///
+    /// Of a topic event <paramref name="begun"/> says which devices had it as guests; null = none.
     /// </summary>
-    internal void Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null)
+    internal void Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null, TopicSessions? begun = null)
     {
         using (Enter())
         {
@@ -68,7 +68,10 @@ internal sealed partial class Shard
             _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _now, _plans);
             foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
             {
-                Start(progress, accepted, key, user, plan, past);
+                if (begun?.HasGuest(key.User, plan.DeviceId) != true)
+                {
+                    Start(progress, accepted, key, user, plan, past);
+                }
             }
 
             if (progress is not null)
@@ -136,7 +139,7 @@ internal sealed partial class Shard
     }
 
     /// <summary>Takes the gate and reads the clock, once for all that happens under it: a message asked for the time twelve times, 27 ns each.</summary>
-    private Lock.Scope Enter()
+    internal Lock.Scope Enter()
     {
         var scope = _gate.EnterScope();
         _now = _hub.Time.GetUtcNow();

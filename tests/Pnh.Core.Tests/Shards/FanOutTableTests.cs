@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -67,6 +68,7 @@ public sealed class FanOutTableTests
         },
         null!,
         null,
+        TopicSessions.None,
         string.Empty));
 
     private void End(string id) => _running[id].SetResult();

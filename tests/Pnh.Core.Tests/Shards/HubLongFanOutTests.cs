@@ -1,6 +1,5 @@
 using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
-using Pnh.Core.Plans;
 using Pnh.Core.Stores;
 
 namespace Pnh.Core.Tests.Shards;
@@ -206,24 +205,6 @@ public sealed class HubLongFanOutTests
 
         await EndedAsync(hub);
         hub.AssertAllEnded(id);
-    }
-
-    [Fact]
-    public async Task Joined_GetItBeforeTheMembersAndMembersAmongThemOnce()
-    {
-        await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
-        var (member, memberKey) = await hub.OpenAsync("tab", user: "u0599");
-        hub.Hub.Joined(guestKey, ["hall"]);
-        hub.Hub.Joined(memberKey, ["hall"]);
-        var id = await SendAndStandAsync(hub);
-        Assert.Equal([id], guest.Ids);
-        Assert.Empty(member.Ids);
-        Go(hub);
-        await EndedAsync(hub);
-        Assert.Equal([id], member.Ids);
-        Assert.NotEqual(PlanReasons.JoinedTopic, hub.Journal.Milestones.First(m => m is { Kind: MilestoneKind.Planned, User: "u0599" }).Reason);
     }
 
     [Fact]
