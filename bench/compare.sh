@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PNH beside nchan, SignalR and a bare C loop, with the same profiles: bench/compare.sh [--quick] [GROUP …], writes bench/results/compare.md.
-# Groups: broadcast one idle stop groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
+# Groups: broadcast one silent idle stop groups mixed chat (all of them by default). Server on core 0, load tester on core 1; pairs interleaved.
 # Needs Linux, two cores, cc, nginx with nchan (Debian: nginx, libnginx-mod-nchan), node, curl, taskset. PNH_PAIRS, PNH_SECONDS, PNH_OUTPUT change what they say;
 # PNH_RUNS=file keeps the runs, a JSON line each, and adds to what is in it: groups can be measured one by one, when the machine is quiet.
 set -eu -o pipefail
@@ -13,7 +13,7 @@ groups=()
 for word in "$@"; do
   if [ "$word" = --quick ]; then quick=1; else groups+=("$word"); fi
 done
-[ "${#groups[@]}" -gt 0 ] || groups=(broadcast one idle stop groups mixed chat)
+[ "${#groups[@]}" -gt 0 ] || groups=(broadcast one silent idle stop groups mixed chat)
 pairs=${PNH_PAIRS:-$([ -n "$quick" ] && echo 1 || echo 5)}
 seconds=${PNH_SECONDS:-$([ -n "$quick" ] && echo 4 || echo 10)}
 warm=$([ -n "$quick" ] && echo 3 || echo 15) # .NET compiles again what is hot: the third run of one hub was a fifth quicker than the first after 5 s
@@ -105,13 +105,12 @@ run_broadcast() {
     stop "$process"
   done
 
-  # Sessions that are in the topic because their users are its members: nobody else knows such a thing.
-  for class in transient message; do
-    times pnh
-    begin pnh
-    load "members$([ $class = transient ] || echo -acked):pnh" broadcast --as members --class $class "${common[@]}"
-    stop "$process"
-  done
+  # Sessions that are in the topic because their users are its members: nobody else knows such a thing. After each other, as above.
+  times pnh
+  begin pnh
+  load members:pnh broadcast --as members "${common[@]}"
+  load members-acked:pnh broadcast --as members --class message "${common[@]}"
+  stop "$process"
 }
 
 run_one() {
@@ -132,6 +131,19 @@ run_idle() {
   for side in $(sides); do
     begin "$side" ${quick:+--Pnh:Sockets:Linger=00:00:03}
     load "idle:$side" idle ${quick:+--sessions 3000 --linger 3}
+    stop "$process"
+  done
+
+  begin pnh ${quick:+--Pnh:Sockets:Linger=00:00:03}
+  load idle-members:pnh idle --as members ${quick:+--sessions 3000 --linger 3}
+  stop "$process"
+}
+
+run_silent() {
+  times pnh
+  for as in joined members; do
+    begin pnh
+    load "silent$([ $as = joined ] || echo -members):pnh" silent --as $as "${common[@]}"
     stop "$process"
   done
 }

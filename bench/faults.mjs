@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
+import { fanouts } from "./faults/fanouts.mjs";
 import { folder } from "./faults/folder.mjs";
 import { process_ } from "./faults/process.mjs";
 import { providers } from "./faults/providers.mjs";
@@ -17,7 +18,8 @@ if (!program || !existsSync(program)) {
 
 process.setMaxListeners(0); // each stage ends its processes with this one
 
-const kinds = [...folder, ...providers, ...process_, ...strangers].filter(({ name }) => !options.only || options.only.split(",").includes(name));
+const all = [...folder, ...providers, ...process_, ...fanouts, ...strangers];
+const kinds = all.filter(({ name }) => !options.only || options.only.split(",").includes(name));
 const rows = [];
 for (const kind of kinds) {
   let row;
@@ -44,7 +46,7 @@ ${lines(commit).join("\n")}
 
 function lines(commit) {
   const former = options.only && existsSync(options.report) ? readFileSync(options.report, "utf8").split("\n") : [];
-  return [...folder, ...providers, ...process_, ...strangers].flatMap((kind) => {
+  return all.flatMap((kind) => {
     const row = rows.find(({ name }) => name === kind.name);
     return row
       ? `| ${row.what} | ${row.times} | ${row.wrong ? "**WRONG** " : ""}${row.happened.replaceAll("|", "\\|").replaceAll(/\/\S*\/data\//g, "")} | ${commit} |`

@@ -123,13 +123,17 @@ internal static class TimelineWriter
         json.WriteEndObject();
     }
 
-    /// <summary>State, and what there is of reason, channel and provider id.</summary>
+    /// <summary>State, and what there is of reason, channel and provider id; how many members share it.</summary>
     internal static void WriteOutcome(Utf8JsonWriter json, in Milestone milestone)
     {
         WriteOptional(json, "state", milestone.State);
         WriteOptional(json, "reason", milestone.Reason);
         WriteOptional(json, "channel", milestone.Channel);
         WriteOptional(json, "providerId", milestone.ProviderId);
+        if (milestone.Members > 0)
+        {
+            json.WriteNumber("members", milestone.Members);
+        }
     }
 
     private static void WriteMilestone(Utf8JsonWriter json, in Milestone milestone, bool isOfEvent)

@@ -33,9 +33,9 @@ internal sealed class AppBooks
         }
     }
 
-    internal void Planned(EventClass @class) => _cells.Add((int)@class, 1);
+    internal void Planned(EventClass @class, int count = 1) => _cells.Add((int)@class, count);
 
-    internal void Settled(EventClass @class, DeliveryState state) => _cells.Add(SettledCell(@class, state), 1);
+    internal void Settled(EventClass @class, DeliveryState state, int count = 1) => _cells.Add(SettledCell(@class, state), count);
 
     internal void InFlight(EventClass @class, int delta) => _inFlight.Add((int)@class, delta);
 

@@ -135,8 +135,8 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Duration of one sync of the journal.</summary>
     public void JournalSynced(TimeSpan t) => _journalSync.Record(t);
 
-    /// <summary>A delivery left after its class's deadline.</summary>
-    public void DeadlineMissed(EventClass c) => _deadlineMissed.Add((int)c, 1);
+    /// <summary>Deliveries left after their class's deadline, or not at all.</summary>
+    public void DeadlineMissed(EventClass c, int count = 1) => _deadlineMissed.Add((int)c, count);
 
     /// <summary>Counts accepted events and completed deliveries for the Q-factor; nothing else.</summary>
     public void RequestServed(long n = 1) => _served.Add(0, n);

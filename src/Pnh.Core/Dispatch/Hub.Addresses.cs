@@ -20,7 +20,7 @@ public sealed partial class Hub
         {
             // Where the device is now cannot be read: to send would risk the wrong phone.
             ((ILaneOwner)this).Completed(
-                lane, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = StoreUnavailable, IsUnasked = true });
+                lane, delivery, new DeliveryResult { Status = DeliveryStatus.Unavailable, Reason = ShardContext.StoreUnavailable, IsUnasked = true });
             return false;
         }
     }

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.FanOuts;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Shards;
@@ -12,10 +13,8 @@ public sealed partial class Hub
 {
     // Up to so many are served at once, by whoever brought the event: a hop costs as much as a few of them.
     private const int FewTargets = 128;
-    private const string StoreUnavailable = "store-unavailable";
 
     // Beyond that a fan-out gives way to others after so many: 0.3 ms of one core, where all of 2,000 sends take 20.
-    private const int YieldEvery = 32;
 
     /// <summary>
     /// Plans the event and starts its deliveries. Nearly always what it needs is in memory and it is for few: then all of it happens here, and nothing is
@@ -43,7 +42,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.DispatchCut(_log, accepted.Id, bug.Message, bug);
+            LogCut(accepted, bug);
         }
 
         DispatchEnded(progress);
@@ -98,8 +97,7 @@ public sealed partial class Hub
         }
         catch (Exception fault)
         {
-            // Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.
-            Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
+            LogCut(accepted, fault);
         }
         finally
         {
@@ -119,12 +117,16 @@ public sealed partial class Hub
         {
             _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
             {
-                Reason = progress.IsUnread ? StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
+                Reason = progress.IsUnread ? ShardContext.StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
             });
         }
 
         _context.Close(progress);
     }
+
+    // Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.
+    private void LogCut(Event accepted, Exception fault) =>
+        Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
 
     private void DispatchEnded(EventProgress? progress)
     {
@@ -183,7 +185,7 @@ public sealed partial class Hub
             return;
         }
 
-        var page = new List<string>(PageMembers);
+        var page = new List<string>(FanOutPages.Members);
         foreach (var user in past.Users)
         {
             if (past.IsReached(user) || past.WasPlanned(user))
@@ -191,7 +193,7 @@ public sealed partial class Hub
                 page.Add(user);
             }
 
-            if (page.Count == PageMembers)
+            if (page.Count == FanOutPages.Members)
             {
                 await DispatchPageAsync(accepted, progress, past, page, stuck).ConfigureAwait(false);
                 page.ForEach(past.Take);
@@ -213,7 +215,7 @@ public sealed partial class Hub
         }
         else
         {
-            EndUnread(accepted, progress, key, past);
+            _context.EndUnread(ShardOf(key), accepted, progress, key, past);
         }
     }
 
@@ -244,7 +246,7 @@ public sealed partial class Hub
 
     private async ValueTask YieldAsync(int users)
     {
-        if (users % YieldEvery == 0)
+        if (users % FanOutPages.YieldEvery == 0)
         {
             await _turns.NextAsync();
         }

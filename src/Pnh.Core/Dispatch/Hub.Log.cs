@@ -18,6 +18,9 @@ public sealed partial class Hub
         [LoggerMessage(4, LogLevel.Error, "Event {Id} was accepted but only partly planned: {Fault} The rest goes on at the next start.", EventName = "DispatchCut")]
         internal static partial void DispatchCut(ILogger logger, string id, string fault, Exception? bug);
 
+        [LoggerMessage(13, LogLevel.Warning, "Event {Id} of app {App} to topic {Topic} has waited {Seconds:F0} s for its first members: too many fan-outs are under way.", EventName = "FanOutWaits")]
+        internal static partial void FanOutWaits(ILogger logger, string id, string app, string topic, double seconds);
+
         [LoggerMessage(5, LogLevel.Warning, "{Channel} refused event {Id} for good: {Reason}", EventName = "Refused")]
         internal static partial void Refused(ILogger logger, string channel, string id, string? reason);
 

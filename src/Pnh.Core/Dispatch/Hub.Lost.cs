@@ -1,7 +1,7 @@
 using Pnh.Core.Events;
+using Pnh.Core.FanOuts;
 using Pnh.Core.Push;
 using Pnh.Core.Shards;
-using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
@@ -35,22 +35,23 @@ public sealed partial class Hub
 
             if (snapshot is null || !await _reads.WaitAsync(EndOf(accepted), failures, RowsLost, stuck).ConfigureAwait(false))
             {
-                EndUnread(accepted, progress, key, past);
+                _context.EndUnread(ShardOf(key), accepted, progress, key, past);
                 return;
             }
         }
     }
 
-    // Off the topic's line: its next events do not wait for whom nobody can read.
-    private void EndFanOut(Event accepted, EventProgress progress, PastDispatch? past)
+    // Off the topic's line: its next events do not wait for users whom nobody can read.
+    private void EndFanOut(FanOut fanOut)
     {
-        if (past?.Lost is null)
+        EndFormerGuests(fanOut.Event, fanOut.Progress, fanOut.Past);
+        if (fanOut.Past?.Lost is null)
         {
-            Dispatched(accepted, progress, past);
+            Dispatched(fanOut.Event, fanOut.Progress, fanOut.Past);
         }
         else
         {
-            _ = WaitForLostAsync(accepted, progress, past);
+            _ = WaitForLostAsync(fanOut.Event, fanOut.Progress, fanOut.Past);
         }
     }
 
@@ -67,17 +68,7 @@ public sealed partial class Hub
         }
         catch (Exception fault)
         {
-            Log.DispatchCut(_log, accepted.Id, fault.Message, fault is StoreUnavailableException ? null : fault);
-        }
-    }
-
-    private void EndUnread(Event accepted, EventProgress? progress, UserKey key, PastDispatch? past)
-    {
-        progress?.Unread();
-        _context.Metrics.DeadlineMissed(accepted.Class);
-        if (past is not null)
-        {
-            ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, StoreUnavailable);
+            LogCut(accepted, fault);
         }
     }
 

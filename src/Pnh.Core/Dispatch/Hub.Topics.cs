@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.FanOuts;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
@@ -79,14 +80,14 @@ public sealed partial class Hub
 
     private async ValueTask DispatchJoinedAsync(Event accepted, EventProgress? progress, Subscriber[] joined, TopicMembers? members)
     {
-        for (var from = 0; from < joined.Length; from += YieldEvery)
+        for (var from = 0; from < joined.Length; from += FanOutPages.YieldEvery)
         {
             if (from > 0)
             {
                 await _turns.NextAsync();
             }
 
-            DispatchJoined(accepted, progress, joined.AsSpan(from, Math.Min(YieldEvery, joined.Length - from)), members);
+            DispatchJoined(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members);
         }
     }
 
@@ -100,7 +101,7 @@ public sealed partial class Hub
         }
 
         var line = FanOutLine.Of(accepted);
-        if (!_fanOuts.Holds(line) && await _reads.TryFewAsync(line.Topic, PageMembers).ConfigureAwait(false) is { } few)
+        if (!_fanOuts.Holds(line) && await _reads.TryFewAsync(line.Topic, FanOutPages.Members).ConfigureAwait(false) is { } few)
         {
             await DispatchPageAsync(accepted, progress, past, few, stuck).ConfigureAwait(false);
             await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(few)).ConfigureAwait(false);

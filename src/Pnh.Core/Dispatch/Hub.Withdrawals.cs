@@ -159,7 +159,7 @@ public sealed partial class Hub
         }
         else
         {
-            ShardOf(key).GiveUpClear(key, accepted, devices, exceptDevice, StoreUnavailable);
+            ShardOf(key).GiveUpClear(key, accepted, devices, exceptDevice, ShardContext.StoreUnavailable);
         }
     }
 

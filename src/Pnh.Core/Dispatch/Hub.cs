@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.FanOuts;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Lanes;
@@ -68,9 +69,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _paced = new PacedLog(log, time);
         _turns = new Turns(time);
         _reads = new PatientReads(devices, NoteStoreFault, time, _stopping.Token);
-        _early = new EarlyTurns(devices, _reads, _turns, FlushAsync);
         _memberships = new Memberships(devices, _topics, ShardOf, NoteStoreFault, time, _stopping.Token);
-        _fanOuts = new FanOutTable(RunAsync);
         _context = new ShardContext
         {
             Planner = planner,
@@ -82,6 +81,10 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             Load = Load,
         };
         _context.Lanes = new LaneTable(this, metrics, time);
+        var pages = new FanOutPages(_context, ShardOf, _reads, _turns, EndFanOut, (fanOut, fault) => LogCut(fanOut.Event, fault), _stopping.Token);
+        _early = new EarlyTurns(devices, _reads, _turns, pages.FlushAsync);
+        _fanOuts = new FanOutTable(
+            pages.ServeAsync, pages.RestAsync, (fanOut, wait) => Log.FanOutWaits(_paced, fanOut.Event.Id, fanOut.Line.Topic.App, fanOut.Line.Topic.Topic, wait.TotalSeconds), time);
         for (var i = 0; i < ShardCount; i++)
         {
             _shards[i] = new Shard(_context);
@@ -90,7 +93,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _registrations.Add(metrics.RegisterIntakeLimit(() => _gate.Limit.Events));
         foreach (var @class in EventClassNames.All.ToArray())
         {
-            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), static () => 0));
+            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), () => _fanOuts.AgeOf(@class)));
             _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => _gate.Limit.Wait.TotalSeconds));
         }
     }

@@ -17,7 +17,7 @@ public enum MilestoneKind : byte
     /// <summary>A push was tried and shall be tried again at <see cref="Milestone.NextAttemptAt"/>.</summary>
     Retry = 4,
 
-    /// <summary>The delivery's one terminal state (<see cref="Milestone.State"/>). With <see cref="Milestone.IsKept"/> the mailbox still holds it.</summary>
+    /// <summary>The delivery's one terminal state (<see cref="Milestone.State"/>). With <see cref="Milestone.IsKept"/> the mailbox still holds it. Without user and device: that of <see cref="Milestone.Members"/>.</summary>
     Settled = 5,
 
     /// <summary>The device acknowledged after the delivery was settled, and has it out of its mailbox.</summary>
@@ -76,6 +76,16 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
 
     /// <summary>True while the device's mailbox holds the event; of <see cref="MilestoneKind.Planned"/> and <see cref="MilestoneKind.Settled"/>.</summary>
     public bool IsKept { get; init; }
+
+    /// <summary>
+    /// How many members of a topic share the state: those whose page had not come when the TTL ended. Of a <see cref="MilestoneKind.Settled"/> without user and device;
+    /// stands where <see cref="Attempts"/> does.
+    /// </summary>
+    public int Members
+    {
+        get => this is { Kind: MilestoneKind.Settled, Device: null } ? Attempts : 0;
+        init => Attempts = value;
+    }
 
     /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>, <see cref="MilestoneKind.Held"/> and <see cref="MilestoneKind.Unanswered"/>.</summary>
     public int Attempts { get; init; }

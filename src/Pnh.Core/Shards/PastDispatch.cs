@@ -71,7 +71,7 @@ internal sealed class PastDispatch
     /// was meant, which is no more (<see cref="EndLost"/> ends that one).
     /// </summary>
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
-        ? IsReached(user) || IsWithdrawn(user) || _taken?.Contains(user) == true
+        ? IsReached(user) || IsWithdrawn(user) || IsTaken(user)
         : before is { IsSettled: true, IsKept: false } or { IsJoined: true };
 
     /// <summary>True when every delivery to the user had begun, who was a member then.</summary>
@@ -82,6 +82,9 @@ internal sealed class PastDispatch
 
     /// <summary>The user's devices have been taken up, all of them: his page adds none. Before the fan-out goes on.</summary>
     internal void Take(string user) => (_taken ??= new HashSet<string>(StringComparer.Ordinal)).Add(user);
+
+    /// <summary>True when that was said.</summary>
+    internal bool IsTaken(string user) => _taken?.Contains(user) == true;
 
     /// <summary>
     /// True when a registered device of the user still had something to come, but the registry knows nothing of the user: their rows were lost, or are another

@@ -28,6 +28,9 @@ internal sealed class ShardContext
 
     internal LaneTable Lanes { get; set; } = null!;
 
+    /// <summary>The reason of what ended because the registry could not be read.</summary>
+    internal const string StoreUnavailable = "store-unavailable";
+
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
     internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
 
@@ -97,6 +100,38 @@ internal sealed class ShardContext
                 Metrics.DeliveryCounted(channel, @class, DeliveryStatus.Misconfigured);
                 break;
         }
+    }
+
+    /// <summary>A user who could not be read until the event was over: nobody knows his devices, and what the previous process began for him ends.</summary>
+    internal void EndUnread(Shard shard, Event accepted, EventProgress? progress, UserKey key, PastDispatch? past)
+    {
+        progress?.Unread();
+        Metrics.DeadlineMissed(accepted.Class);
+        if (past is not null)
+        {
+            shard.EndPast(progress!, key, past, DeliveryState.Failed, StoreUnavailable);
+        }
+    }
+
+    /// <summary>So many members of a topic whose page had not come when the event's TTL ended: booked as a delivery each, and told in one line.</summary>
+    internal void EndNotReached(EventProgress progress, int members)
+    {
+        if (members == 0)
+        {
+            return;
+        }
+
+        progress.Planned(members);
+        progress.Books.Planned(progress.Class, members);
+        progress.Books.Settled(progress.Class, DeliveryState.Expired, members);
+        Metrics.DeliveryCounted(ChannelNames.None, progress.Class, DeliveryStatus.Expired, members);
+        Metrics.DeadlineMissed(progress.Class, members);
+        Journal.Note(new(progress.App, progress.Id, progress.Class, MilestoneKind.Settled, Time.GetUtcNow())
+        {
+            State = DeliveryState.Expired.Label(),
+            Reason = "not-reached",
+            Members = members,
+        });
     }
 
     /// <summary>Closes one of what is open of the event; finishes the event with the last.</summary>

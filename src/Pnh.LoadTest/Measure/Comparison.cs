@@ -19,6 +19,13 @@ internal static class Comparison
             text.Append(Row(bar, runs)).Append('\n');
         }
 
+        var beside = Beside.All.Where(row => runs.Contains(row.Label) && runs.Contains(row.Reference)).ToList();
+        if (beside.Count > 0)
+        {
+            text.Append("\n| one way beside another, medians | this | that | ratio | bar | |\n|---|---|---|---|---|---|\n");
+            beside.ForEach(row => text.Append(Row(row, [.. runs[row.Label]], [.. runs[row.Reference]])).Append('\n'));
+        }
+
         text.Append("\n| run | runs | p50 / p99 / p99.9 / max, ms | lost / duplicate / reordered / misrouted / unwanted / mismatched / late | refused, broken | dropped sessions | server, tool CPU of one core | Q |\n|---|---|---|---|---|---|---|---|\n");
         foreach (var group in runs)
         {
@@ -68,6 +75,15 @@ internal static class Comparison
         }
 
         PairRatio Ratio(string peer) => PairRatio.Of(own, bar.Figure, Peer(peer), bar.OfPeer);
+    }
+
+    private static string Row(Beside row, List<BenchResult> own, List<BenchResult> others)
+    {
+        var pairs = PairRatio.Of(own, row.Figure, others, row.Figure);
+        var ratio = Median(pairs.Values);
+        var isMet = row.IsMoreBetter ? ratio >= row.Limit : ratio <= row.Limit;
+        var verdict = own.Concat(others).Any(static run => !run.IsClean) ? "WRONG" : double.IsNaN(ratio) ? "no figure" : isMet ? "met" : "MISSED";
+        return $"| {row.Work} | {Number(Median(own.Select(row.Figure)))} | {Number(Median(others.Select(row.Figure)))} | {Number(ratio)}{pairs.Used} | {Number(row.Limit)} x | {verdict} |";
     }
 
     // A server that loses or refuses half has little to do: no figure of such a run says anything, and a ratio has two sides.

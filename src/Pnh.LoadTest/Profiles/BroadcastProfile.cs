@@ -15,7 +15,7 @@ internal static class BroadcastProfile
         {
             string[] users = [.. Enumerable.Range(0, sessions).Select(run.Peer.NameOf)];
             DeviceImport.Run(run.Options, users.Select(static user => $$"""{"user":"{{user}}","device":"tab","platform":"web"}"""));
-            MemberImport.Run(run.Options, run.Peer.NameOf(MessageLedger.FirstTopic), users);
+            MemberImport.Run(run.Options, users.Select(user => (run.Peer.NameOf(MessageLedger.FirstTopic), user)));
         }
 
         run.Open();

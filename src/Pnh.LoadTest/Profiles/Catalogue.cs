@@ -16,6 +16,7 @@ internal static class Catalogue
         ["storm"] = StormProfile.Run,
         ["groups"] = GroupsProfile.Run,
         ["idle"] = IdleProfile.Run,
+        ["silent"] = SilentProfile.Run,
         ["stop"] = StopProfile.Run,
         ["mixed"] = MixedProfile.Run,
     };

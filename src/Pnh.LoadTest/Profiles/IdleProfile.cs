@@ -1,11 +1,12 @@
 using System.Diagnostics;
 using Pnh.LoadTest.Clients;
+using Pnh.LoadTest.Integrity;
 using Pnh.LoadTest.Measure;
 
 namespace Pnh.LoadTest.Profiles;
 
 /// <summary>
-/// What sessions cost that do nothing: memory of each, CPU to accept them, CPU from resetting all of them at once until the server is as quiet as before.
+/// What sessions cost that do nothing but be in a topic of three, which they joined or whose members their users are: memory of each, CPU to accept them, CPU from resetting all of them at once until the server is as quiet as before.
 /// </summary>
 internal static class IdleProfile
 {
@@ -17,6 +18,11 @@ internal static class IdleProfile
         var count = run.Options.SessionsOr(15_000);
         run.RequireOneProcess(count + WarmSessions);
         run.Add(count + WarmSessions, static user => [user / 3]);
+        if (run.Options.IsMembers)
+        {
+            MemberImport.Run(run.Options, Enumerable.Range(0, count + WarmSessions).Select(user => (run.Peer.NameOf(MessageLedger.FirstTopic + (user / 3)), run.Peer.NameOf(user))));
+        }
+
         var sessions = run.Fleet.Sessions;
         Warm(run, sessions[count..]);
         sessions.RemoveRange(count, WarmSessions);

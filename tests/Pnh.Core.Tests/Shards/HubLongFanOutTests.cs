@@ -1,4 +1,6 @@
 using Pnh.Core.Dispatch;
+using Pnh.Core.Events;
+using Pnh.Core.FanOuts;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 
@@ -126,6 +128,7 @@ public sealed class HubLongFanOutTests
         hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
         Go(hub);
         await EndedAsync(hub);
+        await hub.PassAsync(30); // his phone would wait for an ack on the tab
         Assert.Equal(Names(0, Members), hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
         await hub.AssertAllEndAsync(id);
     }
@@ -154,17 +157,22 @@ public sealed class HubLongFanOutTests
     }
 
     [Fact]
-    public async Task Ttl_EndsInMidFanOut_TheRestExpires()
+    public async Task Ttl_EndsInMidFanOut_TheRestIsOneLineAndBooked()
     {
         await using var hub = new HubUnderTest();
         FillHall(hub);
+        var (_, key) = await hub.OpenAsync("tab", user: "u0400"); // who had his turn
         var id = await SendAndStandAsync(hub, "\"ttl\":20");
+        await hub.AckAsync(key, id);
         await hub.PassAsync(30);
         Go(hub);
         await EndedAsync(hub);
         Assert.Equal(Page, hub.Pushed.Count);
-        Assert.Equal(Members - Page, hub.Journal.Settled.Count(m => m.State == "expired"));
-        Assert.Equal(Members - Page, hub.Metrics.Snapshot().DeadlinesMissed);
+        var line = Assert.Single(hub.Journal.Settled, m => m.State == "expired");
+        Assert.Equal((null, null, "not-reached", Members - Page - 1), (line.User, line.Device, line.Reason, line.Members));
+        Assert.Equal((Members + 1, Members + 1, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Message));
+        Assert.Equal(Members - Page - 1, hub.Metrics.Snapshot().DeadlinesMissed);
+        Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
         hub.AssertAllEnded(id);
     }
 

@@ -120,38 +120,46 @@ export const core = [
   },
   {
     name: "answer-before-the-turn-forgotten", hurts: "a phone rings for an event that its user answered before the fan-out came to it", tests: "Pnh.Core.Tests:HubLongFanOutTests",
-    file: "src/Pnh.Core/Dispatch/FanOut.cs", at: "!HasBegun(user) && ⟦_skipped?.Contains(user) != true⟧;", fault: "true",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "!HasBegun(user) && ⟦_skipped?.Contains(user) != true⟧;", fault: "true",
   },
   {
     name: "earlier-event-overtaken", hurts: "who opens a session before his page gets the next event of the topic before this one", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
-    file: "src/Pnh.Core/Dispatch/FanOut.cs", at: "⟦one.BeginEarly(shard, user, snapshot);⟧", fault: ";",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "⟦one.BeginEarly(shard, user, snapshot);⟧", fault: ";",
   },
   {
     name: "member-with-a-session-served-twice", hurts: "who acknowledged before his page gets the event again with it", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
-    file: "src/Pnh.Core/Dispatch/FanOut.cs", at: "|| ⟦(Sessions.HasMember(user) && _left?.Contains(user) != true)⟧", fault: "_isPaused",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "|| ⟦(Sessions.HasMember(user) && _left?.Contains(user) != true)⟧", fault: "_isPaused",
   },
   {
     name: "unread-member-forgotten", hurts: "a member with a session who could not be read at once never gets the event", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
-    file: "src/Pnh.Core/Dispatch/FanOut.cs", at: "Sessions.HasMember(user) && ⟦_left?.Contains(user) != true⟧", fault: "true",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "Sessions.HasMember(user) && ⟦_left?.Contains(user) != true⟧", fault: "true",
   },
   {
     name: "early-turn-while-it-is-taken-back", hurts: "an event rings after it was taken back, and is never cleared", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
-    file: "src/Pnh.Core/Dispatch/FanOut.cs", at: "if (⟦!_isPaused⟧ && !_isStopped", fault: "true",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "if (⟦!_isPaused⟧ && !_isStopped", fault: "true",
   },
   {
     name: "guest-who-became-a-member-served-twice", hurts: "who joined a topic and then became a member gets the event twice", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
     file: "src/Pnh.Core/Shards/Shard.cs", at: "if (⟦begun?.HasGuest(key.User, plan.DeviceId) != true⟧)", fault: "true",
   },
   {
-    name: "taken-up-twice-after-a-restart", hurts: "after a restart a member of a topic gets what he had again with his page", tests: "Pnh.Core.Tests:HubRecoveryTests,HubEarlyTurnTests,HubLongFanOutTests",
-    file: "src/Pnh.Core/Shards/PastDispatch.cs", at: "|| IsWithdrawn(user) || ⟦_taken?.Contains(user) == true⟧", fault: "false",
+    name: "taken-up-twice-after-a-restart", hurts: "after a restart a member of a topic gets what he had again with his page", tests: "Pnh.Core.Tests:HubRecoveryTests|HubEarlyTurnTests|HubLongFanOutTests",
+    file: "src/Pnh.Core/Shards/PastDispatch.cs", at: "|| IsWithdrawn(user) || ⟦IsTaken(user)⟧", fault: "false",
   },
   {
     name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",
-    file: "src/Pnh.Core/Dispatch/Hub.Lost.cs", at: "private void EndFanOut(Event accepted, EventProgress progress, PastDispatch? past)\n    {\n        if (⟦past?.Lost is null⟧)", fault: "past?.Lost is null || past.Lost.Count > 0",
+    file: "src/Pnh.Core/Dispatch/Hub.Lost.cs", at: "if (⟦fanOut.Past?.Lost is null⟧)", fault: "fanOut.Past?.Lost is null || fanOut.Past.Lost.Count > 0",
   },
   {
     name: "call-waits-for-fan-outs", hurts: "a call to a topic waits behind two long fan-outs", tests: "Pnh.Core.Tests:FanOutTableTests",
-    file: "src/Pnh.Core/Dispatch/FanOutTable.cs", at: "== EventClass.Call ? ⟦MostRunningCalls⟧ : MostRunning;", fault: "MostRunning",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "Line.Class == EventClass.Call ? ⟦FanOutPace.Call⟧ :", fault: "FanOutPace.Quick",
+  },
+  {
+    name: "first-app-served-alone", hurts: "an app's event to its topic waits until another app has none any more", tests: "Pnh.Core.Tests:FanOutTableTests",
+    file: "src/Pnh.Core/FanOuts/FanOutTable.cs", at: "⟦_turns[next.Line.Topic.App] = ++_turn;⟧", fault: ";",
+  },
+  {
+    name: "not-reached-forgotten", hurts: "members whom a fan-out did not reach before its TTL are in no book", tests: "Pnh.Core.Tests:HubLongFanOutTests",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "return ⟦IsDue(user)⟧ && Past?.IsWithdrawn(user) != true;", fault: "IsDue(user) && _isPaused",
   },
 ];

@@ -4,7 +4,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Timing;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.FanOuts;
 
 /// <summary>
 /// Members who have a session do not wait for a million others: all of their devices are planned before the pages of the fan-out begin. Those who cannot be read now are left

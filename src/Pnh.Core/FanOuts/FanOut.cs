@@ -4,7 +4,7 @@ using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.FanOuts;
 
 /// <summary>
 /// A durable event on its way to more members of its topic than a page holds: those who have a session at once, the others behind its answer, page by page. Each member has
@@ -19,6 +19,12 @@ namespace Pnh.Core.Dispatch;
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle nobody takes holds nothing to dispose of.")]
 internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatch? past, TopicSessions sessions, string after)
 {
+    /// <summary>How many values <see cref="FanOutPace"/> has.</summary>
+    internal const int Paces = 3;
+
+    // 16,000 members as fast as it goes. What a million leave in mailboxes the collector moves, 12 times for 30 ms: in 11 s that was a call's p99, in 45 s it is not.
+    private const int QuickPages = 64;
+
     private readonly SemaphoreSlim _pages = new(1, 1);
 
     // Inside the gate of a shard, never around one.
@@ -48,8 +54,23 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
     /// <summary>True once the event was taken back: nobody more is served.</summary>
     internal bool IsStopped => _isStopped;
 
-    /// <summary>The table's.</summary>
-    internal bool IsRunning { get; set; }
+    /// <summary>How many pages were served. From here to <see cref="IsWaitTold"/> the table's, under its lock.</summary>
+    internal int Pages { get; set; }
+
+    /// <summary>True while a page is served, or what follows it.</summary>
+    internal bool IsBusy { get; set; }
+
+    /// <summary>True when no earlier one of its line is left.</summary>
+    internal bool IsHead { get; set; }
+
+    /// <summary>When it came, a timestamp.</summary>
+    internal long AddedAt { get; set; }
+
+    /// <summary>True once it was told that it waits for long.</summary>
+    internal bool IsWaitTold { get; set; }
+
+    /// <summary>Which places its next page may take.</summary>
+    internal FanOutPace Pace => Line.Class == EventClass.Call ? FanOutPace.Call : Pages < QuickPages ? FanOutPace.Quick : FanOutPace.Long;
 
     /// <summary>No page goes on until <see cref="Release"/>. First come, first served.</summary>
     internal Task HoldAsync(CancellationToken cancellationToken) => _pages.WaitAsync(cancellationToken);
@@ -117,7 +138,17 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
         {
             return (_reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached))
                 || (Sessions.HasMember(user) && _left?.Contains(user) != true)
-                || _early?.Contains(user) == true;
+                || _early?.Contains(user) == true
+                || Past?.IsTaken(user) == true;
+        }
+    }
+
+    /// <summary>True for a member who would have had a turn with his page.</summary>
+    internal bool IsLeft(string user)
+    {
+        lock (_turns)
+        {
+            return IsDue(user) && Past?.IsWithdrawn(user) != true;
         }
     }
 
@@ -174,6 +205,19 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
             shard.Dispatch(Progress, Event, user, snapshot, Past, Sessions);
         }
     }
+}
+
+/// <summary>How a fan-out goes on.</summary>
+internal enum FanOutPace
+{
+    /// <summary>Of a call: as fast as it goes.</summary>
+    Call,
+
+    /// <summary>Its first pages: the same, beside calls.</summary>
+    Quick,
+
+    /// <summary>Of a long one: each page is followed by a rest.</summary>
+    Long,
 }
 
 /// <summary>What keeps its order: a topic's events of one class.</summary>

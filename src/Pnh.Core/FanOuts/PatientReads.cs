@@ -1,7 +1,7 @@
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.FanOuts;
 
 /// <summary>
 /// Reads of the registry for events that are on stable storage: a disk that comes back must not cost a delivery. What cannot be read is tried again after 1, 2, 4 … 30 s,
