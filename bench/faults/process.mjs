@@ -1,15 +1,18 @@
 // The process: few descriptors, little memory, large topics, publishers of few connections.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent } from "node:http";
+import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { delay } from "../../tests/ship/hub.mjs";
 import { post, send } from "../../tests/ship/kill/publishers.mjs";
 import { metric, ready, registerQuiet, statesOf, until, withHub } from "./rig.mjs";
 
+const other = "k".repeat(40); // the other app's key
+
 export const process_ = [
   { name: "descriptors", what: "twice as many connections without a credential as `ulimit -n` (256, 400, 1,024, 20,000) allows, upgrades, a scrape and publishers beside, both transports", run: descriptors },
   { name: "memory", what: "events for a device that is away, at a GC heap limit of 200 MB, until they are refused; then all withdrawn", run: memory },
+  { name: "memory-of-one-app", what: "the same by one app on one connection, calls and messages in turn, until it is refused; then 250 events of another app, one after the other", run: memoryOfOneApp },
   { name: "large-topic", what: "a durable event to a topic of 200,000 members with a device each, calls beside it, then a `transient` one", run: largeTopic },
   { name: "few-publishers", what: "16 connections that wait for each answer, 4,000 events each time at a hub that has just started", run: fewPublishers },
   { name: "two-apps", what: "1,500 connections of calls of one app (h2load, its own core), and one call after the other of another app", run: twoApps },
@@ -63,6 +66,59 @@ function memory(program) {
       happened: `bulk refused after ${first.bulk}, message after ${first.message}, call after ${first.call} waiting events; /readyz ${readyFull}, reads went on; after ${ids.length} withdrawals bulk was ${again ? "taken again" : "NOT taken"}`,
     };
   }, { DOTNET_GCHeapHardLimit: "0xC800000" });
+}
+
+function memoryOfOneApp(program) {
+  return withHub(program, async (stage) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const users = 4_000;
+    for (let i = 0; i < users; i++) {
+      await send(stage, "PUT", `/v1/users/away-${i}/devices/tablet`, { platform: "desktop" }, agent);
+    }
+
+    const padding = "x".repeat(200);
+    let [taken, refused] = [0, null];
+    const from = Date.now();
+    while (refused === null && Date.now() - from < 240_000) {
+      const lines = Array.from({ length: 500 }, (_, i) => JSON.stringify({ to: { user: `away-${(taken + i) % users}` }, class: i % 2 ? "call" : "message", ttl: 86_400, data: { padding } }));
+      const answer = await upload(stage, lines, agent);
+      taken += answer.accepted;
+      refused = answer.problem;
+    }
+
+    const seconds = Math.round((Date.now() - from) / 1000);
+    const quiet = { ...stage, key: other };
+    await send(quiet, "PUT", "/v1/users/bea/devices/tablet", { platform: "desktop" }, agent);
+    let denied = 0;
+    for (let i = 0; i < 250; i++) {
+      denied += (await post(quiet, { to: { user: "bea" }, class: ["bulk", "message", "call"][i % 3], data: {} }, agent))?.status === 202 ? 0 : 1;
+    }
+
+    const transient = (await post(stage, { to: { user: "away-1" }, class: "transient", data: {} }, agent))?.status;
+    const isReady = await ready(stage);
+    agent.destroy();
+    return {
+      times: 1, wrong: refused?.code !== "memory-full" || denied > 0 || transient !== 202 || isReady !== 200,
+      happened: `refused after ${taken} waiting events and ${seconds} s (${refused?.code}: ${refused?.detail?.split(":")[0]}); of the other app ${denied} of 250 refused; the first one's transient ${transient}, /readyz ${isReady}`,
+    };
+  }, { DOTNET_GCHeapHardLimit: "0xC800000", Pnh__Apps__other__Keys__0__Secret: other, Pnh__Apps__other__Keys__0__Scopes: "send register" });
+}
+
+// How many of the lines were taken, and the first line's problem that was not.
+function upload(stage, lines, agent) {
+  return new Promise((resolve, reject) => {
+    const message = request({
+      host: "127.0.0.1", port: stage.port, method: "POST", path: "/v1/events", agent, headers: { authorization: `Bearer ${stage.key}`, "content-type": "application/x-ndjson" },
+    }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part) => { text += part; }).on("end", () => {
+        const read = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        resolve({ accepted: read.at(-1)?.accepted ?? 0, problem: read.find((line) => line.problem)?.problem ?? (answer.statusCode >= 400 ? read[0] : null) });
+      });
+    });
+    message.on("error", reject);
+    message.end(lines.join("\n"));
+  });
 }
 
 function largeTopic(program) {
@@ -129,7 +185,6 @@ async function fewPublishers(program) {
 }
 
 async function twoApps(program) {
-  const other = "k".repeat(40);
   return await withHub(program, async (stage) => {
     const pid = `${stage.hub.child.pid}`;
     execFileSync("taskset", ["-acp", "0", pid]);

@@ -40,7 +40,9 @@ internal sealed class EventIntake
         }
 
         var @class = ClassPeek.ClassIn(body);
-        var refusal = _hub.IsShortOfMemory(@class) ? StaticProblem.MemoryFull
+        var memory = _hub.AskMemory(app, @class);
+        var refusal = memory == MemoryAnswer.Full ? StaticProblem.MemoryFull
+            : memory == MemoryAnswer.ShareUsedUp ? StaticProblem.MemoryShare
             : _hub.Gate.TryEnter(app, @class, sender, out place) ? null
             : StaticProblem.TooManyRequests;
         if (refusal is not null)

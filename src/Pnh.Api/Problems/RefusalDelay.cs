@@ -13,7 +13,7 @@ internal static class RefusalDelay
 
     /// <summary>Value of Retry-After for this one, in seconds.</summary>
     internal static string Of(StaticProblem refusal) =>
-        ReferenceEquals(refusal, StaticProblem.MemoryFull) ? OfMemory : OfOverload[Random.Shared.Next(OfOverload.Length)];
+        refusal == StaticProblem.MemoryFull || refusal == StaticProblem.MemoryShare ? OfMemory : OfOverload[Random.Shared.Next(OfOverload.Length)];
 
     internal static Task WriteAsync(HttpContext context, StaticProblem refusal)
     {

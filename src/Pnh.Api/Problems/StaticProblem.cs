@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Primitives;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Api.Problems;
 
@@ -11,10 +12,10 @@ internal sealed class StaticProblem
     private static readonly StringValues ContentType = Problem.MediaType;
 
     /// <summary>Encodes the problem once.</summary>
-    public StaticProblem(ProblemKind kind)
+    public StaticProblem(ProblemKind kind, string? detail = null)
     {
         Status = kind.Status;
-        Body = new Problem(kind).ToJson();
+        Body = new Problem(kind, detail).ToJson();
     }
 
     /// <summary>HTTP status.</summary>
@@ -37,6 +38,9 @@ internal sealed class StaticProblem
 
     /// <summary>503; the caller sets Retry-After.</summary>
     public static StaticProblem MemoryFull { get; } = new(ProblemCatalogue.MemoryFull);
+
+    /// <summary>503; the caller sets Retry-After.</summary>
+    public static StaticProblem MemoryShare { get; } = new(ProblemCatalogue.MemoryFull, Hub.ShareUsedUp);
 
     /// <summary>Answers the request.</summary>
     public Task WriteAsync(HttpContext context)

@@ -57,7 +57,8 @@ internal sealed class HubConsole : IConsoleSource
             totals,
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
             [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
-            _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null);
+            _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
+            _hub.MemoryShortage);
     }
 
     public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)

@@ -47,6 +47,7 @@ internal sealed record TabToken(string Token, string User, string? Device, strin
 /// <param name="SessionCount">All live sessions.</param>
 /// <param name="Sessions">The newest of them; at most <see cref="MaxSessions"/> are sent to the page.</param>
 /// <param name="Phones">The sandbox's phones; null when no sandbox runs here.</param>
+/// <param name="Memory">Whose events are refused for want of memory, in one line; null = nobody's.</param>
 internal sealed record ConsoleSnapshot(
     string Version,
     DateTimeOffset StartedAt,
@@ -54,7 +55,8 @@ internal sealed record ConsoleSnapshot(
     HubTotals Totals,
     int SessionCount,
     IReadOnlyList<ConsoleSession> Sessions,
-    IReadOnlyList<ConsolePhone>? Phones)
+    IReadOnlyList<ConsolePhone>? Phones,
+    string? Memory = null)
 {
     /// <summary>Rows that a person still reads; a snapshot stays below 100 kB.</summary>
     public const int MaxSessions = 100;

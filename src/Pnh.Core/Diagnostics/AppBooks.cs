@@ -11,11 +11,16 @@ internal sealed class AppBooks
     private static readonly int Classes = EventClassNames.All.Length;
     private readonly StripedCells _cells = new(Classes * (1 + States));
 
+    private readonly StripedCells _held = new(1);
+
     // Apart from the others: a lost or twice-booked delivery shows as a difference.
     private readonly StripedCells _inFlight = new(Classes);
 
-    internal AppBooks(string app, CounterFamily planned, CounterFamily settled, CallbackFamily inFlight)
+    internal AppBooks(string app, CounterFamily planned, CounterFamily settled, CallbackFamily inFlight, CallbackFamily held, CallbackFamily over)
     {
+        App = app;
+        held.Add(() => Held, app);
+        over.Add(() => IsOverShare ? 1 : 0, app);
         foreach (var @class in EventClassNames.All)
         {
             if (@class == EventClass.Transient)
@@ -32,6 +37,17 @@ internal sealed class AppBooks
             }
         }
     }
+
+    /// <summary>Its name; <see cref="MetricFamily.Other"/> = of all that are not configured.</summary>
+    internal string App { get; }
+
+    /// <summary>Bytes of memory that what waits of the app takes, as estimated by what puts it there and takes it away.</summary>
+    internal long Held => _held.Read(0);
+
+    /// <summary>True while its events are refused because it holds more than its share.</summary>
+    internal bool IsOverShare { get; set; }
+
+    internal void Holds(long bytes) => _held.Add(0, bytes);
 
     internal void Planned(EventClass @class, int count = 1) => _cells.Add((int)@class, count);
 

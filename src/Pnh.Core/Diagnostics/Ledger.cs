@@ -18,10 +18,19 @@ internal sealed class Ledger
         var planned = registry.Counters("pnh_ledger_planned_total", "Deliveries planned, recovered ones included.", "app", "class");
         var settled = registry.Counters("pnh_ledger_settled_total", "Deliveries that reached their terminal state.", "app", "class", "state");
         var inFlight = registry.Gauges("pnh_ledger_in_flight", "Deliveries without a terminal state, counted where they wait.", Fold.Sum, "app", "class");
+        var held = registry.Gauges("pnh_memory_app_bytes", "Memory that an app's waiting deliveries take, as estimated.", Fold.Sum, "app");
+        var over = registry.Gauges("pnh_memory_app_refuses", "1 while an app's events are refused because it holds more than its share of the memory.", Fold.Max, "app");
         _books = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(
-            static app => app, app => new AppBooks(app, planned, settled, inFlight), StringComparer.Ordinal);
-        _other = _books.GetValueOrDefault(MetricFamily.Other) ?? new AppBooks(MetricFamily.Other, planned, settled, inFlight);
+            static app => app, app => new AppBooks(app, planned, settled, inFlight, held, over), StringComparer.Ordinal);
+        _other = _books.GetValueOrDefault(MetricFamily.Other) ?? new AppBooks(MetricFamily.Other, planned, settled, inFlight, held, over);
+        All = [.. _books.Values.Union([_other])];
     }
+
+    /// <summary>Of every configured app, and of all others together.</summary>
+    internal IReadOnlyList<AppBooks> All { get; }
+
+    /// <summary>True while there are several apps: more than one is configured, or one that is not has something that waits.</summary>
+    internal bool IsShared => _books.Count > 1 || (_books.Count == 1 && All.Count == 2 && _other.Held > 0);
 
     /// <summary>An app's books. One that is not configured has no series of its own: labels are bounded.</summary>
     internal AppBooks Of(string app) => _books.TryGetValue(app, out var books) ? books : _other;

@@ -27,6 +27,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Retry-After of what is refused for want of memory: what waits goes in minutes, not in moments.</summary>
     public const int MemoryRetrySeconds = 5;
 
+    /// <summary>What a publisher reads whose app holds more than its share of the memory.</summary>
+    public const string ShareUsedUp = "Your app's share of the memory for waiting events is used up: it comes back as they are delivered, taken back, or expire. Other apps have room.";
+
     private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan MemoryRetry = TimeSpan.FromSeconds(MemoryRetrySeconds);
     private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
@@ -42,7 +45,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly Memberships _memberships;
     private readonly ClientSends _sends;
     private readonly IntakeGate _gate;
-    private readonly MemoryGuard? _memory;
+    private readonly MemoryDoor _memory;
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly PacedLog _paced;
@@ -59,7 +62,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         Planner planner, IEventJournal journal, IDeviceStore devices, EventReader reader, HubMetrics metrics, TimeProvider time, ILogger<Hub> log,
         HubOptions options, MemoryGuard? memory = null)
     {
-        _memory = memory;
+        _memory = new MemoryDoor(memory, metrics.Ledger, log);
         _gate = new IntakeGate(time, static () => Environment.CpuUsage.TotalTime, _stopping.Token);
         _loader = new EventLoader(journal, reader, time, log);
         _sends = new ClientSends(this, reader, options, time);
@@ -112,17 +115,20 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <param name="loop">How long the busiest socket loop let the others wait; zero when there is none.</param>
     public bool Observe(TimeSpan pool, TimeSpan loop)
     {
-        _memory?.Observe();
+        _memory.Observe();
         var wait = pool > loop ? pool : loop;
         _gate.Observe(wait);
         return _context.Lanes.Pace.Observe(pool) || _gate.Limit.IsNarrow || wait > ConcurrencyLimit.Courtesy;
     }
 
     /// <summary>True while events may be refused by their class, so that it has to be known before they are read.</summary>
-    public bool MayRefuse => _gate.Limit.IsNarrow || _memory?.Shortage is not null;
+    public bool MayRefuse => _gate.Limit.IsNarrow || _memory.MayRefuse;
 
-    /// <summary>True while events of the class are refused because the memory for what waits is used up.</summary>
-    public bool IsShortOfMemory(EventClass @class) => _memory?.Refuses(@class) == true;
+    /// <summary>Whether the app's events of the class are taken, as far as the memory for what waits goes.</summary>
+    public MemoryAnswer AskMemory(string app, EventClass @class) => _memory.Ask(app, @class);
+
+    /// <summary>Whose events are refused for want of memory, in one line; null = nobody's.</summary>
+    public string? MemoryShortage => _memory.Shortage;
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
     internal int Users => _shards.Sum(s => s.Users);
@@ -163,9 +169,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return Refused(accepted, place, EventResult.Unavailable, new AcceptResult(AcceptStatus.Stopping, "The hub is stopping.", UnavailableRetry));
         }
 
-        if (IsShortOfMemory(accepted.Class))
+        if (_memory.Ask(accepted.App, accepted.Class) is not MemoryAnswer.Taken and var answer)
         {
-            var shortage = $"What waits takes the memory that events of class {accepted.Class.Label()} may take.";
+            var shortage = answer == MemoryAnswer.ShareUsedUp ? ShareUsedUp : $"What waits takes the memory that events of class {accepted.Class.Label()} may take.";
             return Refused(accepted, place, EventResult.Overloaded, new AcceptResult(AcceptStatus.MemoryFull, shortage, MemoryRetry));
         }
 

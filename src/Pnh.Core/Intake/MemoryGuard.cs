@@ -5,7 +5,8 @@ namespace Pnh.Core.Intake;
 
 /// <summary>
 /// Refuses events by class before the heap is full: <c>bulk</c> when <see cref="BulkLine"/> of its limit lives, <c>message</c> at <see cref="MessageLine"/>, <c>call</c>
-/// and <c>transient</c> at <see cref="CallLine"/>. A class is taken again when the heap is <see cref="Way"/> below its line. Thread-safe; observed by one caller.
+/// at <see cref="CallLine"/>; <c>transient</c> never, since nothing of it waits. A class is taken again when the heap is <see cref="Way"/> below its line. An app that
+/// holds much is refused earlier (<see cref="RefusesShare"/>), so that others find room. Thread-safe; observed by one caller.
 /// </summary>
 /// <remarks>
 /// It looks at what the last collection left, not at what is allocated: that is mostly dead. Dead objects of the oldest generation are still counted until that
@@ -24,8 +25,16 @@ public sealed partial class MemoryGuard
     internal const double CallLine = 0.65;
     internal const double Way = 0.05;
 
+    /// <summary>Of the room below <see cref="CallLine"/>: no app has more, while there are several.</summary>
+    internal const double MostOfApp = 1 / 2.0;
+
+    /// <summary>So much of it an app may have when most of the room is taken, by class: bulk, message, call.</summary>
+    internal const double FairOfApp = 1 / 8.0;
+
+    private static readonly double[] Lent = [0.65, 0.7, 0.75];
+
     private static readonly double[] Lines = [BulkLine, MessageLine, CallLine];
-    private static readonly string[] Refused = ["none", "bulk", "bulk and message", "every class"];
+    private static readonly string[] Refused = ["none", "bulk", "bulk and message", "every class but transient"];
     private static readonly TimeSpan Often = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Seldom = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
@@ -62,18 +71,35 @@ public sealed partial class MemoryGuard
     /// <summary>Bytes that the heap may have; 0 before the first look.</summary>
     public long Limit => Volatile.Read(ref _limit);
 
-    /// <summary>True while every event is refused.</summary>
+    /// <summary>True while every durable event is refused.</summary>
     public bool IsFull => _level == Lines.Length;
 
     /// <summary>What is refused, in one line; null = nothing.</summary>
     public string? Shortage => _level is > 0 and var level ? $"memory is short, refused for it: {Refused[level]}" : null;
 
-    /// <summary>True while events of the class are refused.</summary>
-    public bool Refuses(EventClass @class) => _level is > 0 and var level && level > @class switch
+    /// <summary>True while events of the class are refused, whose ever they are.</summary>
+    public bool Refuses(EventClass @class) => _level is > 0 and var level && level > RankOf(@class);
+
+    /// <summary>
+    /// True while events of the class are refused to one of several apps: it holds over half of the room for what waits; or over an eighth, and no more than a quarter is
+    /// left (bulk 35 %, message 30 %). What is lent comes back only as its events end.
+    /// </summary>
+    /// <param name="class">The event's.</param>
+    /// <param name="held">Bytes that what waits of the app takes.</param>
+    internal bool RefusesShare(EventClass @class, long held)
+    {
+        var room = CallLine * Limit;
+        return RankOf(@class) < Lines.Length && room > 0
+            && (held > room * MostOfApp || (held > room * FairOfApp && Live > room * Lent[RankOf(@class)]));
+    }
+
+    // How many of the lines it passes before its own; all of them for what is never refused.
+    private static int RankOf(EventClass @class) => @class switch
     {
         EventClass.Bulk => 0,
         EventClass.Message => 1,
-        _ => 2,
+        EventClass.Call => 2,
+        _ => Lines.Length,
     };
 
     /// <summary>Looks at the heap. Next to nothing while there was no collection since the last look; for some 20 times a second.</summary>

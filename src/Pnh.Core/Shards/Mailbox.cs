@@ -52,6 +52,7 @@ internal sealed class Mailbox : WheelEntry
 
         Last = item;
         Count++;
+        item.Progress.Books.Holds(MailboxItem.Bytes);
         if (_index is not null)
         {
             _index[item.Id] = item;
@@ -74,6 +75,7 @@ internal sealed class Mailbox : WheelEntry
         item.Next = null;
         item.Loaded = null;
         Count--;
+        item.Progress.Books.Holds(-MailboxItem.Bytes);
         if (Count == 0)
         {
             _index = null;

@@ -10,7 +10,11 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed class MailboxItem(EventProgress progress)
 {
+    /// <summary>Bytes of heap that a place takes, its event's part and its mailbox's included: 425,000 were 200 MB.</summary>
+    internal const int Bytes = 450;
+
     private long _endsAt = progress.ExpiresAt.UtcTicks;
+    private PendingPush? _push;
 
     internal string Id => Progress.Id;
 
@@ -66,10 +70,21 @@ internal sealed class MailboxItem(EventProgress progress)
     internal long FrameTimestamp { get; set; }
 
     /// <summary>The push that is planned or under way; null = none (any more).</summary>
-    internal PendingPush? Push { get; set; }
+    internal PendingPush? Push
+    {
+        get => _push;
+        set
+        {
+            Progress.Books.Holds(BytesOf(value) - BytesOf(_push));
+            _push = value;
+        }
+    }
 
     /// <summary>The event, read back for a session or an inbox; null = not in memory.</summary>
     internal Event? Loaded { get; set; }
+
+    // A push holds its event, body and all; that of many users is held once for all of them.
+    private static long BytesOf(PendingPush? push) => push is null ? 0 : push.Event.To.Users.Count == 1 ? push.Event.Body.Length + Bytes : Bytes;
 
     internal MailboxItem? Previous { get; set; }
 

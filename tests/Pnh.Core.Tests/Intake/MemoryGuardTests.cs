@@ -37,7 +37,7 @@ public sealed class MemoryGuardTests : IHeap, ILogger<MemoryGuard>
         Assert.Equal("Bulk", Refused(live: 550));
         Assert.Equal("Message,Bulk", Refused(live: 610));
         Assert.False(_guard.IsFull);
-        Assert.Equal("Call,Message,Bulk,Transient", Refused(live: 650));
+        Assert.Equal("Call,Message,Bulk", Refused(live: 650));
         Assert.True(_guard.IsFull);
     }
 
@@ -45,7 +45,7 @@ public sealed class MemoryGuardTests : IHeap, ILogger<MemoryGuard>
     public void Observe_HeapEmpties_TakesAClassAgainWellBelowItsLine()
     {
         Refused(live: 750);
-        Assert.Equal("Call,Message,Bulk,Transient", Refused(live: 610));
+        Assert.Equal("Call,Message,Bulk", Refused(live: 610));
         Assert.Equal("Message,Bulk", Refused(live: 590));
         Assert.Equal("Bulk", Refused(live: 540));
         Assert.Equal("", Refused(live: 490));

@@ -167,6 +167,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
         AssertLedger();
         Assert.Equal(0, Hub.InFlight);
         Assert.Equal(0, Hub.Timers);
+        Assert.Equal(0, Metrics.Ledger.Of("demo").Held);
         Assert.Equal(events.Order(StringComparer.Ordinal), Journal.Finished.Order(StringComparer.Ordinal));
     }
 

@@ -102,6 +102,11 @@ export function showDeliveries(totals, before, seconds) {
     rows, 'Nothing was delivered yet. Send an event with the form.');
 }
 
+/** What is refused for want of memory; nothing for nothing. */
+export function showMemory(text) {
+  setText(byId('memory'), text ?? '');
+}
+
 export function showEvents(totals) {
   const results = ['accepted', 'duplicate', 'conflict', 'invalid', 'overloaded', 'unavailable'];
   const classes = ['call', 'message', 'bulk', 'transient'].filter((name) => totals.events.some((row) => row.class === name));
