@@ -124,11 +124,9 @@ internal sealed class Memberships(
             return true; // it is over
         }
 
-        IReadOnlyList<string>? topics = null;
-        var settings = UserSettings.Default;
+        UserTopics? topics = null;
         try
         {
-            settings = (await devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false)).Settings;
             topics = await devices.FindTopicsAsync(key, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
@@ -137,22 +135,22 @@ internal sealed class Memberships(
         }
         finally
         {
-            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics, settings));
+            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics));
         }
 
         return topics is not null;
     }
 
-    private void End(UserState user, SessionKey session, int from, IReadOnlyList<string>? topics, UserSettings settings)
+    private void End(UserState user, SessionKey session, int from, UserTopics? topics)
     {
         // Those that were written since are there already.
-        user.Settings ??= topics is null ? null : settings;
+        user.Settings ??= topics is { Names.Count: > 0 } ? topics.Settings : null;
         var changes = user.MembershipChanges;
-        if (topics is not null && topics.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
+        if (topics is not null && topics.Names.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
             var subscriber = shardOf(user.Key).SubscriberOf(user, index);
             var mutes = MutesOf(user.Settings);
-            table.Join(subscriber, topics, TopicReasons.Member, mutes);
+            table.Join(subscriber, topics.Names, TopicReasons.Member, mutes);
             for (var i = from; i < changes?.Count; i++)
             {
                 Change(subscriber, changes[i].Topic, changes[i].IsMember, mutes);

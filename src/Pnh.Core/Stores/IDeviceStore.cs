@@ -58,11 +58,8 @@ public interface IDeviceStore
     /// <param name="cancellationToken">Ends the wait.</param>
     ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken);
 
-    /// <summary>Those of <paramref name="users"/> that are members, in their order. Costs a look for each of them, however many members there are.</summary>
-    ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken);
-
-    /// <summary>The topics that the user is a member of, in the order of their names' UTF-8 bytes; none when the user is unknown. One read, however many members those have.</summary>
-    ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken);
+    /// <summary>The topics that the user is a member of, and what he wants of them; none when the user is unknown. One read, however many members those have.</summary>
+    ValueTask<UserTopics> FindTopicsAsync(UserKey user, CancellationToken cancellationToken);
 
     /// <summary>False when no topic of any app has a member, so that <see cref="FindTopicsAsync"/> would find none. True once there was one since the start. Never waits, never throws.</summary>
     bool HasMembers { get; }

@@ -119,9 +119,9 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public bool HasMembers => _hasMembers;
 
     /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => _hasMembers
+    public async ValueTask<UserTopics> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => _hasMembers
         ? await Engine.Readers.ReadAsync(user, static (database, of) => SqliteMembers.TopicsOf(database, of), cancellationToken).ConfigureAwait(false)
-        : [];
+        : UserTopics.None;
 
     /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
     /// <inheritdoc/>
@@ -154,21 +154,6 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         }
 
         return page;
-    }
-
-    /// <inheritdoc/>
-    public async ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken)
-    {
-        var found = new List<string>();
-        for (var from = 0; from < users.Count; from += PageRows)
-        {
-            found.AddRange(await Engine.Readers.ReadAsync(
-                (topic, users, from, to: Math.Min(from + PageRows, users.Count)),
-                static (database, at) => SqliteMembers.Among(database, at.topic, at.users, at.from, at.to),
-                cancellationToken));
-        }
-
-        return new TopicMembers(found);
     }
 
     /// <inheritdoc/>

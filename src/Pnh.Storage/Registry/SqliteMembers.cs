@@ -39,7 +39,7 @@ internal static class SqliteMembers
     public static bool HasAny(SqliteDatabase database) => Exists(database.Statement(Any));
 
     /// <summary>The topics that the user is a member of.</summary>
-    public static List<string> TopicsOf(SqliteDatabase database, UserKey user)
+    public static UserTopics TopicsOf(SqliteDatabase database, UserKey user)
     {
         var topics = new List<string>();
         var rows = database.Statement(Topics).Bind(1, user.App).Bind(2, user.User);
@@ -48,7 +48,7 @@ internal static class SqliteMembers
             topics.Add(rows.Text(0));
         }
 
-        return topics;
+        return topics.Count == 0 ? UserTopics.None : new UserTopics(topics, SqliteUserSettings.Get(database, user) ?? UserSettings.Default);
     }
 
     public static bool Remove(SqliteDatabase database, string app, string topic, string user)
@@ -68,23 +68,6 @@ internal static class SqliteMembers
         }
 
         return members;
-    }
-
-    /// <summary>Those of the users that are members, in their order.</summary>
-    public static List<string> Among(SqliteDatabase database, TopicKey topic, IReadOnlyList<string> users, int from, int to)
-    {
-        var found = new List<string>();
-        var rows = database.Statement(Is).Bind(1, topic.App).Bind(2, topic.Topic);
-        for (var i = from; i < to; i++)
-        {
-            if (rows.Bind(3, users[i]).Read())
-            {
-                found.Add(users[i]);
-                rows.Reset();
-            }
-        }
-
-        return found;
     }
 
     public static long CountOf(SqliteDatabase database, TopicKey topic) => Number(database.Statement(Count).Bind(1, topic.App).Bind(2, topic.Topic));

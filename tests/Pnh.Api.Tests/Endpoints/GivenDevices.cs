@@ -19,9 +19,6 @@ internal sealed class GivenDevices : IDeviceStore
     public ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
-    public ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken) =>
-        throw new NotSupportedException();
-
     public ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => Export(cancellationToken);
@@ -37,7 +34,7 @@ internal sealed class GivenDevices : IDeviceStore
 
     public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) => throw new NotSupportedException();
 
-    public ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ValueTask<UserTopics> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public bool HasMembers => throw new NotSupportedException();
 

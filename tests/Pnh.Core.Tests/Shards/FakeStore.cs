@@ -114,8 +114,7 @@ internal sealed class FakeStore : IDeviceStore
         return new MemberPage(left[..count], cut == 0 && left.Length < most);
     }
 
-    public ValueTask<TopicMembers> FindMembersAsync(TopicKey topic, IReadOnlyList<string> users, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(new TopicMembers([.. users.Where(_topics.GetValueOrDefault(topic.Topic, []).Contains)]));
+    public bool IsMember(TopicKey topic, string user) => _topics.GetValueOrDefault(topic.Topic, []).Contains(user);
 
     public ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
         ValueTask.FromResult((long)_topics.GetValueOrDefault(topic.Topic, []).Length);
@@ -167,7 +166,7 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>So many reads of a user's topics fail.</summary>
     public int FailingTopicReads { get; set; }
 
-    public async ValueTask<IReadOnlyList<string>> FindTopicsAsync(UserKey user, CancellationToken cancellationToken)
+    public async ValueTask<UserTopics> FindTopicsAsync(UserKey user, CancellationToken cancellationToken)
     {
         if (FailingTopicReads > 0)
         {
@@ -176,8 +175,9 @@ internal sealed class FakeStore : IDeviceStore
         }
 
         string[] topics = [.. _topics.Where(topic => topic.Value.Contains(user.User)).Select(static topic => topic.Key).Order(StringComparer.Ordinal)];
+        var found = new UserTopics(topics, SettingsOf(user.User));
         await (FindingTopics?.Invoke() ?? Task.CompletedTask);
-        return topics;
+        return found;
     }
 
     public bool HasMembers => _topics.Values.Any(static members => members.Length > 0);
