@@ -18,7 +18,7 @@ namespace Pnh.Core.FanOuts;
 internal sealed class FanOutPages(
     ShardContext context, Func<UserKey, Shard> shardOf, PatientReads reads, Turns turns, Action<FanOut> ended, Action<FanOut, Exception> cut, CancellationToken stopping)
 {
-    /// <summary>Members of one: one read, some 3 ms of work, and what a crash repeats at most.</summary>
+    /// <summary>Members of one: one read, some 3 ms of work. A crash repeats two at most.</summary>
     internal const int Members = 256;
 
     /// <summary>Between two turns that give way, so many members: 0.3 ms of a core.</summary>
@@ -63,7 +63,9 @@ internal sealed class FanOutPages(
         return false;
     }
 
-    /// <summary>What comes between two pages: a long one's rest, the journal, room in the lanes. False = the hub stops.</summary>
+    /// <summary>
+    /// What comes between two pages: a long one's rest, the journal, which must have the page before this one, and room in the lanes. False = the hub stops.
+    /// </summary>
     internal async Task<bool> RestAsync(FanOut fanOut, TimeSpan took)
     {
         try
@@ -74,7 +76,8 @@ internal sealed class FanOutPages(
                 await Task.Delay(due < LongestRest ? due : LongestRest, context.Time, stopping).ConfigureAwait(false);
             }
 
-            await FlushAsync().ConfigureAwait(false);
+            await fanOut.Flushed.ConfigureAwait(false);
+            fanOut.Flushed = FlushAsync().AsTask();
             await context.Lanes.WaitForRoomAsync(fanOut.Event.Class, stopping).ConfigureAwait(false);
             return true;
         }
