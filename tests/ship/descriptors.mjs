@@ -35,6 +35,10 @@ for (const limit of list(values.limits).map(Number)) {
   }
 }
 
+for (const transport of list(values.transports)) {
+  await checked(`400 descriptors, ${transport}: as many sessions as there can be leave publishers their connections`, () => crowded(transport));
+}
+
 await checked("more Sockets:MaxConnections than fit are an error at the start", () => refused(400, ["--Pnh:Sockets:MaxConnections=5000"], /MaxConnections is 5000, but of the 400 files/));
 await checked("too few descriptors are an error at the start, not a hub that dies", () => refused(235, shop, /may have 235 files open and needs \d+/));
 finish();
@@ -95,6 +99,44 @@ function expect(condition, what) {
 
 function ended(hub) {
   return Promise.race([hub.ended, delay(10)]);
+}
+
+// Sessions with hello, of one token and of many: the token gets its hundred, all together seven eighths of the connections, and each publisher is answered.
+async function crowded(transport) {
+  const hub = await startHub(positionals[0], { wrap: ["prlimit", "--nofile=400:400", "--"], settings: [`--Pnh:Sockets:Transport=${transport}`, "--Pnh:Sockets:PerUser=20"] });
+  const sockets = [];
+  try {
+    const tokens = await Promise.all(Array.from({ length: 16 }, (_, i) => hub.token(`user-${i}`)));
+    const codes = {};
+    for (let i = 0; i < 320; i++) {
+      sockets.push(hello(hub, tokens[i < 30 ? 0 : i % 16], `tab-${i}`, codes));
+      await delay(5);
+    }
+
+    await delay(2000);
+    const open = sockets.filter((socket) => socket.isWelcome && socket.readyState === WebSocket.OPEN).length;
+    const ofOne = sockets.slice(0, 30).filter((socket) => socket.isWelcome).length;
+    expect(ofOne === 20, `one user has ${ofOne} sessions, not 20`);
+    expect(open > 40 && codes[4005] > 10, `${open} sessions open, closed with ${JSON.stringify(codes)}`);
+    for (let i = 0; i < 60; i++) {
+      const answer = await get(`${hub.url}/v1/events`, { method: "POST", body: JSON.stringify({ to: { user: "user-0" }, class: "message", data: i }), key: hub.key }).catch((e) => ({ status: e.message }));
+      expect(answer.status === 202, `a publisher beside ${open} sessions was answered ${answer.status} at its connection ${i}`);
+    }
+
+    console.log(`# 400 ${transport}: ${open} sessions, closed ${JSON.stringify(codes)}, 60 of 60 new publisher connections answered`);
+  } finally {
+    sockets.forEach((socket) => socket.terminate());
+    await hub.stop();
+  }
+}
+
+function hello(hub, token, device, codes) {
+  const socket = new WebSocket(`${hub.url.replace("http", "ws")}/v1/socket`, "pnh.v1");
+  socket.onopen = () => socket.send(JSON.stringify({ type: "hello", token, device, state: "background" }));
+  socket.onmessage = ({ data }) => { socket.isWelcome ||= JSON.parse(data).type === "welcome"; };
+  socket.onclose = ({ code }) => { codes[code] = (codes[code] ?? 0) + 1; };
+  socket.onerror = () => {};
+  return socket;
 }
 
 // Each flood comes from addresses of its own: the ports of the one before wait out their minute, and one from the same addresses would be a trickle.

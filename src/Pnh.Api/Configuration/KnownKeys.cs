@@ -20,7 +20,7 @@ internal sealed class KnownKeys
         "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Journal:OnForeignRegistry", "Mailbox:Items", "Sockets:Transport",
         "Sockets:HelloTimeout", "Sockets:MaxMessageBytes", "Sockets:QueueItems", "Sockets:QueueBytes", "Sockets:WriteTimeout", "Sockets:CloseTimeout",
         "Sockets:KeepAliveInterval", "Sockets:KeepAliveTimeout", "Sockets:MessagesPerSecond", "Sockets:MessageBurst", "Sockets:MaxConnections",
-        "Limits:ConnectionsPerAddress", "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics");
+        "Limits:ConnectionsPerAddress", "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics", "Sockets:PerUser");
 
     /// <summary>Allows more keys; returns itself.</summary>
     public KnownKeys Add(params IEnumerable<string> patterns)

@@ -38,6 +38,7 @@ internal static class PnhConfiguration
             Classes = ReadClasses(section.GetSection("Classes"), errors),
             Journal = JournalReader.Read(section.GetSection("Journal"), errors),
             MailboxItems = new SectionReader(section.GetSection("Mailbox"), errors).Number("Items", 1, MostMailboxItems, defaults.MailboxItems),
+            SessionsPerUser = new SectionReader(section.GetSection("Sockets"), errors).Number("PerUser", 1, int.MaxValue, defaults.SessionsPerUser),
             Sockets = SocketsReader.Read(section.GetSection("Sockets"), errors),
             IsMaxConnectionsSet = section["Sockets:MaxConnections"] is not null,
             SocketsTransport = SocketLoops.IsSupported

@@ -47,6 +47,9 @@ internal sealed record PnhOptions
     /// <summary>Events that one device's mailbox holds at most, 1 to 10,000; over it the oldest bulk goes first. Default 500.</summary>
     public int MailboxItems { get; init; } = new HubOptions().MailboxItems;
 
+    /// <summary>Sessions that one user may have, 1 or more. Default 100.</summary>
+    public int SessionsPerUser { get; init; } = new HubOptions().SessionsPerUser;
+
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
 
@@ -87,6 +90,7 @@ internal sealed record PnhOptions
     public HubOptions ToHubOptions() => new()
     {
         MailboxItems = MailboxItems,
+        SessionsPerUser = SessionsPerUser,
         SendingApps = Apps.Values.Where(static app => app.ClientSend).Select(static app => app.Name).ToHashSet(StringComparer.Ordinal),
     };
 

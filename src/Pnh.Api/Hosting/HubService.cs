@@ -61,7 +61,11 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _options = options;
         _folder = folder;
         _log = log;
-        _deal = () => budgets.Export(registry);
+        _deal = () =>
+        {
+            budgets.Export(registry);
+            sockets.MostConnections = DescriptorPlan.SocketsOf(budgets.Public.Capacity);
+        };
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
         if (readiness.Memory is { } memory)
         {

@@ -22,6 +22,7 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
     private const int MostOperations = 64;
     private const int LeastOwn = 8;
     private const int MostOwn = 512;
+    private const int MostHttp = 1_024;
 
     /// <summary>Highest descriptor that a public connection may have: behind it is the reserve.</summary>
     public int HighestPublic => Limit - (Own / 2) - 2;
@@ -45,14 +46,17 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
                 CultureInfo.InvariantCulture, $"the process may have {limit} files open and needs {least}, better 65536: raise the limit ({DescriptorException.HowToRaise})"));
     }
 
-    /// <summary>Throws <see cref="DescriptorException"/> when so many public connections do not fit.</summary>
-    public void Require(int publicConnections)
+    /// <summary>Of so many public connections those that may be sockets, so that no number of them keeps publishers out: an eighth is for HTTP, 1,024 at most.</summary>
+    public static int SocketsOf(int connections) => connections - Math.Min(connections / 8, MostHttp);
+
+    /// <summary>Throws <see cref="DescriptorException"/> when so many sockets do not fit.</summary>
+    public void Require(int sockets)
     {
-        if (publicConnections > Public)
+        if (sockets > SocketsOf(Public))
         {
             throw new DescriptorException(string.Create(
                 CultureInfo.InvariantCulture,
-                $"Pnh:Sockets:MaxConnections is {publicConnections}, but of the {Limit} files that the process may have open {Public} are left for public connections; give at most {Public}, or raise the limit ({DescriptorException.HowToRaise})"));
+                $"Pnh:Sockets:MaxConnections is {sockets}, but of the {Limit} files that the process may have open {Public} are left for public connections, some of them for HTTP; give at most {SocketsOf(Public)}, or raise the limit ({DescriptorException.HowToRaise})"));
         }
     }
 }

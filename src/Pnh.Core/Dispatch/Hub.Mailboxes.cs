@@ -76,7 +76,7 @@ public sealed partial class Hub
         }
         catch (Exception fault)
         {
-            Log.LoadFailed(_paced, fault.Message, fault is StoreUnavailableException ? null : fault);
+            Log.LoadFailed(_paced, user.App, fault.Message, fault is StoreUnavailableException ? null : fault);
             isUnreadable = true;
         }
         finally

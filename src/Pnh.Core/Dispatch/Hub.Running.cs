@@ -110,7 +110,7 @@ public sealed partial class Hub
 
         if (result is { Status: DeliveryStatus.Rejected } or { Status: DeliveryStatus.Misconfigured, RetryAfter: null })
         {
-            Log.Refused(_paced, lane.Channel, delivery.Event.Id, result.Reason);
+            Log.Refused(_paced, lane.Channel, delivery.Event.Id, delivery.User.App, result.Reason);
         }
 
         ShardOf(delivery.User).Complete((PendingPush)delivery, result);
@@ -120,7 +120,7 @@ public sealed partial class Hub
 
     void ILaneOwner.Failed(DeliveryLane lane, Delivery delivery, Exception bug)
     {
-        Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, bug);
+        Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, delivery.User.App, bug);
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
         ShardOf(delivery.User).Complete((PendingPush)delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
     }
@@ -139,7 +139,7 @@ public sealed partial class Hub
         catch (Exception fault)
         {
             // Not lost: the next push to it is refused again and removes it then.
-            Log.AddressStays(_paced, delivery.Address!.Channel, fault.Message);
+            Log.AddressStays(_paced, delivery.Address!.Channel, delivery.User.App, fault.Message);
         }
     }
 

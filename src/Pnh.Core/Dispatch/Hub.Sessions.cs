@@ -8,12 +8,12 @@ namespace Pnh.Core.Dispatch;
 public sealed partial class Hub
 {
     /// <summary>The user's sessions with a connection.</summary>
-    public IReadOnlyList<LiveSession> Sessions(UserKey user) => ShardOf(user).Sessions(user);
+    public IReadOnlyList<LiveSession> Sessions(UserKey user) => ShardOf(user).Sessions(user, isConnected: true);
 
     /// <summary>Closes the user's sessions for good; returns how many there were.</summary>
     public int Kick(UserKey user)
     {
-        var sessions = ShardOf(user).AllSessions(user);
+        var sessions = ShardOf(user).Sessions(user, isConnected: false);
         foreach (var session in sessions)
         {
             session.Link.Close(session.Key.Session, SessionClose.Kicked);
@@ -32,14 +32,25 @@ public sealed partial class Hub
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
 
     /// <inheritdoc/>
-    public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
+    public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        if (ShardOf(opened.Key).Open(opened) is { } replaced)
+        if (!ShardOf(opened.Key).TryOpen(opened, _options.SessionsPerUser, out var replaced))
+        {
+            return ValueTask.FromResult(false);
+        }
+
+        if (replaced is not null)
         {
             _topics.Remove(replaced);
         }
 
-        return _devices.HasMembers ? _memberships.SubscribeAsync(opened.Key) : ValueTask.CompletedTask;
+        return _devices.HasMembers ? SubscribedAsync(opened.Key) : ValueTask.FromResult(true);
+    }
+
+    private async ValueTask<bool> SubscribedAsync(SessionKey opened)
+    {
+        await _memberships.SubscribeAsync(opened).ConfigureAwait(false);
+        return true;
     }
 
     /// <inheritdoc/>

@@ -40,7 +40,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.AnswerBroke(_paced, eventId, bug);
+            Log.AnswerBroke(_paced, eventId, session.App, bug);
         }
     }
 
@@ -144,7 +144,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.ClearBroke(_paced, withdrawal.Event, bug);
+            Log.ClearBroke(_paced, withdrawal.Event, withdrawal.App, bug);
         }
     }
 
@@ -195,7 +195,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.ClearBroke(_paced, accepted.Id, bug);
+            Log.ClearBroke(_paced, accepted.Id, accepted.App, bug);
         }
     }
 

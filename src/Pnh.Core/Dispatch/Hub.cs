@@ -46,6 +46,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly ClientSends _sends;
     private readonly IntakeGate _gate;
     private readonly MemoryDoor _memory;
+    private readonly HubOptions _options;
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly PacedLog _paced;
@@ -63,6 +64,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         HubOptions options, MemoryGuard? memory = null)
     {
         _memory = new MemoryDoor(memory, metrics.Ledger, log);
+        _options = options;
         _gate = new IntakeGate(time, static () => Environment.CpuUsage.TotalTime, _stopping.Token);
         _loader = new EventLoader(journal, reader, time, log);
         _sends = new ClientSends(this, reader, options, time);
@@ -240,7 +242,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         catch (Exception bug)
         {
             // Of the journal, since dispatch lets nothing out.
-            Log.JournalBroke(_paced, accepted.Id, bug);
+            Log.JournalBroke(_paced, accepted.Id, accepted.App, bug);
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, "The journal failed.", UnavailableRetry);
         }

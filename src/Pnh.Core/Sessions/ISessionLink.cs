@@ -42,9 +42,10 @@ public interface ISessionEvents
 {
     /// <summary>
     /// A device said hello. The hub closes the device's older session with <see cref="SessionClose.Replaced"/>, sends what waits for the
-    /// device, and plans with the new session from now on.
+    /// device, and plans with the new session from now on. False when the user has as many sessions as one may: then nothing happened, and the connection is to be
+    /// closed with <see cref="SessionClose.Overloaded"/>.
     /// </summary>
-    ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken);
+    ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken);
 
     /// <summary>
     /// The session lost its connection and waits for <c>resume</c>: the device counts as offline, what is unacked stays with the session. Followed

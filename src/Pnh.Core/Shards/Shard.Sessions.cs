@@ -13,11 +13,12 @@ internal sealed partial class Shard
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
     /// <summary>
-    /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. The older
-    /// one as subscriber; null = it joined nothing.
+    /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. False when the user has so
+    /// many with a connection, and none of this device. <paramref name="replaced"/> is the older one as subscriber; null = it was in no topic.
     /// </summary>
-    internal Subscriber? Open(SessionOpened opened)
+    internal bool TryOpen(SessionOpened opened, int most, out Subscriber? replaced)
     {
+        replaced = null;
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
         LiveSession? older = null;
         using (Enter())
@@ -30,9 +31,13 @@ internal sealed partial class Shard
                 Count(older, -1);
                 Replace(user, index, session);
             }
-            else
+            else if (user.Sessions.Count < most || user.Sessions.Count(static each => !each.IsDetached) < most)
             {
                 user.Sessions.Add(session);
+            }
+            else
+            {
+                return false;
             }
 
             Count(session, +1);
@@ -46,10 +51,10 @@ internal sealed partial class Shard
         if (older is not null && older.Key != opened.Key)
         {
             older.Link.Close(older.Key.Session, SessionClose.Replaced);
-            return older.Subscriber;
+            replaced = older.Subscriber;
         }
 
-        return null;
+        return true;
     }
 
     /// <summary>The session lost its connection and may be resumed.</summary>
@@ -178,21 +183,12 @@ internal sealed partial class Shard
         return session.Subscriber ??= new ShardSubscriber(session.Key, user, this) { Session = session };
     }
 
-    /// <summary>The user's sessions with a connection.</summary>
-    internal LiveSession[] Sessions(UserKey key)
+    /// <summary>The user's sessions: those with a connection, or also those that wait for a resume.</summary>
+    internal LiveSession[] Sessions(UserKey key, bool isConnected)
     {
         using (Enter())
         {
-            return _users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(static s => !s.IsDetached)] : [];
-        }
-    }
-
-    /// <summary>All of the user's sessions, those that wait for a resume included.</summary>
-    internal LiveSession[] AllSessions(UserKey key)
-    {
-        using (Enter())
-        {
-            return _users.TryGetValue(key, out var user) ? [.. user.Sessions] : [];
+            return _users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(session => !isConnected || !session.IsDetached)] : [];
         }
     }
 

@@ -24,11 +24,16 @@ public sealed class DescriptorPlanTests
         Assert.Contains("may have 240 files open and needs 251", Assert.Throws<DescriptorException>(static () => DescriptorPlan.Make(240, 215)).Message, StringComparison.Ordinal);
 
     [Fact]
+    public void SocketsOf_ALargeHub_LeavesAThousandToHttp() => Assert.Equal(48_976, DescriptorPlan.SocketsOf(50_000));
+
+    [Fact]
     public void Require_MoreThanFit_SaysHowManyDo()
     {
         var plan = DescriptorPlan.Make(1_024, 230);
-        plan.Require(plan.Public);
-        var refusal = Assert.Throws<DescriptorException>(() => plan.Require(plan.Public + 1));
-        Assert.Contains($"give at most {plan.Public}", refusal.Message, StringComparison.Ordinal);
+        var sockets = DescriptorPlan.SocketsOf(plan.Public);
+        Assert.InRange(sockets, plan.Public * 7 / 8, (plan.Public * 7 / 8) + 1);
+        plan.Require(sockets);
+        var refusal = Assert.Throws<DescriptorException>(() => plan.Require(sockets + 1));
+        Assert.Contains($"give at most {sockets}", refusal.Message, StringComparison.Ordinal);
     }
 }

@@ -135,10 +135,10 @@ internal sealed partial class ByteLink
     /// <summary>The hub as the sockets see it.</summary>
     private sealed class EdgeSide(ByteLink link) : ISessionEvents
     {
-        public async ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
+        public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
         {
             link._sessions[opened.Key.Session] = opened;
-            using var _ = await link.AskHubAsync(
+            using var answer = await link.AskHubAsync(
                 Call.Opened,
                 w =>
                 {
@@ -147,6 +147,7 @@ internal sealed partial class ByteLink
                     w.Write(opened.ConnectedAt.UtcTicks);
                 },
                 cancellationToken);
+            return answer.ReadBoolean();
         }
 
         public void Detached(SessionKey session) => Tell(Call.Detached, session);

@@ -104,10 +104,11 @@ internal sealed partial class ByteLink
             switch (call)
             {
                 case Call.Opened:
-                    await _hub.OpenedAsync(
+                    var isTaken = await _hub.OpenedAsync(
                         new SessionOpened(session, (SessionState)reader.ReadByte(), Hub, new DateTimeOffset(reader.ReadInt64(), TimeSpan.Zero)),
                         CancellationToken.None);
                     writer.Write(true);
+                    writer.Write(isTaken);
                     break;
                 case Call.Resumed:
                     var known = await _hub.ResumedAsync(session, (SessionState)reader.ReadByte(), CancellationToken.None);

@@ -238,6 +238,29 @@ public abstract class CloseCodeTests(SocketTransport transport) : SocketTests(tr
     }
 
     [Fact]
+    public async Task Connect_MoreThanTheListenerLeavesToSockets_IsOverloaded()
+    {
+        await using var host = await StartAsync();
+        host.Server.MostConnections = 1;
+        var (client, _) = await host.OpenAsync();
+        using var __ = client;
+        using var second = await SocketClient.ConnectAsync(host.Port);
+        Assert.Equal((4005, null), await second.ReadCloseAsync());
+    }
+
+    [Fact]
+    public async Task Hello_UserHasAsManySessionsAsOneMay_IsOverloaded()
+    {
+        await using var host = await StartAsync();
+        host.Hub.Takes = false;
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("""{"type":"hello","token":"ada-token","device":"tab-1"}""");
+        Assert.Equal((4005, "too-many-sessions"), await client.ReadCloseAsync());
+        Assert.Equal(0, host.Hub.OpenedCount);
+        Assert.Equal(0, host.Server.KnownSessions);
+    }
+
+    [Fact]
     public async Task Token_RunsOutWhileConnected_Closes()
     {
         var clock = new FakeTimeProvider(TimeProvider.System.GetUtcNow());

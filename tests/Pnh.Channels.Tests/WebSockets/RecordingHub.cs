@@ -75,8 +75,16 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         return found;
     }
 
-    public async ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
+    /// <summary>False = every user has as many sessions as one may.</summary>
+    public bool Takes { get; set; } = true;
+
+    public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
+        if (!Takes)
+        {
+            return false;
+        }
+
         SessionOpened? older;
         lock (_gate)
         {
@@ -93,6 +101,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
 
         await OnOpened(opened);
         _opened.Writer.TryWrite(opened);
+        return true;
     }
 
     public void Detached(SessionKey session)

@@ -172,7 +172,7 @@ public class SendAllocationTests
     {
         public static readonly NoHub Instance = new();
 
-        public ValueTask OpenedAsync(SessionOpened opened, CancellationToken cancellationToken) => ValueTask.CompletedTask;
+        public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
         public void Closed(SessionKey session)
         {

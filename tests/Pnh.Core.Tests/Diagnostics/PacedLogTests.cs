@@ -45,6 +45,31 @@ public sealed class PacedLogTests : ILogger
     }
 
     [Fact]
+    public void Log_LinesThatNameAnApp_AreCountedForEach_AHundredApps()
+    {
+        for (var i = 0; i < 3; i++)
+        {
+            SayOf("big", "refused");
+            SayOf("small", "refused");
+        }
+
+        Assert.Equal(["big refused", "small refused"], _lines);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        SayOf("small", "refused");
+        Assert.Equal("small refused (2 more like it since the last line)", _lines[^1]);
+        _lines.Clear();
+        for (var i = 0; i < 120; i++)
+        {
+            SayOf($"app-{i}", "refused");
+        }
+
+        Assert.Equal(99, _lines.Count); // 98 besides the two, and one of all the others
+    }
+
+    private void SayOf(string app, string text) => _log.Log(
+        LogLevel.Warning, new EventId(7, "Refused"), (IReadOnlyList<KeyValuePair<string, object?>>)[new("Reason", text), new("App", app)], null, (_, _) => $"{app} {text}");
+
+    [Fact]
     public async Task Log_ManyThreads_OneOfThemSays()
     {
         await Task.WhenAll(Enumerable.Range(0, 16).Select(_ => Task.Run(() =>

@@ -1,3 +1,4 @@
+using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -7,6 +8,29 @@ namespace Pnh.Core.Tests.Shards;
 /// <summary>Sockets first, push when needed.</summary>
 public sealed class HubSocketTests
 {
+    [Fact]
+    public async Task Open_AsManySessionsAsAUserMay_OnlyKnownDevicesAreTakenAndOlderOnesStay()
+    {
+        await using var hub = new HubUnderTest(options: new HubOptions { SessionsPerUser = 2 });
+        var (first, firstKey) = await hub.OpenAsync("one");
+        var (second, secondKey) = await hub.OpenAsync("two");
+        Assert.False(await OpenAsync("three"));
+        Assert.Null(first.ClosedWith);
+        Assert.True(await OpenAsync("two"));
+        Assert.Equal(SessionClose.Replaced, second.ClosedWith);
+        await hub.OpenAsync("one", user: "eve");
+
+        hub.Hub.Detached(firstKey); // nobody is kept out by who lost the connection
+        Assert.True(await OpenAsync("three"));
+        Assert.False(await OpenAsync("four"));
+        hub.Hub.Closed(secondKey); // which had been replaced
+        Assert.False(await OpenAsync("four"));
+        Assert.Null(first.ClosedWith);
+
+        ValueTask<bool> OpenAsync(string device) =>
+            hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", HubUnderTest.User, device, Guid.NewGuid().ToString("N")), SessionState.Active, new FakeLink(), hub.Now), CancellationToken.None);
+    }
+
     [Fact]
     public async Task Active_AckInTime_NoPush()
     {

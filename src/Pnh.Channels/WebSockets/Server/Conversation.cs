@@ -16,6 +16,8 @@ internal sealed class Conversation
     /// <summary>128 random bits: a session id cannot be guessed, since with a token it allows to resume.</summary>
     private const int SessionIdBytes = 16;
 
+    private static readonly FrameProblem TooManySessions = new("too-many-sessions", "The user has as many sessions as one user may. Close one, or wait until one ends.");
+
     private readonly ServerParts _parts;
     private readonly ISessionTransport _transport;
     private readonly ClientIdentity? _identity;
@@ -206,13 +208,20 @@ internal sealed class Conversation
         var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts);
 
         // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
+        var isTaken = true;
         try
         {
-            await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
+            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
         }
         finally
         {
-            _opened = session; // also when the hub failed: it may know the session, and must hear of its end
+            _opened = isTaken ? session : null; // also when the hub failed: it may know the session, and must hear of its end
+        }
+
+        if (!isTaken)
+        {
+            Close(TooManySessions, SessionClose.Overloaded);
+            return;
         }
 
         // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.

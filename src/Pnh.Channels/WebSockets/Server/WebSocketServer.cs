@@ -21,6 +21,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     private readonly ITimer _sweep;
     private readonly CancellationToken _stopping;
     private volatile bool _draining;
+    private int _most;
 
     /// <summary>Starts the sweep. Throws <see cref="ArgumentException"/> with everything that is wrong with the options.</summary>
     /// <param name="events">The hub.</param>
@@ -46,7 +47,18 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         _stopping = stopping;
         _parts = new ServerParts(events, authenticator, clock, options, written, new PacedLog(logger, clock));
         _connections = _parts.Connections;
+        _most = options.MaxConnections;
         _sweep = clock.CreateTimer(static server => ((WebSocketServer)server!).Sweep(), this, options.SweepInterval, options.SweepInterval);
+    }
+
+    /// <summary>
+    /// Connections at once, hello said or not; the next are closed with <see cref="SessionClose.Overloaded"/>. <see cref="WebSocketServerOptions.MaxConnections"/> until
+    /// it is known how many the listener may have: sockets leave some of those to HTTP.
+    /// </summary>
+    public int MostConnections
+    {
+        get => Volatile.Read(ref _most);
+        set => Volatile.Write(ref _most, Math.Min(value, _parts.Options.MaxConnections));
     }
 
     /// <summary>
@@ -183,7 +195,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         {
             connection.Close(SessionClose.Drain);
         }
-        else if (connected > _parts.Options.MaxConnections)
+        else if (connected > MostConnections)
         {
             connection.Close(SessionClose.Overloaded);
         }
