@@ -55,7 +55,15 @@ internal sealed class BenchHub : IDisposable
 
     /// <summary>One session more, which the caller keeps.</summary>
     public void Open(SessionKey key, NullLink link) =>
-        Wait(Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, link, TimeProvider.System.GetUtcNow()), CancellationToken.None));
+        Wait(OpenAsync(key, link));
+
+    private async ValueTask OpenAsync(SessionKey key, NullLink link)
+    {
+        if (!await Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, link, TimeProvider.System.GetUtcNow()), CancellationToken.None))
+        {
+            throw new InvalidOperationException("the user has too many sessions");
+        }
+    }
 
     /// <summary>An event as it would be read from a POST now.</summary>
     public Event Parse(string json) =>

@@ -11,7 +11,7 @@ namespace Pnh.LoadTest;
 public static class LoadTester
 {
     /// <summary>Every profile's name, parted by spaces. A constant: whoever only prints it does not load this assembly.</summary>
-    public const string Profiles = "broadcast one ndjson echo chat fan-out storm groups idle stop mixed overload selfcheck";
+    public const string Profiles = "broadcast one ndjson echo chat fan-out storm groups silent idle stop mixed overload selfcheck";
 
     private const int WrongExitCode = 1;
     private const int FailedExitCode = 2;

@@ -18,6 +18,9 @@ internal sealed record FrontParts(
     /// <summary>What clients may cause is said once a second.</summary>
     public ILogger Log { get; } = new PacedLog(Logger, Time);
 
+    /// <summary>Connections that send on though they were refused.</summary>
+    public FrontHolds Holds { get; } = new(Time);
+
     /// <summary>The publisher that an Authorization header names, when it may send; else null, and Kestrel says why.</summary>
     public Caller? FindSender(ReadOnlySpan<byte> authorization)
     {

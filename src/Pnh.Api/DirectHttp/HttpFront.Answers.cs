@@ -189,8 +189,32 @@ internal sealed partial class HttpFront
             socket.EndSending();
         }
 
-        // After the exchange the loop's thread may be at the next request.
-        switch (Volatile.Read(ref _state) == Free ? Free : Interlocked.Exchange(ref _state, Free))
+        if (Volatile.Read(ref _state) != Free)
+        {
+            GiveBack(socket);
+        }
+    }
+
+    /// <summary>Whoever sends on though it was refused is read again. Thread-safe; follows a hold.</summary>
+    public void Release() => GiveBack(_socket!);
+
+    // As if an answer were under way: what arrives stays unread. By the loop's thread; a slow reader of the answer holds itself back.
+    private void Hold()
+    {
+        if (Volatile.Read(ref _state) == Free && _phase == Phase.Idle)
+        {
+            Volatile.Write(ref _state, Busy);
+            if (!_parts.Holds.TryHold(this, ++_refusals))
+            {
+                Volatile.Write(ref _state, Free);
+            }
+        }
+    }
+
+    // After the exchange the loop's thread may be at the next request.
+    private void GiveBack(LoopSocket socket)
+    {
+        switch (Interlocked.Exchange(ref _state, Free))
         {
             case Waiting:
                 socket.ResumeReading();

@@ -23,6 +23,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
     private readonly int _number = Random.Shared.Next();
     private LoopSocket? _socket;
     private KnownSender _sender;
+    private int _refusals;
     private Event? _event;
     private ValueTaskAwaiter<AcceptResult> _accepting;
     private Action? _accepted;
@@ -138,6 +139,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         if (_parts.Intake.Refuse(app, body, _number, out var place) is { } refusal)
         {
             Answer(socket, HttpAnswer.Of(refusal, RefusalDelay.Of(refusal), _fronts.DateLine, IsLastAnswer));
+            Hold();
         }
         else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
         {
@@ -145,6 +147,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         }
         else
         {
+            _refusals = 0;
 #pragma warning disable CA2012, VSTHRD002 // asked once, and only when it is complete: no state machine, and nothing waits
             var accepting = _parts.Intake.AcceptAsync(sent, place).GetAwaiter();
             if (accepting.IsCompleted)

@@ -6,7 +6,7 @@ namespace Pnh.Core.Intake;
 /// <summary>
 /// The one door for events. An event has a place from the door to its answer, and is refused at once when its class finds too many others inside: <c>bulk</c> at half of
 /// the <see cref="Limit"/>, <c>transient</c> at five eighths, <c>message</c> at three quarters, <c>call</c> at the whole. While several apps send, each has an equal share of the
-/// limit: an app below it is never refused. While the limit is narrow the same senders are refused first, and the others not. Thread-safe; observed by one caller.
+/// limit: an app below it is never refused, and while the limit is narrow none gets more, but for 64 inside. Then the same senders are refused first, and the others not. Thread-safe; observed by one caller.
 /// </summary>
 /// <remarks>
 /// The same senders, because by chance alone nearly all are refused something within a moment, and those who obey Retry-After were all silent for seconds where a part of
@@ -20,6 +20,9 @@ public sealed class IntakeGate
 
     /// <summary>In so long each sender was in front as often as every other.</summary>
     internal static readonly TimeSpan Round = TimeSpan.FromMinutes(1);
+
+    // So many of an app inside are never too many.
+    private const int Few = 64;
 
     // A place in the circle is a number of 32 bits; the multiplier is 2^32 over the golden ratio, which spreads numbers that follow each other.
     private const double Circle = 1L << 32;
@@ -107,7 +110,9 @@ public sealed class IntakeGate
     {
         var places = See(app);
         var (limit, apps) = (Limit.Events, Sending);
-        if (Alone < OthersAllowed(limit, @class, sender) || (apps > 1 && Volatile.Read(ref places.Inside) < limit / apps))
+        var inside = Volatile.Read(ref places.Inside);
+        var isCrowding = apps > 1 && limit < ConcurrencyLimit.Most && inside >= Math.Max(limit / apps, Few);
+        if ((!isCrowding && Alone < OthersAllowed(limit, @class, sender)) || (apps > 1 && inside < limit / apps))
         {
             Interlocked.Increment(ref _inside[(int)@class]);
             Interlocked.Increment(ref places.Inside);

@@ -107,6 +107,27 @@ public sealed class IntakeGateTests
     }
 
     [Fact]
+    public void TryEnter_OverloadWithSeveralApps_NoneIsLetInAboveItsShareOr64()
+    {
+        Narrow();
+        Enter("small", EventClass.Call, 1).ForEach(_gate.Leave);
+        Assert.Equal(ConcurrencyLimit.Least / 2, Fill("greedy", EventClass.Call).Count);
+        for (var other = 0; other < 14; other++)
+        {
+            Enter($"small-{other}", EventClass.Call, 1).ForEach(_gate.Leave);
+        }
+
+        Assert.Equal(64, Fill("second", EventClass.Call).Count);
+    }
+
+    [Fact]
+    public void TryEnter_CalmWithSeveralApps_OneMayHaveMoreThanItsShare()
+    {
+        Enter("small", EventClass.Call, 1).ForEach(_gate.Leave);
+        Assert.Equal(ConcurrencyLimit.Most, Fill("greedy", EventClass.Call).Count);
+    }
+
+    [Fact]
     public void TryEnter_TheOtherAppIsGone_TheBusyOneHasAllAgain()
     {
         Narrow();
