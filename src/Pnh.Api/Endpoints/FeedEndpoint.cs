@@ -28,7 +28,7 @@ internal sealed class FeedEndpoint
         _lifetime = lifetime;
     }
 
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/feed", ReadAsync).RequireScope(Scope.Read);
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/feed", ReadAsync).RequireScope(Scope.Read).TakesQuery("after", "follow");
 
     private async Task ReadAsync(HttpContext context)
     {

@@ -68,7 +68,7 @@ internal sealed class FeedLines : IAsyncDisposable
 
     private void WriteOutcome(string cursor, in Milestone outcome)
     {
-        Begin(cursor, outcome.Kind == MilestoneKind.Withdrawn ? "withdrawn" : "delivery");
+        Begin(cursor, outcome.Kind switch { MilestoneKind.Withdrawn => "withdrawn", MilestoneKind.Dispatched => "no-devices", _ => "delivery" });
         _json.WriteString("id", outcome.Event);
         TimelineWriter.WriteOptional(_json, "user", outcome.User);
         TimelineWriter.WriteOptional(_json, "device", outcome.Device);
@@ -78,7 +78,11 @@ internal sealed class FeedLines : IAsyncDisposable
             _json.WriteString("state", outcome.Kind.Label());
         }
 
-        TimelineWriter.WriteOutcome(_json, outcome);
+        if (outcome.Kind != MilestoneKind.Dispatched)
+        {
+            TimelineWriter.WriteOutcome(_json, outcome);
+        }
+
         TimelineWriter.WriteNextAttempt(_json, outcome);
         _json.WriteString("at", outcome.At);
         End();

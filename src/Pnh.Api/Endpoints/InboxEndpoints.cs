@@ -25,7 +25,7 @@ internal sealed class InboxEndpoints
 
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/v1/inbox", ReadAsync).RequireClient();
+        routes.MapGet("/v1/inbox", ReadAsync).RequireClient().TakesQuery("device", "after");
         routes.MapPost("/v1/inbox/ack", AckAsync).RequireClient();
     }
 

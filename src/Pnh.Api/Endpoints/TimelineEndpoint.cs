@@ -21,7 +21,7 @@ internal sealed class TimelineEndpoint
         _stopping = lifetime.ApplicationStopping;
     }
 
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/events/{id}", ReadAsync).RequireScope(Scope.Read);
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/events/{id}", ReadAsync).RequireScope(Scope.Read).TakesQuery("user");
 
     private Task ReadAsync(HttpContext context)
     {

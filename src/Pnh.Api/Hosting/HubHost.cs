@@ -157,6 +157,7 @@ internal sealed class HubHost : IAsyncDisposable
         _app.Use(next => new ExceptionProblems(next, log, Services.GetRequiredService<TimeProvider>()).InvokeAsync);
         _app.Use(WatchedBody.Watch(Services.GetRequiredService<TimeProvider>()));
         _app.UseAccessGate(_start.OperatorSecret);
+        _app.Use(static next => new QueryGate(next).InvokeAsync);
         _app.Use(CountedUpgrade.Watch());
         _app.UseWebSockets();
         Services.GetRequiredService<EventEndpoints>().Map(_app);

@@ -70,5 +70,10 @@ internal static class EventAnswers
         {
             json.WriteBoolean("duplicate", true);
         }
+
+        if (result.HasNoDevices)
+        {
+            json.WriteNumber("devices", 0);
+        }
     }
 }

@@ -31,8 +31,8 @@ internal sealed class EventEndpoints
 
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapPost("/v1/events", SendAsync).RequireScope(Needed);
-        routes.MapPost("/v1/events:explain", ExplainAsync).RequireScope(Needed);
+        routes.MapPost("/v1/events", SendAsync).RequireScope(Needed).TakesQuery("receipts");
+        routes.MapPost("/v1/events:explain", ExplainAsync).RequireScope(Needed).TakesQuery("after");
     }
 
     private async Task SendAsync(HttpContext context)

@@ -28,7 +28,7 @@ internal sealed class Problem : IResult
     /// <summary>What kind.</summary>
     public ProblemKind Kind { get; }
 
-    /// <summary>What is wrong this time, for a person; null = the title says it all. Never a secret.</summary>
+    /// <summary>What is wrong this time, for a person; null = what the kind says to do about it, or the errors. Never a secret.</summary>
     public string? Detail { get; }
 
     /// <summary>Every wrong member; empty = not about members.</summary>
@@ -78,9 +78,9 @@ internal sealed class Problem : IResult
         json.WriteString("title", Kind.Title);
         json.WriteNumber("status", Kind.Status);
         json.WriteString("code", Kind.Code);
-        if (Detail is not null)
+        if ((Detail ?? (Errors.Count == 0 ? Kind.Remedy : null)) is { } detail)
         {
-            json.WriteString("detail", Detail);
+            json.WriteString("detail", detail);
         }
 
         if (Errors.Count > 0)

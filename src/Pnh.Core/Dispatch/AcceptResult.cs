@@ -29,4 +29,8 @@ public enum AcceptStatus
 /// <param name="Status">What became of it.</param>
 /// <param name="Detail">For people; null when accepted.</param>
 /// <param name="RetryAfter">When to try again; null unless overloaded, unavailable or stopping.</param>
-public readonly record struct AcceptResult(AcceptStatus Status, string? Detail = null, TimeSpan? RetryAfter = null);
+public readonly record struct AcceptResult(AcceptStatus Status, string? Detail = null, TimeSpan? RetryAfter = null)
+{
+    /// <summary>True when it was for one user or device, and is known to reach nothing: there was no device.</summary>
+    public bool HasNoDevices { get; init; }
+}

@@ -117,6 +117,7 @@ public sealed partial class Hub
         {
             _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
             {
+                User = !progress.HasPlans && !progress.IsUnread && accepted.To.Users.Count == 1 ? accepted.To.Users[0] : null,
                 Reason = progress.IsUnread ? ShardContext.StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
             });
         }

@@ -231,7 +231,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             }
 
             await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
-            return new AcceptResult(AcceptStatus.Accepted);
+            return new AcceptResult(AcceptStatus.Accepted) { HasNoDevices = accepted.To.Users.Count == 1 && entry.Progress?.IsKnownEmpty == true };
         }
         catch (StoreUnavailableException fault)
         {

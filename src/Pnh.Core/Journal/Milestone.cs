@@ -5,7 +5,7 @@ namespace Pnh.Core.Journal;
 /// <summary>What happened to an event or to one of its deliveries. Numbers are stored: never renumber.</summary>
 public enum MilestoneKind : byte
 {
-    /// <summary>The event's deliveries are all planned: a restart plans no further device. No user, no device; reason <c>no-devices</c> when there is none, <c>store-unavailable</c> when users could not be read until its end.</summary>
+    /// <summary>The event's deliveries are all planned: a restart plans no further device. No device; reason <c>no-devices</c> when there is none, with the user when it was for one alone; <c>store-unavailable</c> when users could not be read until its end.</summary>
     Dispatched = 1,
 
     /// <summary>A delivery began; <see cref="Milestone.Reason"/> says why so, <see cref="Milestone.IsKept"/> whether the device's mailbox holds it.</summary>

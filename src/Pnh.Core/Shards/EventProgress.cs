@@ -68,6 +68,9 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
 
     internal int DispatchBucket { get; set; }
 
+    /// <summary>True when every delivery has begun and there is none, for sure.</summary>
+    internal bool IsKnownEmpty => ReferenceEquals(Volatile.Read(ref _dispatched), Ended) && Volatile.Read(ref _planned) == 0;
+
     internal void Planned(int devices) => Interlocked.Add(ref _planned, devices);
 
     internal void Unread() => Interlocked.Or(ref _planned, UnreadBit);
