@@ -92,13 +92,26 @@ async function takePictures(page) {
   await page.waitForTimeout(2_500);
   for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const width of [1280, 420]) {
+    for (const width of [1280, 420, 390]) {
       await page.setViewportSize({ width, height: width > 600 ? 900 : 860 });
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (overflow > 0) throw new Error(`at ${width} px the page is ${overflow} px too wide`);
+      const wrong = await page.evaluate(phonesOutOfPlace);
+      if (wrong.length > 0) throw new Error(`at ${width} px: ${wrong.join(', ')}`);
       await page.screenshot({ path: join(pictures, `console-${scheme}-${width}.png`), fullPage: true });
     }
   }
+}
+
+/** Runs in the page: phones that leave their panel or lie over each other. */
+function phonesOutOfPlace() {
+  const panel = document.getElementById('phones').getBoundingClientRect();
+  const phones = [...document.querySelectorAll('.phone')].map((phone) => ({ name: phone.dataset.phone, box: phone.querySelector('.shell').getBoundingClientRect() }));
+  const leaving = phones.filter(({ box }) => box.left < panel.left - 1 || box.right > panel.right + 1).map(({ name }) => `${name} leaves its panel`);
+  const over = phones.flatMap((one, i) => phones.slice(i + 1)
+    .filter(({ box }) => box.left < one.box.right && one.box.left < box.right && box.top < one.box.bottom && one.box.top < box.bottom)
+    .map(({ name }) => `${name} lies over ${one.name}`));
+  return phones.length < 2 ? ['fewer than two phones'] : [...leaving, ...over];
 }
 
 /** The session ends for every page that it has open: one shows the form again, another says so and dims what it does not renew. */

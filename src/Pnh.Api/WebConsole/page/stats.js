@@ -35,7 +35,8 @@ export function showStats(totals, before, seconds, sessionCount) {
   const cpu = rate((t) => t.cpuSeconds);
   const events = rate(accepted);
   const deliveries = rate(attempts);
-  showTile('q', 'Q-factor', totals.qFactor, number(totals.qFactor), 'served / CPU s', `${number(totals.served)} served in all`);
+  // Nothing was served for a minute: that is no figure.
+  showTile('q', 'Q-factor', totals.qFactor, totals.qFactor ? number(totals.qFactor) : '–', 'served / CPU s', `${number(totals.served)} served in all`);
   showTile('cpu', 'CPU', cpu, cpu === null ? '–' : (cpu * 100).toFixed(1), '% of a core', `pool delay p99 ${latency(totals.threadPoolDelayP99)}`);
   showTile('sessions', 'Sessions', sessionCount, number(sessionCount), 'live',
     `${number(totals.activeSessions)} active, ${number(totals.backgroundSessions)} background`);
