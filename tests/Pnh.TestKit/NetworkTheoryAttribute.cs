@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace Pnh.TestKit;
@@ -9,11 +10,12 @@ namespace Pnh.TestKit;
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class NetworkTheoryAttribute : TheoryAttribute
 {
-    public NetworkTheoryAttribute()
+    public NetworkTheoryAttribute([CallerMemberName] string? test = null)
     {
         if (Address is null && Environment.GetEnvironmentVariable("PNH_REQUIRE_ALL") != "1")
         {
             Skip = "this machine has loopback addresses only";
+            DisplayName = SkippedName.Of(test, Skip);
         }
     }
 

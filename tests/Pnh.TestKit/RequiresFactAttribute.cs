@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace Pnh.TestKit;
@@ -9,12 +10,13 @@ namespace Pnh.TestKit;
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class RequiresFactAttribute : FactAttribute
 {
-    public RequiresFactAttribute(string program)
+    public RequiresFactAttribute(string program, [CallerMemberName] string? test = null)
     {
         Program = program;
         if (Environment.GetEnvironmentVariable("PNH_REQUIRE_ALL") != "1" && !IsOnPath(program))
         {
             Skip = $"{program} is not on PATH";
+            DisplayName = SkippedName.Of(test, Skip);
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace Pnh.TestKit;
@@ -6,11 +7,12 @@ namespace Pnh.TestKit;
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class RootFactAttribute : FactAttribute
 {
-    public RootFactAttribute()
+    public RootFactAttribute([CallerMemberName] string? test = null)
     {
         if (!Environment.IsPrivilegedProcess)
         {
             Skip = "needs root";
+            DisplayName = SkippedName.Of(test, Skip);
         }
     }
 }

@@ -1,10 +1,13 @@
+using System.Runtime.CompilerServices;
+using Pnh.TestKit;
+
 namespace Pnh.Api.Tests.ConsolePage;
 
 /// <summary>A fact that drives a browser: skipped, by name, without chromium, node or the packages of <c>tests/browser</c>. CI installs them.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class BrowserFactAttribute : FactAttribute
 {
-    public BrowserFactAttribute()
+    public BrowserFactAttribute([CallerMemberName] string? test = null)
     {
         // CI asks for everything: a missing program must not pass for a passed test.
         if (Environment.GetEnvironmentVariable("PNH_REQUIRE_ALL") == "1")
@@ -21,6 +24,8 @@ internal sealed class BrowserFactAttribute : FactAttribute
         {
             Skip = "needs `npm ci` in tests/browser";
         }
+
+        DisplayName = Skip is null ? DisplayName : SkippedName.Of(test, Skip);
     }
 
     /// <summary>The npm project with the script.</summary>

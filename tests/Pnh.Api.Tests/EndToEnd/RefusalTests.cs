@@ -131,9 +131,9 @@ public sealed class RefusalTests
         var time = new FakeTimeProvider(DateTimeOffset.UnixEpoch.AddYears(56));
         await using var hub = await StartAsync(transport, time);
         Overload(hub.Host.Services.GetRequiredService<Hub>().Gate.Limit, time);
-        var crowd = Crowd(hub, ConcurrencyLimit.Least / 2);
+        var crowd = Crowd(hub, (ConcurrencyLimit.Least / 2) - 1);
 
-        // That many others are too many for bulk, and not for a message.
+        // That many others are too many for bulk, and not for a message, whoever sends it.
         Assert.Equal(20, await RefusedAsync(hub, Bulk));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"bulk":1,"class":"bulk"}}"""));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"class":"message","data":"transient"}"""));

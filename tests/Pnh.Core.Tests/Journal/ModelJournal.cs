@@ -44,7 +44,8 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
             if (Any(milestone.App, milestone.Event) is { } entry)
             {
                 entry.Milestones.Add(milestone);
-                if (milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered)
+                if (milestone is { Kind: MilestoneKind.Dispatched, User: not null }
+                    || milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered)
                 {
                     _feed.Add((milestone.App, milestone, null));
                 }

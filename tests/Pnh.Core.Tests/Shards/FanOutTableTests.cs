@@ -177,7 +177,10 @@ public sealed class FanOutTableTests
             null!,
             null,
             TopicSessions.None,
-            string.Empty) { Pages = pages };
+            string.Empty)
+        {
+            Pages = pages,
+        };
         _table.Add(fanOut);
         return fanOut;
     }

@@ -104,7 +104,23 @@ export const core = [
   },
   {
     name: "greedy-app-takes-all", hurts: "an app that sends little is refused because another sends much", tests: "Pnh.Core.Tests:IntakeGateTests",
-    file: "src/Pnh.Core/Intake/IntakeGate.cs", at: "(apps > 1 && ⟦Volatile.Read(ref places.Inside) < limit / apps⟧)", fault: "Volatile.Read(ref places.Inside) < 0",
+    file: "src/Pnh.Core/Intake/IntakeGate.cs", at: "(apps > 1 && ⟦inside < limit / apps⟧)", fault: "inside < 0",
+  },
+  {
+    name: "greedy-app-crowds", hurts: "while the hub is overloaded one app's events stand before every other's", tests: "Pnh.Core.Tests:IntakeGateTests",
+    file: "src/Pnh.Core/Intake/IntakeGate.cs", at: "if ((⟦!isCrowding⟧ && Alone", fault: "true",
+  },
+  {
+    name: "share-of-memory-forgotten", hurts: "one app fills the memory, and every other app is refused", tests: "Pnh.Core.Tests:MemoryDoorTests",
+    file: "src/Pnh.Core/Dispatch/MemoryDoor.cs", at: "_isTight && ⟦guard!.RefusesShare(@class, ledger.Of(app).Held)⟧", fault: "guard!.RefusesShare(@class, 0)",
+  },
+  {
+    name: "held-memory-grows-for-ever", hurts: "an app is refused for memory that it gave back long ago", tests: "Pnh.Core.Tests:MemoryDoorTests",
+    file: "src/Pnh.Core/Shards/Mailbox.cs", at: "⟦item.Progress.Books.Holds(-MailboxItem.Bytes);⟧", fault: ";",
+  },
+  {
+    name: "sessions-of-a-user-unbounded", hurts: "one token holds every connection of the hub", tests: "Pnh.Core.Tests:HubSocketTests",
+    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "else if (⟦user.Sessions.Count < most || user.Sessions.Count(static each => !each.IsDetached) < most⟧)", fault: "user.Sessions.Count >= 0",
   },
   {
     name: "few-are-too-many", hurts: "a publisher of few connections is refused by a hub that is not busy", tests: "Pnh.Core.Tests:IntakeGateTests",
