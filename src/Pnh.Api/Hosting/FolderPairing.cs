@@ -13,6 +13,8 @@ internal sealed class FolderPairing(string folder, SqliteDeviceStore registry, S
 {
     private const string Accept = "or start with Pnh:Journal:OnForeignRegistry=accept to go on with these two. Events of users that it does not have wait for them until they are over";
 
+    private const string AcceptNew = "or start with Pnh:Journal:OnForeignRegistry=accept to begin a new one. What the other had accepted and not delivered stays with it";
+
     /// <summary>Gives the registry the folder's id when it has none. Throws <see cref="DataFolderException"/> when it is not the journal's.</summary>
     public async Task CheckAsync(CancellationToken cancellationToken)
     {
@@ -33,7 +35,7 @@ internal sealed class FolderPairing(string folder, SqliteDeviceStore registry, S
         {
             if (policy == ForeignRegistryPolicy.Refuse && await FindFaultAsync(mark, cancellationToken) is { } fault)
             {
-                throw new DataFolderException($"{Path.Combine(folder, "registry.db")} {fault}: put the one back that belongs to the journal, {Accept}.");
+                throw new DataFolderException($"{Path.Combine(folder, "registry.db")} {fault}.");
             }
 
             await registry.PutFolderAsync(journal.FolderId);
@@ -47,11 +49,13 @@ internal sealed class FolderPairing(string folder, SqliteDeviceStore registry, S
     {
         if (mark.Folder != 0)
         {
-            return "and the journal beside it are of two data folders";
+            return journal.IsPaired
+                ? $"and the journal beside it are of two data folders: put the one back that belongs to the other, {Accept}"
+                : $"is of a data folder whose journal is not there, and the one beside it is new: put the journal folder back that belongs to the registry, {AcceptNew}";
         }
 
         return (mark.IsEmpty || journal.IsPaired) && await HasOpenAsync(cancellationToken)
-            ? $"is {(mark.IsEmpty ? "new" : "not the journal's")}, and the journal beside it has unfinished events" : null;
+            ? $"is {(mark.IsEmpty ? "new" : "not the journal's")}, and the journal beside it has unfinished events: put the one back that belongs to the journal, {Accept}" : null;
     }
 
     private async Task<bool> HasOpenAsync(CancellationToken cancellationToken)

@@ -15,6 +15,9 @@ public sealed partial class Hub
         [LoggerMessage(3, LogLevel.Error, "Events are refused with 503 (said every 5 s at most): {Fault}", EventName = "StoreUnavailable")]
         internal static partial void StoreUnavailable(ILogger logger, string fault);
 
+        [LoggerMessage(14, LogLevel.Error, "What was accepted waits for the data folder (said every 5 s at most): {Fault}", EventName = "StoreAwaited")]
+        internal static partial void StoreAwaited(ILogger logger, string fault);
+
         [LoggerMessage(4, LogLevel.Error, "Event {Id} was accepted but only partly planned: {Fault} The rest goes on at the next start.", EventName = "DispatchCut")]
         internal static partial void DispatchCut(ILogger logger, string id, string fault, Exception? bug);
 

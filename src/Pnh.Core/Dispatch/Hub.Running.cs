@@ -165,12 +165,26 @@ public sealed partial class Hub
     }
 
     // Every publisher is told; the log is told every 5 s, because a full disk may be the one that the log is on.
-    private void NoteStoreFault(string fault)
+    private void NoteRefusals(string fault)
     {
-        var last = Volatile.Read(ref _storeFaultAt);
-        if ((last == 0 || _time.GetElapsedTime(last) > StoreFaultEvery) && Interlocked.CompareExchange(ref _storeFaultAt, _time.GetTimestamp(), last) == last)
+        if (IsDue(ref _refusalsAt))
         {
             Log.StoreUnavailable(_log, fault);
         }
+    }
+
+    // Nobody is refused for it.
+    private void NoteStoreFault(string fault)
+    {
+        if (IsDue(ref _storeFaultAt))
+        {
+            Log.StoreAwaited(_log, fault);
+        }
+    }
+
+    private bool IsDue(ref long saidAt)
+    {
+        var last = Volatile.Read(ref saidAt);
+        return (last == 0 || _time.GetElapsedTime(last) > StoreFaultEvery) && Interlocked.CompareExchange(ref saidAt, _time.GetTimestamp(), last) == last;
     }
 }

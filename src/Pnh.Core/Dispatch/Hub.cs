@@ -56,6 +56,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private bool _disposed;
     private Task _ticking = Task.CompletedTask;
     private long _storeFaultAt;
+    private long _refusalsAt;
     private int _loading;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
@@ -235,7 +236,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         }
         catch (StoreUnavailableException fault)
         {
-            NoteStoreFault(fault.Message);
+            NoteRefusals(fault.Message);
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
         }

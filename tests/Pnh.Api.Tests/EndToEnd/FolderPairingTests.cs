@@ -60,6 +60,27 @@ public sealed class FolderPairingTests
     }
 
     [Fact]
+    public async Task Start_JournalIsMissing_TheLineSaysSoUntilItIsBack()
+    {
+        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
+        try
+        {
+            var id = await LeaveOpenEventAsync(data);
+            Directory.Move(Path.Combine(data, "journal"), Path.Combine(data, "kept"));
+            await AssertRefusedAsync(data, "put the journal folder back that belongs to the registry");
+
+            Directory.Delete(Path.Combine(data, "journal"), recursive: true);
+            Directory.Move(Path.Combine(data, "kept"), Path.Combine(data, "journal"));
+            await using var hub = await TestHub.StartAsync(data);
+            Assert.Equal([id], await MailboxAsync(hub));
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+    }
+
+    [Fact]
     public async Task Start_RegistryIsMissingAndAccepted_TheEventWaitsForItsUser()
     {
         var data = Directory.CreateTempSubdirectory("pnh-").FullName;

@@ -40,6 +40,21 @@ public sealed class HubLoudLinesTests
     }
 
     [Fact]
+    public async Task Registry_CannotBeRead_TheLineSaysThatEventsWaitAndNotThatTheyAreRefused()
+    {
+        var log = new RecordingLogger<Hub>();
+        await using var hub = new HubUnderTest(log);
+        hub.Store.Unreadable.Add("ada");
+        await hub.SendAsync();
+        Assert.Single(log.EventNames, "StoreAwaited");
+        Assert.DoesNotContain("StoreUnavailable", log.EventNames);
+
+        hub.Journal.Fault = new StoreUnavailableException("The disk is full.");
+        Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+        Assert.Single(log.EventNames, "StoreUnavailable");
+    }
+
+    [Fact]
     public async Task LoadFailed_ForEachSession_IsOneLineASecond()
     {
         var log = new RecordingLogger<Hub>();

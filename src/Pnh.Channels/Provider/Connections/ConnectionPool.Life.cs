@@ -34,6 +34,7 @@ internal sealed partial class ConnectionPool
     /// <summary>A GOAWAY: routine, unless it names an error; the log has the peer's words either way.</summary>
     internal void GoesAway(PooledConnection connection, long errorCode, string? reason)
     {
+        reason ??= "it gave no reason";
         PooledConnection? ended;
         (bool Routine, bool Error) logged;
         lock (_lock)

@@ -39,6 +39,17 @@ public sealed class ConnectionLogTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task GoAway_WithoutAReason_TheLineSaysSo()
+    {
+        var (peer, stream, send) = await StartAsync(direct: true);
+        await peer.GoAwayAsync(stream, 0, "");
+        await peer.AnswerAsync(stream);
+
+        using var answer = await send.WaitAsync(Sample.Limit);
+        Assert.EndsWith(": it gave no reason", Assert.Single(_log.Of("GoAway")), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task GoAway_MoreThanTheConnectionBears_EndedByUsWithALine()
     {
         var (peer, stream, send) = await StartAsync(direct: true);
