@@ -23,7 +23,7 @@ for (let i = 0; i < users; i++) {
 
 // An active tab has longer than usual to acknowledge for the user's phone: the burst is more than two cores do at once.
 const hub = await startHub(process.argv[2], { settings: ["--Pnh:Classes:message:PushAfter=00:00:10"] });
-const secret = (await readFile(`${hub.data}/demo.hs256`)).toString("base64url");
+const secret = (await readFile(`${hub.data}/demo.hs256`, "ascii")).trim();
 const got = new Map(); // "where id" -> how often
 const count = (where, id) => got.set(`${where} ${id}`, (got.get(`${where} ${id}`) ?? 0) + 1);
 

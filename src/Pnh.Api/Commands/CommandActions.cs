@@ -35,7 +35,7 @@ internal enum Role
 internal sealed record ServeRequest(Role Role, string[] Configuration);
 
 /// <summary><c>pnh token</c>. <paramref name="Device"/> null = any device; the lifetime is more than zero.</summary>
-internal sealed record TokenRequest(string App, string User, string? Device, TimeSpan Lifetime, string[] Configuration);
+internal sealed record TokenRequest(string App, string User, string? Device, IReadOnlyList<string> Topics, TimeSpan Lifetime, string[] Configuration);
 
 /// <summary><c>pnh key add</c>.</summary>
 internal sealed record AddKeyRequest(string App, Scope Scopes, string[] Configuration);

@@ -21,6 +21,20 @@ internal static class CommandOptions
     public static Option<string> KeyId() => Checked("--id", "The key's id, as key list shows it; its beginning is enough", required: true, static text =>
         KeysEndpoint.IsId(text) ? null : $"--id: ids are {KeysEndpoint.FewestIdDigits} to 64 hexadecimal digits; pnh key list shows them");
 
+    /// <summary><c>--topics</c>: names, or beginnings with a <c>*</c> behind them.</summary>
+    public static Option<string[]> Topics()
+    {
+        var option = new Option<string[]>("--topics") { Description = "Topics that its sessions may join, or beginnings like room-*; none unless given", HelpName = "topic", AllowMultipleArgumentsPerToken = true };
+        option.Validators.Add(static result =>
+        {
+            if (result.Tokens.Count > TokenClaims.ListEntries || result.Tokens.Any(static token => !Ids.IsName(token.Value)))
+            {
+                result.AddError($"--topics: at most {TokenClaims.ListEntries} topics of 1 to 128 printable characters, not . or ..");
+            }
+        });
+        return option;
+    }
+
     /// <summary><c>--ttl</c>, one hour unless given.</summary>
     public static Option<TimeSpan> Lifetime() => new("--ttl")
     {

@@ -1,4 +1,5 @@
 using System.Buffers.Text;
+using Pnh.Core.Stores;
 using Pnh.Sandbox;
 using Pnh.Storage.Files;
 
@@ -36,7 +37,7 @@ internal static class DemoApp
     /// <summary>The app's section of the configuration; without providers when there is no sandbox.</summary>
     public static Dictionary<string, string?> Configuration(DataFolder folder, SandboxServer? sandbox)
     {
-        var section = TokenConfiguration(folder.ReadOrCreateSecret(TokenFile, SecretBytes));
+        var section = OfSecret(folder.ReadOrCreateSecretText(TokenFile));
         section[$"{Section}:Keys:0:Secret"] = Key(folder);
         section[$"{Section}:Keys:0:Scopes"] = "send register read admin";
         if (sandbox is not null)
@@ -55,7 +56,7 @@ internal static class DemoApp
     public static Dictionary<string, string?>? TokenConfiguration(string folder)
     {
         var file = Path.Combine(folder, TokenFile);
-        return File.Exists(file) ? TokenConfiguration(File.ReadAllBytes(file)) : null;
+        return File.Exists(file) ? OfSecret(SecretText.Read(File.ReadAllBytes(file))) : null;
     }
 
     // A device may say either environment, or none: a stranger's first registration should ring.
@@ -84,8 +85,8 @@ internal static class DemoApp
 
     private static string Section => $"Pnh:Apps:{Name}";
 
-    private static Dictionary<string, string?> TokenConfiguration(byte[] secret) => new()
+    private static Dictionary<string, string?> OfSecret(string secret) => new()
     {
-        [$"{Section}:Tokens:Hs256Secret"] = Base64Url.EncodeToString(secret),
+        [$"{Section}:Tokens:Hs256Secret"] = secret,
     };
 }

@@ -131,7 +131,7 @@ internal static class HubCommands
 
         try
         {
-            await output.Out.WriteLineAsync(new ClientTokens(options.Apps.Values, TimeProvider.System).Create(request.App, request.User, request.Device, request.Lifetime));
+            await output.Out.WriteLineAsync(new ClientTokens(options.Apps.Values, TimeProvider.System).Create(request.App, request.User, request.Device, request.Lifetime, request.Topics));
             return 0;
         }
         catch (InvalidOperationException refusal)

@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.Globalization;
+using System.Text;
 
 namespace Pnh.LoadTest.Options;
 
@@ -34,14 +35,21 @@ internal sealed class OptionReader
     public bool Flag(string name) => _given.Remove(name);
 
     /// <summary>
-    /// The app's HS256 secret and the hub's data folder: <c>--secret-file</c> names the file that a first start made there (the secret is the base64url text of its bytes).
+    /// The app's HS256 secret and the hub's data folder: <c>--secret-file</c> names the file that a first start made there.
     /// </summary>
     public (string Secret, string Data) Secret(bool isNeeded)
     {
         var file = Text("secret-file", "");
         return file.Length > 0
-            ? (Base64Url.EncodeToString(File.ReadAllBytes(file)), Path.GetDirectoryName(Path.GetFullPath(file))!)
+            ? (SecretOf(File.ReadAllBytes(file)), Path.GetDirectoryName(Path.GetFullPath(file))!)
             : (Text("secret", isNeeded ? null : ""), Text("data", "."));
+    }
+
+    // Text; or bytes, of a hub of before, whose base64url text is the secret.
+    private static string SecretOf(byte[] file)
+    {
+        var text = Encoding.ASCII.GetString(file).Trim();
+        return text.All(static character => char.IsAsciiLetterOrDigit(character) || character is '-' or '_') ? text : Base64Url.EncodeToString(file);
     }
 
     /// <summary>Throws when something is left.</summary>

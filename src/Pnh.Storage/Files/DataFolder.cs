@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
+using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Files;
 
@@ -87,10 +88,40 @@ public sealed class DataFolder : IDisposable
         var file = Path.Combine(FolderPath, name);
         try
         {
-            var secret = File.Exists(file) ? File.ReadAllBytes(file) : CreateSecret(file, bytes);
+            var secret = File.Exists(file) ? File.ReadAllBytes(file) : WriteSecret(file, RandomNumberGenerator.GetBytes(bytes));
             return secret.Length == bytes
                 ? secret
                 : throw new DataFolderException($"{file} holds {secret.Length} bytes instead of {bytes}: restore it from a backup, or delete it to get a new secret.");
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw Unusable(file, exception);
+        }
+    }
+
+    /// <summary>
+    /// The same of a secret that people copy, as text (<see cref="SecretText"/>). A file of an older version, which holds bytes, is written anew with the same secret.
+    /// </summary>
+    /// <param name="name">A plain file name.</param>
+    public string ReadOrCreateSecretText(string name)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
+        var file = Path.Combine(FolderPath, name);
+        try
+        {
+            var kept = File.Exists(file) ? File.ReadAllBytes(file) : WriteSecret(file, Encoding.ASCII.GetBytes(SecretText.Create()));
+            var secret = SecretText.Read(kept);
+            if (secret.Length < SecretText.Fewest)
+            {
+                throw new DataFolderException($"{file} holds no secret of {SecretText.Fewest} characters: restore it from a backup, or delete it to get a new one.");
+            }
+
+            if (!SecretText.IsText(kept))
+            {
+                WriteSecret(file, Encoding.ASCII.GetBytes(secret));
+            }
+
+            return secret;
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
@@ -202,9 +233,8 @@ public sealed class DataFolder : IDisposable
         }
     }
 
-    private static byte[] CreateSecret(string file, int bytes)
+    private static byte[] WriteSecret(string file, byte[] secret)
     {
-        var secret = RandomNumberGenerator.GetBytes(bytes);
         var half = file + ".new";
         using (var stream = new FileStream(half, PrivateFile(FileMode.Create)))
         {

@@ -71,6 +71,21 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(["--Pnh:Data=x"], request.Configuration);
     }
 
+    [Theory]
+    [InlineData("room-7 live-*", "--topics", "room-7", "live-*")]
+    [InlineData("room-7 live-*", "--topics", "room-7", "--topics", "live-*")]
+    [InlineData("")]
+    public async Task Token_Topics_AreRead(string expected, params string[] topics)
+    {
+        Assert.Equal(0, await RunAsync(["token", "--app", "demo", "--user", "ada", .. topics, "--ttl", "1h"]));
+
+        Assert.Equal(expected, string.Join(' ', Assert.IsType<TokenRequest>(_ran).Topics));
+    }
+
+    [Fact]
+    public async Task Token_TopicThatIsNone_IsAUsageError() =>
+        Assert.NotEqual(0, await RunAsync("token", "--app", "demo", "--user", "ada", "--topics", ".."));
+
     [Fact]
     public async Task Token_NoTtl_IsOneHour()
     {

@@ -189,6 +189,26 @@ public sealed class DataFolderTests : IDisposable
     }
 
     [Fact]
+    public void ReadOrCreateSecretText_MadeReadAgainAndOfBytes_IsTheTextInTheFile()
+    {
+        using var folder = DataFolder.Open(_temporary.FullPath);
+        var file = Path.Combine(_temporary.FullPath, "demo.hs256");
+        var made = folder.ReadOrCreateSecretText("demo.hs256");
+        Assert.Equal((made, made, 32), (File.ReadAllText(file), folder.ReadOrCreateSecretText("demo.hs256"), made.Length));
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file));
+
+        // As older versions made it: 32 bytes, whose text is the secret.
+        byte[] bytes = [.. Enumerable.Range(200, 32).Select(static n => (byte)n)];
+        File.WriteAllBytes(file, bytes);
+        var text = System.Buffers.Text.Base64Url.EncodeToString(bytes);
+        Assert.Equal((text, text), (folder.ReadOrCreateSecretText("demo.hs256"), File.ReadAllText(file)));
+        File.WriteAllText(file, made + "\n"); // by an editor
+        Assert.Equal(made, folder.ReadOrCreateSecretText("demo.hs256"));
+        File.WriteAllText(file, "short");
+        Assert.Contains("no secret of 32 characters", Assert.Throws<DataFolderException>(() => folder.ReadOrCreateSecretText("demo.hs256")).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void ReadOrCreateSecret_NameWithAFolder_Throws()
     {
         using var folder = DataFolder.Open(_temporary.FullPath);
