@@ -21,19 +21,23 @@ internal static class CommandOptions
     public static Option<string> KeyId() => Checked("--id", "The key's id, as key list shows it; its beginning is enough", required: true, static text =>
         KeysEndpoint.IsId(text) ? null : $"--id: ids are {KeysEndpoint.FewestIdDigits} to 64 hexadecimal digits; pnh key list shows them");
 
-    /// <summary><c>--topics</c>: names, or beginnings with a <c>*</c> behind them.</summary>
-    public static Option<string[]> Topics()
+    /// <summary><c>--topics</c>: names, or beginnings with a <c>*</c> behind them; parted by commas, by spaces, or given again.</summary>
+    public static Option<string[]> Topics() => new("--topics")
     {
-        var option = new Option<string[]>("--topics") { Description = "Topics that its sessions may join, or beginnings like room-*; none unless given", HelpName = "topic", AllowMultipleArgumentsPerToken = true };
-        option.Validators.Add(static result =>
+        Description = "Topics that its sessions may join, or beginnings like room-*; several parted by commas; none unless given",
+        HelpName = "topics",
+        AllowMultipleArgumentsPerToken = true,
+        CustomParser = static result =>
         {
-            if (result.Tokens.Count > TokenClaims.ListEntries || result.Tokens.Any(static token => !Ids.IsName(token.Value)))
+            string[] topics = [.. result.Tokens.SelectMany(static token => token.Value.Split(',', StringSplitOptions.TrimEntries))];
+            if (topics.Length > TokenClaims.ListEntries || !topics.All(static topic => Ids.IsName(topic)))
             {
                 result.AddError($"--topics: at most {TokenClaims.ListEntries} topics of 1 to 128 printable characters, not . or ..");
             }
-        });
-        return option;
-    }
+
+            return topics;
+        },
+    };
 
     /// <summary><c>--ttl</c>, one hour unless given.</summary>
     public static Option<TimeSpan> Lifetime() => new("--ttl")

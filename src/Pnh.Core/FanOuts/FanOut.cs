@@ -123,6 +123,9 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
     /// <summary>The pages came to here, and nobody up to him was left over.</summary>
     internal void Pass(string user) => _reached = user;
 
+    /// <summary>True when nobody of the last page was due. For the thread that serves the pages.</summary>
+    internal bool IsAhead { get; set; }
+
     /// <summary>Completes when the journal has what was noted of the page before the last one. For the thread that serves the pages.</summary>
     internal Task Flushed { get; set; } = Task.CompletedTask;
 

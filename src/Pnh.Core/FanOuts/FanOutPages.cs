@@ -24,6 +24,8 @@ internal sealed class FanOutPages(
     /// <summary>Between two turns that give way, so many members: 0.3 ms of a core.</summary>
     internal const int YieldEvery = 32;
 
+
+    // Ids that are only looked at.
     private const int Counted = 4_096;
     private const int RestsPerPage = 3;
 
@@ -70,6 +72,11 @@ internal sealed class FanOutPages(
     {
         try
         {
+            if (fanOut.IsAhead)
+            {
+                return true; // nothing was noted
+            }
+
             if (fanOut.Pace == FanOutPace.Long)
             {
                 var due = took * RestsPerPage;
@@ -116,7 +123,8 @@ internal sealed class FanOutPages(
     private async ValueTask<bool> ServePageAsync(FanOut fanOut)
     {
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        if (await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, Members, fanOut.Event.ExpiresAt, stuck).ConfigureAwait(false) is not { } page)
+        var most = fanOut.IsAhead ? Counted : Members;
+        if (await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, most, fanOut.Event.ExpiresAt, stuck).ConfigureAwait(false) is not { } page)
         {
             fanOut.Progress.Unread();
             return false;
@@ -130,8 +138,7 @@ internal sealed class FanOutPages(
                 return false;
             }
 
-            await ServeAsync(fanOut, page.Users, stuck).ConfigureAwait(false);
-            return !page.IsLast;
+            return !await ServeAsync(fanOut, page, stuck).ConfigureAwait(false);
         }
         finally
         {
@@ -140,10 +147,12 @@ internal sealed class FanOutPages(
         }
     }
 
-    // Those who had their turn are not read. Together, and one by one when that fails: one user who cannot be read holds up nobody before him.
-    private async ValueTask ServeAsync(FanOut fanOut, IReadOnlyList<string> users, TaskCompletionSource stuck)
+    // Those who had their turn are not read. Together, and one by one when that fails: one user who cannot be read holds up nobody before him. True = that was all.
+    private async ValueTask<bool> ServeAsync(FanOut fanOut, MemberPage page, TaskCompletionSource stuck)
     {
-        var due = users.Where(user => !fanOut.HasBegun(user)).ToList();
+        var due = page.Users.Where(user => !fanOut.HasBegun(user)).Take(Members + 1).ToList();
+        var isCut = due.Count > Members;
+        due.RemoveRange(Math.Min(due.Count, Members), isCut ? 1 : 0);
         var snapshots = due.Count == 0 ? [] : await reads.TryUsersAsync(fanOut.Event.App, due).ConfigureAwait(false);
         for (var i = 0; i < due.Count; i++)
         {
@@ -161,10 +170,14 @@ internal sealed class FanOutPages(
             }
         }
 
-        if (users.Count > 0)
+        // Where all have a session, and so had their turn, the rest is looked through in longer strides.
+        fanOut.IsAhead = due.Count == 0;
+        if (page.Users.Count > 0 && !isCut)
         {
-            fanOut.Pass(users[^1]);
+            fanOut.Pass(page.Users[^1]);
         }
+
+        return page.IsLast && !isCut;
     }
 
     // Behind what it tells of: who reads it back finds all of that too.

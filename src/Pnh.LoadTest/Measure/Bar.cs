@@ -34,7 +34,7 @@ internal sealed record Bar(
         Of("broadcast, transient, 2,000 sessions, 20 rounds/s", "broadcast:pnh", "broadcast:nchan", Deliveries, Deliveries, 1.0, 1.4, 0.9),
         Of("the same as `message`, durable, every session acks", "broadcast-acked:pnh", "broadcast:nchan", Deliveries, Deliveries, 0.35, 0.7),
         Of("broadcast to 2,000 sessions of members, transient", "members:pnh", "broadcast:nchan", Deliveries, Deliveries, 0.95, 1.4, 0.9),
-        Of("the same as `message`, durable, every session acks", "members-acked:pnh", "broadcast:nchan", Deliveries, Deliveries, 0.25, 0.7),
+        Of("broadcast to 2,000 sessions of members as `message`, every session acks", "members-acked:pnh", "broadcast:nchan", Deliveries, Deliveries, 0.25, 0.7),
         Of("one POST to one session, transient", "one:pnh", "one:nchan", Events, Events, 0.85, 1.5),
         Of("one POST to one session, `message`, durable, acked", "one-acked:pnh", "one:nchan", Events, Events, 0.4, 0.8),
         Of("NDJSON to one session each, transient; peers: single POSTs", "ndjson:pnh", "one:nchan", Events, Events, 1.5, 2.2),

@@ -73,6 +73,7 @@ public sealed class PnhCommandLineTests : IDisposable
 
     [Theory]
     [InlineData("room-7 live-*", "--topics", "room-7", "live-*")]
+    [InlineData("room-7 live-*", "--topics", "room-7,live-*")]
     [InlineData("room-7 live-*", "--topics", "room-7", "--topics", "live-*")]
     [InlineData("")]
     public async Task Token_Topics_AreRead(string expected, params string[] topics)

@@ -32,6 +32,16 @@ public sealed partial class ReadmeTests
             .Select(static arrow => $"{arrow.From} uses {arrow.To}, which stands above it"));
     }
 
+    [Fact]
+    public void Readme_Licences_NameEveryPackage()
+    {
+        var readme = File.ReadAllText(Path.Combine(SourceTree.Root, "README.md"));
+        var licences = readme[readme.IndexOf("## Licences", StringComparison.Ordinal)..];
+        var packages = PackageVersion().Matches(File.ReadAllText(Path.Combine(SourceTree.Root, "Directory.Packages.props"))).Select(static package => package.Groups[1].Value).ToList();
+        Assert.NotEmpty(packages);
+        Assert.All(packages, package => Assert.Contains(package, licences, StringComparison.Ordinal));
+    }
+
     private static IEnumerable<string> Readmes() => Directory
         .EnumerateFiles(Path.Combine(SourceTree.Root, "src"), "README.md", SearchOption.AllDirectories)
         .Select(static file => Path.GetRelativePath(SourceTree.Root, file));
@@ -53,6 +63,9 @@ public sealed partial class ReadmeTests
         string[] from = [folder, string.Join('/', folder.Split('/').Take(2)), "src", ""];
         return from.Select(start => Path.Combine(SourceTree.Root, start, path)).Any(static full => Path.Exists(full) || File.Exists(full + ".cs"));
     }
+
+    [GeneratedRegex("<PackageVersion Include=\"([^\"]+)\"")]
+    private static partial Regex PackageVersion();
 
     [GeneratedRegex(@"^\| `([\w/]+)/` \|", RegexOptions.Multiline)]
     private static partial Regex RoomRow();

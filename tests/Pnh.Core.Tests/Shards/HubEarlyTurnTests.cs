@@ -43,6 +43,47 @@ public sealed class HubEarlyTurnTests
     }
 
     [Fact]
+    public async Task AllHaveSessions_ThePagesAreLookedThroughInStrides()
+    {
+        await using var hub = new HubUnderTest();
+        FillHall(hub);
+        var links = new List<FakeLink>();
+        foreach (var name in Names(0, Members))
+        {
+            links.Add((await hub.OpenAsync("tab", user: name)).Link);
+        }
+
+        var pages = hub.Store.Pages;
+        var id = await hub.SendAsync(to: Hall);
+        await EndedAsync(hub);
+        Assert.All(links, link => Assert.Equal([id], link.Ids));
+        Assert.Equal(3, hub.Store.Pages - pages); // whether they are few, a page, and all the rest
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
+    public async Task SomeHaveNone_AfterAStride_EachPageIsAsLongAsAnyOther()
+    {
+        await using var hub = new HubUnderTest();
+        var names = Enumerable.Range(0, 2_000).Select(static i => $"u{i:0000}").ToArray();
+        hub.Store.PutTopic("hall", names);
+        Array.ForEach(names, name => hub.Store.Put(name, hub.Phone("phone")));
+        foreach (var name in names[..300])
+        {
+            await hub.OpenAsync("tab", user: name);
+        }
+
+        var id = await hub.SendAsync(to: Hall);
+        await EndedAsync(hub);
+        await hub.PassAsync(30);
+        Assert.Equal(names, hub.Fcm.Sent.Select(sent => sent.User).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["u0555", "u0811", "u1067", "u1323", "u1579", "u1835", "u1999"],
+            hub.Journal.Milestones.Where(static m => m.Kind == MilestoneKind.Reached).Select(static m => m.Reason));
+        await hub.AssertAllEndAsync(id);
+    }
+
+    [Fact]
     public async Task Ack_BeforeThePage_NothingMoreComes()
     {
         await using var hub = new HubUnderTest();
