@@ -100,16 +100,17 @@ public sealed partial class Hub
             return await DispatchPastTopicAsync(accepted, progress, past, stuck).ConfigureAwait(false);
         }
 
+        // Sessions wait neither for a million members nor for a registry: those alone may be more than a page.
         var line = FanOutLine.Of(accepted);
-        if (!_fanOuts.Holds(line) && await _reads.TryFewAsync(line.Topic, FanOutPages.Members).ConfigureAwait(false) is { } few)
+        var sessions = _topics.Find(line.Topic)?.ReadSessions() ?? TopicSessions.None;
+        if (sessions.Members.Length < FanOutPages.Members && !_fanOuts.Holds(line)
+            && await _reads.TryFewAsync(line.Topic, FanOutPages.Members).ConfigureAwait(false) is { } few)
         {
             await DispatchPageAsync(accepted, progress, past, few, stuck).ConfigureAwait(false);
             await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(few)).ConfigureAwait(false);
             return true;
         }
 
-        // Sessions wait neither for a million members nor for a registry.
-        var sessions = _topics.Find(line.Topic)?.ReadSessions() ?? TopicSessions.None;
         var fanOut = new FanOut(accepted, progress, past, sessions, after: string.Empty);
         await _early.BeginAsync(fanOut, _fanOuts.Of(line)).ConfigureAwait(false);
         await DispatchJoinedAsync(accepted, progress, sessions.Guests, members: null).ConfigureAwait(false);

@@ -142,10 +142,22 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
     {
         lock (_turns)
         {
-            return (_reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached))
-                || (Sessions.HasMember(user) && _left?.Contains(user) != true)
+            return (Sessions.HasMember(user) && _left?.Contains(user) != true)
+                || (_reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached))
                 || _early?.Contains(user) == true
                 || Past?.IsTaken(user) == true;
+        }
+    }
+
+    /// <summary>How many members had their turn because they have a session.</summary>
+    internal int Begun
+    {
+        get
+        {
+            lock (_turns)
+            {
+                return Sessions.Members.Length - (_left?.Count ?? 0);
+            }
         }
     }
 

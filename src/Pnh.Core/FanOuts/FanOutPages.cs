@@ -123,6 +123,11 @@ internal sealed class FanOutPages(
     private async ValueTask<bool> ServePageAsync(FanOut fanOut)
     {
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        if (fanOut is { Pages: 0, Past: null, Begun: > 0 and var begun } && await reads.TryCountAsync(fanOut.Line.Topic).ConfigureAwait(false) <= begun)
+        {
+            return false; // all of them have a session: counting costs a tenth of reading their names
+        }
+
         var most = fanOut.IsAhead ? Counted : Members;
         if (await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, most, fanOut.Event.ExpiresAt, stuck).ConfigureAwait(false) is not { } page)
         {

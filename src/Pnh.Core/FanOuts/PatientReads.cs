@@ -78,6 +78,19 @@ internal sealed class PatientReads(IDeviceStore devices, Action<string> faulted,
         }
     }
 
+    /// <summary>How many members the topic has, tried once; null = that cannot be read now.</summary>
+    internal async ValueTask<long?> TryCountAsync(TopicKey topic)
+    {
+        try
+        {
+            return await devices.CountMembersAsync(topic, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException)
+        {
+            return null;
+        }
+    }
+
     /// <summary>These users together, tried once; null = not all can be read now.</summary>
     internal async ValueTask<IReadOnlyList<UserSnapshot>?> TryUsersAsync(string app, IReadOnlyList<string> users)
     {

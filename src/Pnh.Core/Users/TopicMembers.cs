@@ -20,8 +20,17 @@ public sealed class TopicMembers(IReadOnlyList<string> users)
     public IReadOnlyList<string> Users { get; } = users;
 
     /// <summary>True when it comes later in the registry's order, that of UTF-8; .NET's ordinal one differs from it above U+FFFF.</summary>
-    public static bool IsAfter(string user, string other) =>
-        System.Text.Encoding.UTF8.GetBytes(user).AsSpan().SequenceCompareTo(System.Text.Encoding.UTF8.GetBytes(other)) > 0;
+    public static bool IsAfter(string user, string other)
+    {
+        var same = user.AsSpan().CommonPrefixLength(other);
+        if (same == Math.Min(user.Length, other.Length))
+        {
+            return user.Length > other.Length;
+        }
+
+        // Up to here they are equal, and one of two UTF-16 surrogates stands for a greater number than it is.
+        return char.IsSurrogate(user[same]) == char.IsSurrogate(other[same]) ? user[same] > other[same] : char.IsSurrogate(user[same]);
+    }
 
     /// <summary>True when the user is one of them.</summary>
     public bool Contains(string user)

@@ -144,7 +144,7 @@ export const core = [
   },
   {
     name: "member-with-a-session-served-twice", hurts: "who acknowledged before his page gets the event again with it", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
-    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "|| ⟦(Sessions.HasMember(user) && _left?.Contains(user) != true)⟧", fault: "_isPaused",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "return ⟦(Sessions.HasMember(user) && _left?.Contains(user) != true)⟧", fault: "_isPaused",
   },
   {
     name: "unread-member-forgotten", hurts: "a member with a session who could not be read at once never gets the event", tests: "Pnh.Core.Tests:HubEarlyTurnTests",
