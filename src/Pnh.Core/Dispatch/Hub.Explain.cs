@@ -28,7 +28,7 @@ public sealed partial class Hub
 
     private async ValueTask<UserPlan[]> PlanAsync(Event accepted, IReadOnlyList<string> users, CancellationToken cancellationToken)
     {
-        var snapshots = await _devices.GetUsersAsync(accepted.App, users, cancellationToken).ConfigureAwait(false);
+        var snapshots = await _devices.GetUsersAsync(accepted.App, users, areHere: false, cancellationToken).ConfigureAwait(false);
         var planned = new UserPlan[users.Count];
         for (var i = 0; i < planned.Length; i++)
         {

@@ -73,7 +73,7 @@ internal sealed class EarlyTurns(IDeviceStore devices, PatientReads reads, Turns
             return;
         }
 
-        var snapshots = await reads.TryUsersAsync(fanOut.Event.App, unread.ConvertAll(static member => member.Key.User)).ConfigureAwait(false);
+        var snapshots = await reads.TryUsersAsync(fanOut.Event.App, unread.ConvertAll(static member => member.Key.User), areHere: true).ConfigureAwait(false);
         for (var i = 0; i < unread.Count; i++)
         {
             var key = unread[i].Key;

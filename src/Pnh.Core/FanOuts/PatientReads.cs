@@ -92,11 +92,11 @@ internal sealed class PatientReads(IDeviceStore devices, Action<string> faulted,
     }
 
     /// <summary>These users together, tried once; null = not all can be read now.</summary>
-    internal async ValueTask<IReadOnlyList<UserSnapshot>?> TryUsersAsync(string app, IReadOnlyList<string> users)
+    internal async ValueTask<IReadOnlyList<UserSnapshot>?> TryUsersAsync(string app, IReadOnlyList<string> users, bool areHere = false)
     {
         try
         {
-            return await devices.GetUsersAsync(app, users, CancellationToken.None).ConfigureAwait(false);
+            return await devices.GetUsersAsync(app, users, areHere, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException)
         {

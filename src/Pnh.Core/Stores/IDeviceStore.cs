@@ -68,7 +68,11 @@ public interface IDeviceStore
     ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken);
 
     /// <summary>Devices and settings of several users of an app, in their order, with fewer reads than one by one.</summary>
-    async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    /// <param name="app">Whose users.</param>
+    /// <param name="users">Their ids.</param>
+    /// <param name="areHere">True = they have sessions: worth keeping in memory, since the next event to them comes soon.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, bool areHere, CancellationToken cancellationToken)
     {
         var snapshots = new UserSnapshot[users.Count];
         for (var i = 0; i < snapshots.Length; i++)

@@ -160,9 +160,9 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public async ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
         await Engine.Readers.ReadAsync(topic, static (database, of) => SqliteMembers.CountOf(database, of), cancellationToken).ConfigureAwait(false);
 
-    /// <summary>One read for all that are not in memory. Only those with an address are kept there: they are looked up again before their push.</summary>
+    /// <summary>One read for all that are not in memory. Kept there are those who are here, and those with an address, who are looked up again before their push.</summary>
     /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, CancellationToken cancellationToken)
+    public async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, bool areHere, CancellationToken cancellationToken)
     {
         var reads = new UserRead[users.Count];
         var isKnown = true;
@@ -182,7 +182,7 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
             (reads, texts: _texts), static (database, at) => ReadUsers(database, at.texts, at.reads), cancellationToken);
         for (var i = 0; i < reads.Length; i++)
         {
-            if (reads[i].Known is null && HasAddress(snapshots[i]))
+            if (reads[i].Known is null && (areHere || HasAddress(snapshots[i])))
             {
                 _users.Fill(reads[i].Key, snapshots[i], reads[i].Ticket);
             }

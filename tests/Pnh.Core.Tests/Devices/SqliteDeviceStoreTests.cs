@@ -106,6 +106,15 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     private static UserKey User(int number) => new("demo", $"user-{number}");
 
     [Fact(Timeout = 30_000)]
+    public async Task GetUsersAsync_WhoAreHere_AreKeptInMemoryWithoutAnAddress()
+    {
+        await Sqlite.GetUsersAsync("demo", ["far"], areHere: false, CancellationToken.None);
+        Assert.False(Sqlite.TryGetUser(new UserKey("demo", "far"), out _));
+        await Sqlite.GetUsersAsync("demo", ["near"], areHere: true, CancellationToken.None);
+        Assert.True(Sqlite.TryGetUser(new UserKey("demo", "near"), out _));
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task TryGetMembers_OnceRead_IsThereUntilAWrite()
     {
         var room = new TopicKey("demo", "room");
