@@ -54,7 +54,7 @@ for pair in $(seq "$pairs"); do
   for group in "${groups[@]}"; do
     echo "= pair $pair of $pairs, $group" >&2
     # Who is second meets a warmer machine: that is the other side's luck in the next pair.
-    if [ $((pair % 2)) -eq 1 ]; then order="old new"; else order="new old"; fi
+    if [ $(((former + pair) % 2)) -eq 1 ]; then order="old new"; else order="new old"; fi
     for side in $order; do run "$group" "$side"; done
   done
 done

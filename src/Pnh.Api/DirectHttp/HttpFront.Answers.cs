@@ -101,7 +101,7 @@ internal sealed partial class HttpFront
         return GiveUp.Going;
     }
 
-    // By the loop's thread: whoever has sent a request meanwhile stays.
+    // By the loop's thread: a client that has sent a request meanwhile stays.
     private void MakeRoom()
     {
         if (IsOurs && IsIdle)
@@ -148,7 +148,7 @@ internal sealed partial class HttpFront
                 break;
             case Phase.Body when _arrived - _windowFrom >= BodyBytesPerSecond * (_fronts.Now - _since):
                 _windowFrom = _arrived;
-                Begin(); // the next window: a mean would let whoever sent fast stall for long
+                Begin(); // the next window: a mean would let a client that sent fast stall for long
                 break;
             case Phase.Body:
                 Leave(socket, HttpAnswer.Of(new Problems.Problem(Problems.ProblemCatalogue.RequestTimeout), _fronts.DateLine, isLast: true));
@@ -195,7 +195,7 @@ internal sealed partial class HttpFront
         }
     }
 
-    /// <summary>Whoever sends on though it was refused is read again. Thread-safe; follows a hold.</summary>
+    /// <summary>The publisher who sent on though it was refused is read again. Thread-safe; follows a hold.</summary>
     public void Release() => GiveBack(_socket!);
 
     // As if an answer were under way: what arrives stays unread. By the loop's thread; a slow reader of the answer holds itself back.

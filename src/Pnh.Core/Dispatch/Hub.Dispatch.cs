@@ -22,7 +22,7 @@ public sealed partial class Hub
     /// </summary>
     /// <param name="accepted">The event.</param>
     /// <param name="progress">Null for a transient one.</param>
-    /// <param name="past">What a former run began; null = a new event.</param>
+    /// <param name="past">What the previous process began; null = a new event.</param>
     private ValueTask DispatchAsync(Event accepted, EventProgress? progress, PastDispatch? past)
     {
         if (past is not null)
@@ -232,7 +232,7 @@ public sealed partial class Hub
         }
     }
 
-    // What a former run began and nobody goes on with.
+    // What the previous process began and nobody goes on with.
     private void EndPast(Event accepted, EventProgress? progress, PastDispatch? past, DeliveryState state, string? reason)
     {
         foreach (var user in past?.Users ?? [])

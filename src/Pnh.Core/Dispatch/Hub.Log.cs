@@ -6,7 +6,7 @@ public sealed partial class Hub
 {
     private static partial class Log
     {
-        [LoggerMessage(1, LogLevel.Information, "{Count} unfinished events of a former run go on.", EventName = "Started")]
+        [LoggerMessage(1, LogLevel.Information, "{Count} unfinished events of the previous process go on.", EventName = "Started")]
         internal static partial void Started(ILogger logger, int count);
 
         [LoggerMessage(2, LogLevel.Error, "The stored event {Id} cannot be read any more ({Code}); it is left in the journal.", EventName = "Unreadable")]

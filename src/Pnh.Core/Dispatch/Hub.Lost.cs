@@ -7,7 +7,7 @@ using Pnh.Core.Users;
 namespace Pnh.Core.Dispatch;
 
 /// <summary>
-/// What a former run began for users of whom the registry knows nothing now. Nothing says that their devices were deleted, so they are not gone: they cannot be read,
+/// What the previous process began for users of whom the registry knows nothing now. Nothing says that their devices were deleted, so they are not gone: they cannot be read,
 /// until they can or the event is over. Nobody else of the event waits for them.
 /// </summary>
 public sealed partial class Hub

@@ -9,7 +9,7 @@ namespace Pnh.Core.Dispatch;
 public sealed partial class Hub
 {
     /// <summary>
-    /// Takes up what a former run left unfinished, ends what expired meanwhile, then lets time pass. Events whose stored body cannot be read any more, or whose
+    /// Takes up what the previous process left unfinished, ends what expired meanwhile, then lets time pass. Events whose stored body cannot be read any more, or whose
     /// dispatch breaks, are reported and left alone. Call once, before the first event.
     /// </summary>
     public async Task StartAsync(CancellationToken cancellationToken)

@@ -163,7 +163,7 @@ public sealed partial class Hub
         }
     }
 
-    // What a former run took back and had not cleared everywhere when it ended. It comes back early when the registry cannot be read.
+    // What the previous process took back and had not cleared everywhere when it ended. It comes back early when the registry cannot be read.
     private async ValueTask ClearRestAsync(Event accepted, EventProgress held)
     {
         var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -5,7 +5,7 @@ namespace Pnh.Core.Journal;
 
 /// <summary>
 /// Where an event that was taken back may still be on a screen after a restart, as its history says: pushed, and no clear of it noted. Frames are left
-/// out: their sessions ended with the former run.
+/// out: their sessions ended with the previous process.
 /// </summary>
 internal sealed class UnclearedEvent
 {

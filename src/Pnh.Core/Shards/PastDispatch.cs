@@ -43,7 +43,7 @@ internal sealed class PastDispatch
     /// <summary>Users with deliveries in it.</summary>
     internal IReadOnlyCollection<string> Users => _users.Keys;
 
-    /// <summary>The last member of the topic that the former run had planned for good; empty = none.</summary>
+    /// <summary>The last member of the topic that the previous process had planned for good; empty = none.</summary>
     internal string Reached { get; }
 
     internal bool IsWithdrawnFromAll { get; }

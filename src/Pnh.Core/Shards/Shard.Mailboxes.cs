@@ -29,7 +29,7 @@ internal sealed partial class Shard
 
         if (IsExpired(accepted) && (isPast || !IsNowOrNever(accepted)))
         {
-            // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant a former run's now.
+            // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant the previous process's now.
             if (before is null)
             {
                 _hub.Metrics.DeadlineMissed(accepted.Class);
@@ -169,7 +169,7 @@ internal sealed partial class Shard
         Lane = _hub.Lanes.Get(plan.Channel!, plan.Account!, accepted.Class),
     };
 
-    // Settled in a former run, but the device has not come for it yet.
+    // Settled in the previous process, but the device has not come for it yet.
     private void Keep(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, UnfinishedDelivery before)
     {
         if (!before.IsKept || plan is not { Mailbox: true, IsRegistered: true } || IsExpired(accepted))

@@ -9,7 +9,7 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed partial class Shard
 {
-    // Of an attempt of a former run: what was in its way is in the line of that attempt.
+    // Of an attempt of the previous process: what was in its way is in the line of that attempt.
     private const string UnansweredReason = "unanswered";
 
     /// <summary>The attempt's time is over; its answer may still come, and <see cref="Complete"/> is called then.</summary>

@@ -55,7 +55,7 @@ internal sealed partial class Shard
     }
 
     /// <summary>
-    /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what a former run began; null = a new event.
+    /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what the previous process began; null = a new event.
     /// <paramref name="progress"/> is null for a transient one.
     /// Of a topic event <paramref name="begun"/> says which devices had it as guests; null = none.
     /// </summary>
@@ -83,7 +83,7 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Ends what a former run began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as it is told.</summary>
+    /// <summary>Ends what the previous process began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as it is told.</summary>
     internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, DeliveryState state, string? reason)
     {
         using (Enter())
@@ -194,7 +194,7 @@ internal sealed partial class Shard
         }
     }
 
-    // Deliveries of a former run whose device is gone since: they have to end like any other.
+    // Deliveries of the previous process whose device is gone since: they have to end like any other.
     private void EndLost(EventProgress progress, UserKey key, PastDispatch? past, DeliveryState state, string? reason)
     {
         // Only a restart has any: the closure would cost each delivery 80 bytes here.

@@ -11,13 +11,7 @@ internal static class BroadcastProfile
     {
         var sessions = run.Options.SessionsOr(2000);
         run.Add(sessions, static _ => [0]);
-        if (run.Options is { IsMembers: true, Share: 0 })
-        {
-            string[] users = [.. Enumerable.Range(0, sessions).Select(run.Peer.NameOf)];
-            DeviceImport.Run(run.Options, users.Select(static user => $$"""{"user":"{{user}}","device":"tab","platform":"web"}"""));
-            MemberImport.Run(run.Options, users.Select(user => (run.Peer.NameOf(MessageLedger.FirstTopic), user)));
-        }
-
+        MemberImport.FillFirstTopic(run, 0, sessions);
         run.Open();
         return run.Measure(Rounds(run, run.Options.RateOr(20), run.Options.Class));
     }

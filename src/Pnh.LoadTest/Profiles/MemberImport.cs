@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
+using Pnh.LoadTest.Integrity;
 using Pnh.LoadTest.Options;
 
 namespace Pnh.LoadTest.Profiles;
@@ -7,6 +8,19 @@ namespace Pnh.LoadTest.Profiles;
 /// <summary>Members that topics must have before a profile begins.</summary>
 internal static class MemberImport
 {
+    /// <summary>Registers a tab for each user and makes all of them members of the first topic; of several processes of a run the first does it, where sessions are members'.</summary>
+    public static void FillFirstTopic(BenchRun run, int from, int count)
+    {
+        if (run.Options is not { IsMembers: true, Share: 0 })
+        {
+            return;
+        }
+
+        string[] users = [.. Enumerable.Range(from, count).Select(run.Peer.NameOf)];
+        DeviceImport.Run(run.Options, users.Select(static user => $$"""{"user":"{{user}}","device":"tab","platform":"web"}"""));
+        Run(run.Options, users.Select(user => (run.Peer.NameOf(MessageLedger.FirstTopic), user)));
+    }
+
     /// <summary>Makes each user a member of the topic beside them, one PUT after the other on one connection; throws when the hub did not take one.</summary>
     public static void Run(BenchOptions options, IEnumerable<(string Topic, string User)> members)
     {

@@ -13,13 +13,7 @@ internal static class SilentProfile
     {
         var sessions = run.Options.SessionsOr(8000);
         run.Add(sessions, static _ => []);
-        if (run.Options is { IsMembers: true, Share: 0 })
-        {
-            string[] users = [.. Enumerable.Range(sessions, Members).Select(run.Peer.NameOf)];
-            DeviceImport.Run(run.Options, users.Select(static user => $$"""{"user":"{{user}}","device":"tab","platform":"web"}"""));
-            MemberImport.Run(run.Options, users.Select(user => (run.Peer.NameOf(MessageLedger.FirstTopic), user)));
-        }
-
+        MemberImport.FillFirstTopic(run, sessions, Members);
         run.Open();
         var post = run.Peer.Post(toTopic: true, run.Options.Class);
         return run.Measure(new ClosedLoad(run.Publishers, _ => (post, MessageLedger.FirstTopic)));

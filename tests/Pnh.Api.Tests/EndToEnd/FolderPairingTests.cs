@@ -9,173 +9,115 @@ using SQLitePCL;
 namespace Pnh.Api.Tests.EndToEnd;
 
 /// <summary>A registry that is not the journal's: refused while it would cost events, with one line that says what to do.</summary>
-public sealed class FolderPairingTests
+public sealed class FolderPairingTests : IDisposable
 {
     private const string Accept = "--Pnh:Journal:OnForeignRegistry=accept";
+    private readonly List<string> _folders = [];
+    private readonly string _data;
+
+    public FolderPairingTests() => _data = NewFolder();
+
+    public void Dispose() => _folders.ForEach(static folder => Directory.Delete(folder, recursive: true));
 
     [Fact]
     public async Task Start_RegistryIsMissing_IsRefusedUntilItIsBack()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
-        {
-            var id = await LeaveOpenEventAsync(data);
-            File.Move(Path.Combine(data, "registry.db"), Path.Combine(data, "kept"));
-            await AssertRefusedAsync(data, "is new");
-            await AssertRefusedAsync(data, "is new"); // also now that the first start made an empty one
+        var id = await LeaveOpenEventAsync(_data);
+        File.Move(Path.Combine(_data, "registry.db"), Path.Combine(_data, "kept"));
+        await AssertRefusedAsync(_data, "is new");
+        await AssertRefusedAsync(_data, "is new"); // also now that the first start made an empty one
 
-            File.Move(Path.Combine(data, "kept"), Path.Combine(data, "registry.db"), overwrite: true);
-            await using var hub = await TestHub.StartAsync(data);
-            Assert.Equal([id], await MailboxAsync(hub));
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        File.Move(Path.Combine(_data, "kept"), Path.Combine(_data, "registry.db"), overwrite: true);
+        await using var hub = await TestHub.StartAsync(_data);
+        Assert.Equal([id], await MailboxAsync(hub));
     }
 
     [Fact]
     public async Task Start_RegistryOfAnotherFolder_IsRefusedUntilItIsAccepted()
     {
-        var (data, other) = (Directory.CreateTempSubdirectory("pnh-").FullName, Directory.CreateTempSubdirectory("pnh-").FullName);
-        try
-        {
-            var id = await LeaveOpenEventAsync(data);
-            await LeaveOpenEventAsync(other);
-            File.Copy(Path.Combine(other, "registry.db"), Path.Combine(data, "registry.db"), overwrite: true);
-            await AssertRefusedAsync(data, "of two data folders");
+        var other = NewFolder();
+        var id = await LeaveOpenEventAsync(_data);
+        await LeaveOpenEventAsync(other);
+        File.Copy(Path.Combine(other, "registry.db"), Path.Combine(_data, "registry.db"), overwrite: true);
+        await AssertRefusedAsync(_data, "of two data folders");
 
-            await using (await TestHub.StartAsync(data, configuration: Accept))
-            {
-            }
-
-            await using var next = await TestHub.StartAsync(data); // they belong together now
-            Assert.Equal([id], await MailboxAsync(next));
-        }
-        finally
+        await using (await TestHub.StartAsync(_data, configuration: Accept))
         {
-            Directory.Delete(data, recursive: true);
-            Directory.Delete(other, recursive: true);
         }
+
+        await using var next = await TestHub.StartAsync(_data); // they belong together now
+        Assert.Equal([id], await MailboxAsync(next));
     }
 
     [Fact]
     public async Task Start_JournalIsMissing_TheLineSaysSoUntilItIsBack()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
-        {
-            var id = await LeaveOpenEventAsync(data);
-            Directory.Move(Path.Combine(data, "journal"), Path.Combine(data, "kept"));
-            await AssertRefusedAsync(data, "put the journal folder back that belongs to the registry");
+        var id = await LeaveOpenEventAsync(_data);
+        Directory.Move(Path.Combine(_data, "journal"), Path.Combine(_data, "kept"));
+        await AssertRefusedAsync(_data, "put the journal folder back that belongs to the registry");
 
-            Directory.Delete(Path.Combine(data, "journal"), recursive: true);
-            Directory.Move(Path.Combine(data, "kept"), Path.Combine(data, "journal"));
-            await using var hub = await TestHub.StartAsync(data);
-            Assert.Equal([id], await MailboxAsync(hub));
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        Directory.Delete(Path.Combine(_data, "journal"), recursive: true);
+        Directory.Move(Path.Combine(_data, "kept"), Path.Combine(_data, "journal"));
+        await using var hub = await TestHub.StartAsync(_data);
+        Assert.Equal([id], await MailboxAsync(hub));
     }
 
     [Fact]
     public async Task Start_RegistryIsMissingAndAccepted_TheEventWaitsForItsUser()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
-        {
-            var id = await LeaveOpenEventAsync(data);
-            File.Delete(Path.Combine(data, "registry.db"));
-            await using var hub = await TestHub.StartAsync(data, configuration: Accept);
-            Assert.DoesNotContain("device-gone", (await hub.SendAsync("GET", $"/v1/events/{id}")).Body, StringComparison.Ordinal);
-            Assert.Contains("\"planned\"", (await hub.SendAsync("GET", $"/v1/events/{id}")).Body, StringComparison.Ordinal);
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        var id = await LeaveOpenEventAsync(_data);
+        File.Delete(Path.Combine(_data, "registry.db"));
+        await using var hub = await TestHub.StartAsync(_data, configuration: Accept);
+        Assert.DoesNotContain("device-gone", (await hub.SendAsync("GET", $"/v1/events/{id}")).Body, StringComparison.Ordinal);
+        Assert.Contains("\"planned\"", (await hub.SendAsync("GET", $"/v1/events/{id}")).Body, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Start_RegistryIsMissingAndNothingIsOpen_Starts()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
+        await using (await TestHub.StartAsync(_data))
         {
-            await using (await TestHub.StartAsync(data))
-            {
-            }
+        }
 
-            File.Delete(Path.Combine(data, "registry.db"));
-            await using var hub = await TestHub.StartAsync(data);
-            Assert.Equal(200, (await hub.SendAsync("GET", "/readyz")).Status);
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        File.Delete(Path.Combine(_data, "registry.db"));
+        await using var hub = await TestHub.StartAsync(_data);
+        Assert.Equal(200, (await hub.SendAsync("GET", "/readyz")).Status);
     }
 
     [Fact]
     public async Task Start_RegistryIsMissingAndWhatWasOpenIsOver_Starts()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
-        {
-            await LeaveOpenEventAsync(data, "\"ttl\":1");
-            await Task.Delay(1_100);
-            File.Delete(Path.Combine(data, "registry.db"));
-            await using var hub = await TestHub.StartAsync(data);
-            Assert.Equal(200, (await hub.SendAsync("GET", "/readyz")).Status);
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        await LeaveOpenEventAsync(_data, "\"ttl\":1");
+        await Task.Delay(1_100);
+        File.Delete(Path.Combine(_data, "registry.db"));
+        await using var hub = await TestHub.StartAsync(_data);
+        Assert.Equal(200, (await hub.SendAsync("GET", "/readyz")).Status);
     }
 
     [Fact]
     public async Task Start_RegistryOfAVersionWithoutFolderId_IsTakenAndFromThenOnTheJournals()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
+        await LeaveFolderOfOldAsync(_data);
+        await using (var hub = await TestHub.StartAsync(_data))
         {
-            await LeaveFolderOfOldAsync(data);
-            await using (var hub = await TestHub.StartAsync(data))
-            {
-                Assert.Equal(["waits"], await MailboxAsync(hub));
-            }
-
-            File.Move(Path.Combine(data, "registry.db"), Path.Combine(data, "kept"));
-            await AssertRefusedAsync(data, "is new");
-
-            // The one of before the upgrade is not the one that the journal has met since.
-            File.Move(Path.Combine(data, "kept"), Path.Combine(data, "registry.db"), overwrite: true);
-            Downgrade(data);
-            await AssertRefusedAsync(data, "is not the journal's");
+            Assert.Equal(["waits"], await MailboxAsync(hub));
         }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+
+        File.Move(Path.Combine(_data, "registry.db"), Path.Combine(_data, "kept"));
+        await AssertRefusedAsync(_data, "is new");
+
+        // The one of before the upgrade is not the one that the journal has met since.
+        File.Move(Path.Combine(_data, "kept"), Path.Combine(_data, "registry.db"), overwrite: true);
+        Downgrade(_data);
+        await AssertRefusedAsync(_data, "is not the journal's");
     }
 
     [Fact]
     public async Task Start_JournalOfAVersionWithoutFolderIdAndNoRegistry_IsRefused()
     {
-        var data = Directory.CreateTempSubdirectory("pnh-").FullName;
-        try
-        {
-            await LeaveFolderOfOldAsync(data);
-            File.Delete(Path.Combine(data, "registry.db"));
-            await AssertRefusedAsync(data, "is new");
-        }
-        finally
-        {
-            Directory.Delete(data, recursive: true);
-        }
+        await LeaveFolderOfOldAsync(_data);
+        File.Delete(Path.Combine(_data, "registry.db"));
+        await AssertRefusedAsync(_data, "is new");
     }
 
     // Written by both stores as they were before either knew of a folder's id: nobody has paired them.
@@ -200,6 +142,12 @@ public sealed class FolderPairingTests
         Assert.Equal(raw.SQLITE_OK, raw.sqlite3_open(Path.Combine(data, "registry.db"), out var database));
         Assert.Equal(raw.SQLITE_OK, raw.sqlite3_exec(database, "DROP TABLE folder; DROP TABLE gone; PRAGMA user_version=1"));
         Assert.Equal(raw.SQLITE_OK, raw.sqlite3_close(database));
+    }
+
+    private string NewFolder()
+    {
+        _folders.Add(Directory.CreateTempSubdirectory("pnh-").FullName);
+        return _folders[^1];
     }
 
     // A message that waits for a tablet.

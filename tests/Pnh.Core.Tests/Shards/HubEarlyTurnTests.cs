@@ -2,31 +2,30 @@ using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
+using static Pnh.Core.Tests.Shards.Hall;
 
 namespace Pnh.Core.Tests.Shards;
 
 /// <summary>Members who have a session get an event of a topic of many at once, whatever happens before their page comes: once each, in order, with one end for each device.</summary>
 public sealed class HubEarlyTurnTests
 {
-    private const int Members = 600;
     private const int Lanes = 10;
-    private const string Hall = """{"topic":"hall"}""";
 
     // On the third page.
     private const string Late = "u0599";
-    private readonly TaskCompletionSource _gate = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Hall _hall = new();
 
     [Fact]
     public async Task Session_OfAMemberAndOfAGuest_GetItBeforeThePages()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
         hub.Hub.Joined(guestKey, ["hall"]);
         var (both, bothKey) = await hub.OpenAsync("tab", user: "u0598");
         hub.Hub.Joined(bothKey, ["hall"]);
         var (member, _) = await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], guest.Ids);
         Assert.Equal([id], both.Ids);
         Assert.Equal([id], member.Ids);
@@ -34,7 +33,7 @@ public sealed class HubEarlyTurnTests
         Assert.Equal(PlanReasons.ActiveSession, ReasonOf(hub, "u0598", "tab"));
         Assert.Equal(PlanReasons.ActiveElsewhere, ReasonOf(hub, Late, "phone"));
 
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal([id], both.Ids);
         Assert.Equal([id], member.Ids);
@@ -46,7 +45,7 @@ public sealed class HubEarlyTurnTests
     public async Task AllHaveSessions_NoPageIsRead()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var links = new List<FakeLink>();
         foreach (var name in Names(0, Members))
         {
@@ -54,7 +53,7 @@ public sealed class HubEarlyTurnTests
         }
 
         var pages = hub.Store.Pages;
-        var id = await hub.SendAsync(to: Hall);
+        var id = await hub.SendAsync(to: ToHall);
         await EndedAsync(hub);
         Assert.All(links, link => Assert.Equal([id], link.Ids));
         Assert.Equal(0, hub.Store.Pages - pages);
@@ -73,7 +72,7 @@ public sealed class HubEarlyTurnTests
             await hub.OpenAsync("tab", user: name);
         }
 
-        var id = await hub.SendAsync(to: Hall);
+        var id = await hub.SendAsync(to: ToHall);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.Equal(names, hub.Fcm.Sent.Select(sent => sent.User).Order(StringComparer.Ordinal));
@@ -87,12 +86,12 @@ public sealed class HubEarlyTurnTests
     public async Task Ack_BeforeThePage_NothingMoreComes()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         hub.Store.Put(Late, hub.Phone("tab"), hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         await hub.AckAsync(key, id);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.Equal([id], link.Ids);
@@ -106,13 +105,13 @@ public sealed class HubEarlyTurnTests
     public async Task Ack_TheWaitBeginsWithTheFrame()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         hub.Store.Put(Late, hub.Phone("tab"));
         await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         await hub.PassAsync(3.1);
         Assert.Contains(hub.Fcm.Sent, sent => sent.User == Late);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Single(hub.Fcm.Sent, sent => sent.User == Late);
         await hub.AssertAllEndAsync(id);
@@ -124,16 +123,16 @@ public sealed class HubEarlyTurnTests
     public async Task Session_OpensBeforeThePage_GetsEventsInOrder(bool isCold)
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var first = await SendAndStandAsync(hub);
+        Fill(hub);
+        var first = await _hall.SendAndStandAsync(hub);
         var (link, key) = await hub.OpenAsync("tab", user: Late);
         hub.Store.IsCold = isCold;
         Assert.Empty(link.Ids);
-        var second = await hub.SendAsync(to: Hall);
+        var second = await hub.SendAsync(to: ToHall);
         Assert.Equal([first, second], link.Ids);
-        var third = await hub.SendAsync(to: Hall);
+        var third = await hub.SendAsync(to: ToHall);
         await hub.AckAsync(key, first, second, third);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal([first, second, third], link.Ids);
         Assert.DoesNotContain(hub.Fcm.Sent, sent => sent.User == Late);
@@ -144,12 +143,12 @@ public sealed class HubEarlyTurnTests
     public async Task Session_ClosesBeforeThePage_ItsDevicesAreLeftAlone()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         hub.Store.Put(Late, hub.Phone("tab"), hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         hub.Hub.Closed(key);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.Equal([id], link.Ids);
@@ -161,12 +160,12 @@ public sealed class HubEarlyTurnTests
     public async Task Session_WhoseDeviceIsRegisteredBeforeThePage_GetsItOnce()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         hub.Store.Put(Late, hub.Phone("phone"), hub.Phone("tab"), hub.Phone("new"));
         await hub.AckAsync(key, id);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.Equal([id], link.Ids);
@@ -178,16 +177,16 @@ public sealed class HubEarlyTurnTests
     public async Task Guest_WhoBecomesAMemberBeforeThePage_HasItOnceOnEachDevice()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: "v1");
         hub.Hub.Joined(key, ["hall"]);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         await hub.AckAsync(key, id);
         hub.Store.Put("v1", hub.Phone("phone"), hub.Phone("tab"));
         hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
-        var second = await hub.SendAsync(to: Hall);
+        var second = await hub.SendAsync(to: ToHall);
         Assert.Equal([id, second], link.Ids);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.Equal([id, second], link.Ids);
@@ -200,12 +199,12 @@ public sealed class HubEarlyTurnTests
     public async Task Member_WhoCannotBeRead_IsLeftToHisPage()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (link, _) = await hub.OpenAsync("tab", user: Late);
         var (other, _) = await hub.OpenAsync("tab", user: "u0598");
         hub.Store.Unreadable.Add(Late);
         hub.Store.CutAfter.Add("");
-        var id = await hub.SendAsync(to: Hall);
+        var id = await hub.SendAsync(to: ToHall);
         Assert.Equal([id], other.Ids); // members cannot be read either, and he does not wait for them
         Assert.Empty(link.Ids);
         hub.Store.CutAfter.Clear();
@@ -223,13 +222,13 @@ public sealed class HubEarlyTurnTests
     public async Task Withdraw_BeforeThePage_NobodyGetsItEarly(bool isWritten)
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var first = await SendAndStandAsync(hub);
+        Fill(hub);
+        var first = await _hall.SendAndStandAsync(hub);
         var written = new TaskCompletionSource();
         hub.Journal.WithdrawalSync = written.Task;
         var taken = hub.Hub.WithdrawAsync("demo", first, "withdrawn", CancellationToken.None).AsTask();
         var (link, _) = await hub.OpenAsync("tab", user: Late);
-        var second = await hub.SendAsync(to: Hall);
+        var second = await hub.SendAsync(to: ToHall);
         Assert.Equal([second], link.Ids);
         if (isWritten)
         {
@@ -242,7 +241,7 @@ public sealed class HubEarlyTurnTests
             await Assert.ThrowsAsync<Pnh.Core.Stores.StoreUnavailableException>(() => taken);
         }
 
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(isWritten ? [second] : [second, first], link.Ids);
         await hub.AssertAllEndAsync(first, second);
@@ -252,12 +251,12 @@ public sealed class HubEarlyTurnTests
     public async Task Answer_BeforeThePage_EndsItOnTheMembersOtherDevices()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (_, key) = await hub.OpenAsync("tab", user: Late);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         hub.Hub.Answered(key, id, "answered", null);
         await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: Late }), "the answer");
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
         Assert.DoesNotContain(hub.Fcm.Sent, sent => sent.User == Late);
@@ -272,10 +271,10 @@ public sealed class HubEarlyTurnTests
     public async Task Kill_BeforeThePage_EachDeviceHasItOnceAndOneEnd(int at)
     {
         var old = new HubUnderTest();
-        FillHall(old);
+        Fill(old);
         old.Store.Put("u0598", old.Phone("tab"), old.Phone("phone"));
         var (_, key) = await old.OpenAsync("tab", user: "u0598");
-        var first = await SendAndStandAsync(old);
+        var first = await _hall.SendAndStandAsync(old);
         List<string> events = [first];
         if (at > 0)
         {
@@ -285,14 +284,14 @@ public sealed class HubEarlyTurnTests
         if (at > 1)
         {
             var (early, _) = await old.OpenAsync("tab", user: Late);
-            events.Add(await old.SendAsync(to: Hall));
+            events.Add(await old.SendAsync(to: ToHall));
             Assert.Equal(events, early.Ids);
         }
 
         await using var hub = await old.CrashAsync();
         var (link, _) = await hub.OpenAsync("tab", user: "u0598");
         var (late, lateKey) = await hub.OpenAsync("tab", user: Late);
-        events.Add(await hub.SendAsync(to: Hall));
+        events.Add(await hub.SendAsync(to: ToHall));
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "the rest");
         await hub.AckAsync(key with { Session = "inbox" }, events);
         await hub.AckAsync(lateKey, events);
@@ -317,14 +316,14 @@ public sealed class HubEarlyTurnTests
     public async Task Churn_SessionsComeAndGoWhileEventsFollowEachOther_OrderAndOnce()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         using var stop = new CancellationTokenSource();
         var links = new System.Collections.Concurrent.ConcurrentBag<FakeLink>();
         var churn = Enumerable.Range(0, Lanes).Select(lane => Task.Run(() => ChurnAsync(hub, lane, links, stop.Token))).ToArray();
         var events = new List<string>();
         for (var i = 0; i < 60; i++)
         {
-            var accepted = hub.NewEvent("\"ttl\":3600", Hall);
+            var accepted = hub.NewEvent("\"ttl\":3600", ToHall);
             Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(accepted)).Status);
             events.Add(accepted.Id);
             await Task.Delay(1);
@@ -365,34 +364,4 @@ public sealed class HubEarlyTurnTests
 
     private static string? ReasonOf(HubUnderTest hub, string user, string device) =>
         hub.Journal.Milestones.First(m => m.Kind == MilestoneKind.Planned && m.User == user && m.Device == device).Reason;
-
-    private static string[] Names(int from, int to) => [.. Enumerable.Range(from, to - from).Select(static i => $"u{i:0000}")];
-
-    private static void FillHall(HubUnderTest hub)
-    {
-        hub.Store.PutTopic("hall", Names(0, Members));
-        Array.ForEach(Names(0, Members), name => hub.Store.Put(name, hub.Phone("phone")));
-    }
-
-    // Two pages are served, and the journal has not said so yet.
-    private async Task<string> SendAndStandAsync(HubUnderTest hub)
-    {
-        hub.Journal.Flushing = () => _gate.Task;
-        var id = await hub.SendAsync(to: Hall).WaitAsync(TimeSpan.FromSeconds(20));
-        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Reached) == 2, "the first two pages");
-        await hub.RestAsync();
-        return id;
-    }
-
-    private void Go(HubUnderTest hub)
-    {
-        hub.Journal.Flushing = static () => Task.CompletedTask;
-        _gate.TrySetResult();
-    }
-
-    private static async Task EndedAsync(HubUnderTest hub)
-    {
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the fan-outs");
-        await hub.RestAsync();
-    }
 }

@@ -3,29 +3,24 @@ using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
+using static Pnh.Core.Tests.Shards.Hall;
 
 namespace Pnh.Core.Tests.Shards;
 
 /// <summary>Events to more members than a page holds go on behind their answers.</summary>
 public sealed class HubLongFanOutTests
 {
-    private const int Page = 256;
-
-    // Served before the journal has anything.
-    private const int First = 2 * Page;
-    private const int Members = 600;
-    private const string Hall = """{"topic":"hall"}""";
-    private readonly TaskCompletionSource _gate = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Hall _hall = new();
 
     [Fact]
     public async Task Accept_MoreThanAPage_IsAnsweredBeforeTheRestIsServed()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var id = await SendAndStandAsync(hub);
+        Fill(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal(First, hub.Pushed.Count);
         Assert.DoesNotContain(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Dispatched);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(Names(0, Members), hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
         Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
@@ -38,9 +33,9 @@ public sealed class HubLongFanOutTests
     public async Task Restart_InMidFanOut_GoesOnAfterTheLastMemberNoted(bool isStopped)
     {
         var old = new HubUnderTest();
-        FillHall(old);
+        Fill(old);
         old.Store.Put("u0007"); // no device yet
-        var id = await SendAndStandAsync(old);
+        var id = await _hall.SendAndStandAsync(old);
         Assert.Equal(First - 1, old.Pushed.Count);
         if (isStopped)
         {
@@ -63,10 +58,10 @@ public sealed class HubLongFanOutTests
     public async Task Withdraw_InMidFanOut_StopsTheRest()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var id = await SendAndStandAsync(hub);
+        Fill(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None));
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(First, hub.Fcm.Sent.Count(s => !s.IsClear));
         await hub.AssertAllEndAsync(id);
@@ -76,12 +71,12 @@ public sealed class HubLongFanOutTests
     public async Task Withdraw_OfOneThatWaitsItsTurn_EndsIt()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var first = await SendAndStandAsync(hub);
-        var second = await hub.SendAsync(to: Hall);
+        Fill(hub);
+        var first = await _hall.SendAndStandAsync(hub);
+        var second = await hub.SendAsync(to: ToHall);
         Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", second, "withdrawn", CancellationToken.None));
         await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 1, "the second to end");
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.All(hub.Pushed, pushed => Assert.Equal(first, pushed));
         await hub.AssertAllEndAsync(first, second);
@@ -91,11 +86,11 @@ public sealed class HubLongFanOutTests
     public async Task Withdraw_ThatCannotBeWritten_LetsItGoOn()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var id = await SendAndStandAsync(hub);
+        Fill(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         hub.Journal.WithdrawalSync = Task.FromException(new StoreUnavailableException("The disk is full."));
         await Assert.ThrowsAsync<StoreUnavailableException>(() => hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask());
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(Members, hub.Pushed.Count);
         await hub.AssertAllEndAsync(id);
@@ -105,13 +100,13 @@ public sealed class HubLongFanOutTests
     public async Task Answer_InMidFanOut_DoesNotWaitForTheRest()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: "u0000");
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
         hub.Hub.Answered(key, id, "answered", null);
         await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "u0000" }), "the answer");
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.AssertAllEndAsync(id);
     }
@@ -120,16 +115,16 @@ public sealed class HubLongFanOutTests
     public async Task Answer_OfAGuestWhoThenBecomesAMember_RingsNoPhone()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: "v1");
         hub.Hub.Joined(key, ["hall"]);
-        var id = await SendAndStandAsync(hub);
+        var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
         hub.Hub.Answered(key, id, "answered", null);
         await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "v1" }), "the answer");
         hub.Store.Put("v1", hub.Phone("phone"));
         hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30); // his phone would wait for an ack on the tab
         Assert.Equal(Names(0, Members), hub.Fcm.Sent.Select(s => s.User).Order(StringComparer.Ordinal));
@@ -140,15 +135,15 @@ public sealed class HubLongFanOutTests
     public async Task SameTopic_EachMemberGetsEventsInOrderAndACallAtOnce()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
-        var first = await SendAndStandAsync(hub);
-        var second = await hub.SendAsync(to: Hall);
+        Fill(hub);
+        var first = await _hall.SendAndStandAsync(hub);
+        var second = await hub.SendAsync(to: ToHall);
         hub.Store.PutTopic("hall", Names(0, 200)); // also when the topic became small meanwhile
-        var third = await hub.SendAsync(to: Hall);
-        var call = await hub.SendAsync("\"class\":\"call\",\"ttl\":60", Hall);
+        var third = await hub.SendAsync(to: ToHall);
+        var call = await hub.SendAsync("\"class\":\"call\",\"ttl\":60", ToHall);
         Assert.DoesNotContain(hub.Pushed, id => id == second || id == third);
         await HubUnderTest.UntilAsync(() => hub.Pushed.Count(id => id == call) == 200, "the call");
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         foreach (var ofUser in hub.Fcm.Sent.Where(s => s.Event != call && string.CompareOrdinal(s.User, "u0200") < 0).GroupBy(s => s.User))
         {
@@ -163,12 +158,12 @@ public sealed class HubLongFanOutTests
     public async Task Ttl_EndsInMidFanOut_TheRestIsOneLineAndBooked()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (_, key) = await hub.OpenAsync("tab", user: "u0599"); // who had his turn
-        var id = await SendAndStandAsync(hub, "\"ttl\":20");
+        var id = await _hall.SendAndStandAsync(hub, "\"ttl\":20");
         await hub.AckAsync(key, id);
         await hub.PassAsync(30);
-        Go(hub);
+        _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(First, hub.Pushed.Count);
         var line = Assert.Single(hub.Journal.Settled, m => m.State == "expired");
@@ -183,12 +178,12 @@ public sealed class HubLongFanOutTests
     public async Task Journal_ThatTakesNothing_HoldsUpTheNextPage()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var flushes = 0;
         hub.Journal.Flushing = () => Interlocked.Increment(ref flushes) <= 3
             ? Task.FromException(new StoreUnavailableException("The disk is full."))
             : Task.CompletedTask;
-        var id = await hub.SendAsync(to: Hall);
+        var id = await hub.SendAsync(to: ToHall);
         await hub.PassUntilAsync(() => Volatile.Read(ref flushes) == 3, "the third try");
         Assert.Equal(First, hub.Pushed.Count);
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "the rest");
@@ -206,7 +201,7 @@ public sealed class HubLongFanOutTests
         hub.Store.PutTopic("hall", [.. Enumerable.Range(0, 66 * Page).Select(static i => $"u{i:00000}")]);
         hub.Store.Paging = () => hub.Clock.Advance(TimeSpan.FromMilliseconds(10));
         var timers = hub.Clock.PendingTimers;
-        var id = await hub.SendAsync($"\"class\":\"{@class}\"", Hall);
+        var id = await hub.SendAsync($"\"class\":\"{@class}\"", ToHall);
         if (rests)
         {
             await hub.Clock.WaitForTimersAsync(timers + 1, TimeSpan.FromSeconds(60));
@@ -222,7 +217,7 @@ public sealed class HubLongFanOutTests
     public async Task Transient_ManyMembers_ReadsNoneOfThem()
     {
         await using var hub = new HubUnderTest();
-        FillHall(hub);
+        Fill(hub);
         var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
         hub.Hub.Joined(guestKey, ["hall"]);
         var (member, memberKey) = await hub.OpenAsync("tab", user: "u0599");
@@ -231,7 +226,7 @@ public sealed class HubLongFanOutTests
         hub.Hub.Joined(memberKey, ["hall"]);
         hub.Hub.Closed(leftKey);
         var pages = hub.Store.Pages;
-        var id = await hub.SendAsync("\"class\":\"transient\"", Hall);
+        var id = await hub.SendAsync("\"class\":\"transient\"", ToHall);
         Assert.Equal([id], guest.Ids);
         Assert.Equal([id], member.Ids);
         Assert.Empty(stranger.Ids);
@@ -244,19 +239,19 @@ public sealed class HubLongFanOutTests
     {
         await using var hub = new HubUnderTest();
         hub.Store.PutTopic("hall", Names(0, Members)); // nobody has a device
-        await SendAndStandAsync(hub, isServed: false);
+        await _hall.SendAndStandAsync(hub, isServed: false);
         for (var i = 1; i < FanOutTable.MostOfApp; i++)
         {
-            await hub.SendAsync(to: Hall);
+            await hub.SendAsync(to: ToHall);
         }
 
-        var waiting = Enumerable.Range(0, FanOutTable.MostOfApp).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent(to: Hall)).AsTask()).ToArray();
+        var waiting = Enumerable.Range(0, FanOutTable.MostOfApp).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent(to: ToHall)).AsTask()).ToArray();
         Assert.All(waiting, one => Assert.False(one.IsCompleted));
-        var refused = await hub.Hub.AcceptAsync(hub.NewEvent(to: Hall));
+        var refused = await hub.Hub.AcceptAsync(hub.NewEvent(to: ToHall));
         Assert.Equal(AcceptStatus.Overloaded, refused.Status);
         Assert.True(refused.RetryAfter > TimeSpan.Zero);
         await hub.SendAsync(); // to a user: nothing in its way
-        Go(hub);
+        _hall.Go(hub);
         await hub.PassUntilAsync(() => waiting.All(one => one.IsCompleted), "all that waited");
         Assert.All(await Task.WhenAll(waiting), answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
@@ -267,52 +262,18 @@ public sealed class HubLongFanOutTests
     {
         await using var hub = new HubUnderTest();
         hub.Store.PutTopic("hall", Names(0, Members));
-        await SendAndStandAsync(hub, isServed: false);
+        await _hall.SendAndStandAsync(hub, isServed: false);
         for (var i = 1; i < FanOutTable.MostOfApp; i++)
         {
-            await hub.SendAsync(to: Hall);
+            await hub.SendAsync(to: ToHall);
         }
 
-        var late = hub.NewEvent(to: Hall);
+        var late = hub.NewEvent(to: ToHall);
         var waiting = hub.Hub.AcceptAsync(late).AsTask();
         await hub.PassUntilAsync(() => waiting.IsCompleted, "its patience");
         Assert.Equal(AcceptStatus.Overloaded, (await waiting).Status);
-        Go(hub);
+        _hall.Go(hub);
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
         Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(late)).Status);
-    }
-
-    private static string[] Names(int from, int to) => [.. Enumerable.Range(from, to - from).Select(static i => $"u{i:0000}")];
-
-    private static void FillHall(HubUnderTest hub)
-    {
-        hub.Store.PutTopic("hall", Names(0, Members));
-        Array.ForEach(Names(0, Members), name => hub.Store.Put(name, hub.Phone("phone")));
-    }
-
-    // Two pages are served, and the journal has not said so yet.
-    private async Task<string> SendAndStandAsync(HubUnderTest hub, string members = "", bool isServed = true)
-    {
-        hub.Journal.Flushing = () => _gate.Task;
-        var id = await hub.SendAsync(members, Hall).WaitAsync(TimeSpan.FromSeconds(20));
-        if (isServed)
-        {
-            await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Reached) == 2, "the first two pages");
-            await hub.RestAsync();
-        }
-
-        return id;
-    }
-
-    private void Go(HubUnderTest hub)
-    {
-        hub.Journal.Flushing = static () => Task.CompletedTask;
-        _gate.TrySetResult();
-    }
-
-    private static async Task EndedAsync(HubUnderTest hub)
-    {
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the fan-outs");
-        await hub.RestAsync();
     }
 }

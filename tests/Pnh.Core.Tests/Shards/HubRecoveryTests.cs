@@ -278,7 +278,7 @@ public sealed class HubRecoveryTests
         hub.AssertAllEnded(id);
     }
 
-    // An event to a topic that a former run had begun for ada and eve, and not dispatched when it ended; it is over by now.
+    // An event to a topic that the previous process had begun for ada and eve, and not dispatched when it ended; it is over by now.
     private static Task<string> RecoverExpiredInTopicAsync(HubUnderTest hub) => RecoverInTopicAsync(hub, ttl: 30);
 
     private static async Task<string> RecoverInTopicAsync(HubUnderTest hub, int ttl = 600, string reached = "")

@@ -34,7 +34,7 @@ public sealed class HubWithdrawCrashTests
         old.Fcm.Answer = (_, _) => new(DeliveryResult.Of(++asked <= 2 ? DeliveryStatus.Unavailable : DeliveryStatus.Accepted));
         await using var hub = await old.CrashAsync();
         await hub.PassAsync(60);
-        Assert.Equal(["phone", "phone:cleared", "phone:cleared", "phone:cleared", "phone:cleared"], Pushes(hub)); // the first by the former run
+        Assert.Equal(["phone", "phone:cleared", "phone:cleared", "phone:cleared", "phone:cleared"], Pushes(hub)); // the first by the previous process
         Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Cleared).Reason);
         hub.AssertAllEnded(id);
     }
