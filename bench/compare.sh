@@ -127,15 +127,17 @@ run_one() {
   done
 }
 
+# A session lingers for 60 s after its connection, which is nearly all that a run would do.
+linger=--Pnh:Sockets:Linger=00:00:03
 run_idle() {
   for side in $(sides); do
-    begin "$side" ${quick:+--Pnh:Sockets:Linger=00:00:03}
-    load "idle:$side" idle ${quick:+--sessions 3000 --linger 3}
+    begin "$side" "$linger"
+    load "idle:$side" idle --linger 3 ${quick:+--sessions 3000}
     stop "$process"
   done
 
-  begin pnh ${quick:+--Pnh:Sockets:Linger=00:00:03}
-  load idle-members:pnh idle --as members ${quick:+--sessions 3000 --linger 3}
+  begin pnh "$linger"
+  load idle-members:pnh idle --as members --linger 3 ${quick:+--sessions 3000}
   stop "$process"
 }
 
@@ -173,10 +175,10 @@ run_mixed() {
 run_chat() {
   # Latencies of a hub that does little: the tool polls, as its own waking up would be a good part of them.
   begin pnh
-  load chat:pnh chat --poll --seconds "$([ -n "$quick" ] && echo 10 || echo 300)"
-  [ -n "$quick" ] || load chat-10000:pnh chat --poll --sessions 10000 --seconds 300
-  load chat-broadcast-transient:pnh broadcast --poll --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
-  load chat-broadcast:pnh broadcast --poll --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 300)"
+  load chat:pnh chat --poll --seconds "$([ -n "$quick" ] && echo 10 || echo 120)"
+  [ -n "$quick" ] || load chat-10000:pnh chat --poll --sessions 10000 --seconds 120
+  load chat-broadcast-transient:pnh broadcast --poll --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 120)"
+  load chat-broadcast:pnh broadcast --poll --class message --sessions 1000 --rate 0.667 --seconds "$([ -n "$quick" ] && echo 6 || echo 120)"
   stop "$process"
 
   # What plain sends to as many cost here, before anything of a hub.

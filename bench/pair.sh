@@ -24,7 +24,8 @@ profile() {
     broadcast-acked | one-acked) work=("${1%-acked}" --class message "${common[@]}") ;;
     members) work=(broadcast --as members "${common[@]}") ;;
     members-acked) work=(broadcast --as members --class message "${common[@]}") ;;
-    idle | stop) work=("$1") ;;
+    idle) work=("$1" --linger 3) ;;
+    stop) work=("$1") ;;
     *) echo "no such group: $1" >&2; exit 2 ;;
   esac
 }
@@ -43,7 +44,8 @@ run() {
   local group=$1 side=$2
   if [ "$side" = old ]; then program=$old; else program=$new; fi
   profile "$group"
-  start_hub
+  # Sessions that linger for 60 s make a pair last seven minutes.
+  start_hub $([ "$group" = idle ] && echo --Pnh:Sockets:Linger=00:00:03)
   timeout 600 taskset -c 1 "$generator" "${work[@]}" --peer pnh --port "$port" --operations-port "$operations" --key "$key" --secret-file "$data/demo.hs256" \
     --server "$hub" --label "$group:$side" --pair $((former + pair)) --json >>"$runs" || echo "$group:$side failed with $?" >&2
   stop "$hub"

@@ -1,12 +1,13 @@
 // node kill.mjs PROGRAM [--rounds 30] [--seed N] [--segment-bytes N] [--seconds N] [--keep] [--sabotage] [--sabotage-mailbox]: the real hub under load, killed with SIGKILL
 // at random points, also while it starts and recovers, and started again. Books outside say whether everything that got a 202 reached its client, or has an end in its timeline.
 // --sabotage removes the journal after every kill, --sabotage-mailbox lets mailboxes hold three events, to see that the checks can fail.
+import { Agent } from "node:http";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Phones, Tab } from "./kill/clients.mjs";
 import { delay } from "./hub.mjs";
 import { Ledger } from "./kill/ledger.mjs";
-import { Publisher, bodyOf, post, send } from "./kill/publishers.mjs";
+import { Publisher, post, send } from "./kill/publishers.mjs";
 import { generator } from "./random.mjs";
 import { check, finish } from "./report.mjs";
 import { openStage } from "./kill/stage.mjs";
@@ -26,6 +27,8 @@ const started = Date.now();
 const kinds = { load: 0, start: 0, recovery: 0 };
 // Tabs, phones, and phones whose app is open too: three kinds of one device each, so that an event has one place to arrive.
 const perKind = 16;
+// A topic of 20 pages, in which they come last: those who have a session get its events at once, the phones with their page. The others have no device.
+const strangers = 5000;
 
 const stage = await openStage(resolve(program), {
   settings: {
@@ -40,6 +43,7 @@ try {
   await stage.ready();
   const { tabs, phones, users } = await register();
   const publishers = Array.from({ length: 8 }, (_, i) => new Publisher(stage, ledger, `p${i}`, users.filter((_, n) => n % 8 === i), random));
+  publishers.push(new Publisher(stage, ledger, "hall", users, random, { topic: "hall", rest: 400 }));
   tabs.forEach((tab) => tab.open());
   const working = [phones.run(), ...publishers.map((publisher) => publisher.run())];
   const done = await killRounds();
@@ -103,8 +107,7 @@ function kindOf(round) {
 /** What was promised before a kill is remembered after it: same id and body the first answer, other body 409. */
 async function askAgain() {
   for (const entry of ledger.sample(random, 3)) {
-    const body = bodyOf(entry.key, entry.user, entry.class, true);
-    const [same, other] = [await post(stage, body), await post(stage, { ...body, ttl: 1800 })];
+    const [same, other] = [await post(stage, entry.body), await post(stage, { ...entry.body, ttl: 1800 })];
     if (same && !(same.status === 202 && same.json.id === entry.id && same.json.duplicate === true)) {
       ledger.violate(`${entry.id} posted again was answered ${same.status} ${same.text}`);
     }
@@ -116,6 +119,7 @@ async function askAgain() {
 }
 
 async function register() {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const tabs = [];
   const addresses = new Map();
   const users = [];
@@ -136,6 +140,15 @@ async function register() {
     }
   }
 
+  const strange = Array.from({ length: strangers }, (_, i) => `stranger-${i}`);
+  for (const user of [...strange, ...users]) {
+    const answer = await send(stage, "PUT", `/v1/topics/hall/members/${user}`, undefined, agent);
+    if (answer?.status !== 204) {
+      throw new Error(`${user} became no member: ${answer?.status} ${answer?.text}`);
+    }
+  }
+
+  agent.destroy();
   return { tabs, phones: new Phones(stage, ledger, addresses), users };
 }
 
@@ -162,5 +175,6 @@ async function report(done, tabs, phones) {
   check(`${done} kills: everything accepted arrived or has an end`, lost.length === 0 ? null : `${lost.length} lost: ${lost.slice(0, 5).map((e) => `${e.id} for ${e.user} (${e.class}), ${e.timeline.slice(0, 600)}`).join("; ")}`);
   check("no client got what nobody posted, and every answer kept to its promise", ledger.violations.length === 0 ? null : `${ledger.violations.length}: ${ledger.violations.slice(0, 5).join("; ")}`);
   check("every event that arrived is known by its id", forgotten.length === 0 ? null : `${forgotten.length} unknown: ${forgotten.slice(0, 5)}`);
-  check("the load was real", counts.accepted > 20 * done && counts.bySocket > 0 && counts.byPush > 0 ? null : JSON.stringify(counts));
+  const toHall = ledger.arrivedOf("hall");
+  check("the load was real", counts.accepted > 20 * done && counts.bySocket > 0 && counts.byPush > 0 && toHall > 20 * done ? null : `${JSON.stringify(counts)}, ${toHall} of the topic`);
 }

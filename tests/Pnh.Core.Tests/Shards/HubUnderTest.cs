@@ -122,15 +122,16 @@ internal sealed class HubUnderTest : IAsyncDisposable
         }
     }
 
-    /// <summary>Lets seconds pass until it is so: for what goes on off the shards, on the clock.</summary>
+    /// <summary>Lets seconds pass until it is so, an hour at most: for what goes on off the shards, on the clock. Then what needs no clock may still come, on a busy machine.</summary>
     public async Task PassUntilAsync(Func<bool> condition, string what)
     {
-        for (var seconds = 0; !condition(); seconds++)
+        for (var seconds = 0; seconds < 3_600 && !condition(); seconds++)
         {
-            Assert.True(seconds < 3_600, $"Passed an hour for {what}.");
             await PassAsync(1);
             await Task.Delay(1);
         }
+
+        await UntilAsync(condition, $"{what}, after an hour of the clock");
     }
 
     public Task PassAsync(double seconds) => PassAsync(TimeSpan.FromSeconds(seconds));

@@ -63,7 +63,7 @@ export class Tab {
     setTimeout(() => {
       if (socket.readyState === WebSocket.OPEN) {
         socket.send(JSON.stringify({ type: "ack", seq }));
-        this.ledger.acknowledge(key);
+        this.ledger.acknowledge(this.user, key);
       }
     }, this.random() * 40);
   }

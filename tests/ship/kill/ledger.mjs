@@ -27,8 +27,8 @@ export class Ledger {
   }
 
   /** The client's ack left. */
-  acknowledge(key) {
-    const entry = this.entries.get(key);
+  acknowledge(user, key) {
+    const entry = this.entries.get(placeOf(key, user));
     if (entry?.channel === "socket") {
       entry.doneAt ??= Date.now();
     }
@@ -41,25 +41,37 @@ export class Ledger {
     }
   }
 
-  post(key, user, body) {
+  /** One entry for each user who should get it: an event to a topic has several, all with its key. `line`: what is posted one after the other, so that it has an order. */
+  post(key, users, body, line) {
     this.counts.posted++;
-    const entry = { key, user, id: body.id ?? null, given: body.id !== undefined, class: body.class, n: this.counts.posted, accepted: false, arrivals: 0 };
-    this.entries.set(key, entry);
-    return entry;
+    return users.map((user) => {
+      const entry = { key, user, body, line, id: body.id ?? null, given: body.id !== undefined, class: body.class, n: this.counts.posted, accepted: false, arrivals: 0 };
+      this.entries.set(placeOf(key, user), entry);
+      return entry;
+    });
+  }
+
+  /** The event with that key, for that user; one that was misrouted is another user's. */
+  #find(key, user) {
+    return this.entries.get(placeOf(key, user)) ?? [...this.entries.values()].find((entry) => entry.key === key);
   }
 
   /** A 202 was read. `again`: it was posted before and the answer got lost. */
-  accept(entry, answer, again) {
+  accept(entries, answer, again) {
+    if (again) {
+      answer.duplicate ? this.counts.acceptedTwice++ : this.counts.acceptedAnew++;
+    }
+
+    entries.forEach((entry) => this.#accept(entry, answer));
+  }
+
+  #accept(entry, answer) {
     if (entry.id !== null && entry.id !== answer.id) {
       this.violate(`${entry.key} is known as ${entry.id} and was accepted as ${answer.id}`);
     }
 
     if (answer.durable !== true) {
       this.violate(`${entry.key} was accepted as not durable`);
-    }
-
-    if (again) {
-      answer.duplicate ? this.counts.acceptedTwice++ : this.counts.acceptedAnew++;
     }
 
     entry.id = answer.id;
@@ -72,7 +84,7 @@ export class Ledger {
 
   /** A frame or a push reached a client. */
   arrive(user, id, key, channel) {
-    const entry = this.entries.get(key);
+    const entry = this.#find(key, user);
     if (!entry || id === undefined || id === null) {
       this.violate(`${user} got ${id} with key ${key} by ${channel}, which nobody posted`);
       return;
@@ -109,7 +121,7 @@ export class Ledger {
 
   /** First arrivals of one user, class and channel in the order in which they were posted, one after the other's 202. A figure, since a lost answer frees the order. */
   #order(entry, channel) {
-    const line = `${entry.user} ${entry.class} ${channel}`;
+    const line = `${entry.line} ${entry.user} ${entry.class} ${channel}`;
     if (entry.n < (this.newest.get(line)?.n ?? 0)) {
       this.counts.outOfOrder++;
       this.overtaken.push(`${entry.id} (${entry.class}, ${entry.user}) came after ${this.newest.get(line).id}`);
@@ -123,6 +135,11 @@ export class Ledger {
     return [...this.entries.values()].filter((entry) => entry.accepted && entry.arrivals === 0);
   }
 
+  /** How many arrived of what was posted in that line. */
+  arrivedOf(line) {
+    return [...this.entries.values()].filter((entry) => entry.line === line && entry.arrivals > 0).length;
+  }
+
   /** How many of a user's events were accepted. */
   promisedTo(user) {
     return [...this.entries.values()].filter((entry) => entry.accepted && entry.user === user).length;
@@ -134,3 +151,5 @@ export class Ledger {
     return Array.from({ length: Math.min(count, known.length) }, () => known[Math.floor(random() * known.length)]);
   }
 }
+
+const placeOf = (key, user) => `${key} ${user}`;

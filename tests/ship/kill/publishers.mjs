@@ -7,15 +7,16 @@ const timeToLive = 3600;
 
 /** A publisher owns its users, so that what it posts to one of them has an order. */
 export class Publisher {
-  constructor(stage, ledger, name, users, random) {
-    Object.assign(this, { stage, ledger, name, users, random, n: 0, stopped: false });
+  /** `users`: each in turn gets an event. `topic`: given, each event goes to it, and all of them get it. `rest`: ms between two events, at most. */
+  constructor(stage, ledger, name, users, random, { topic = undefined, rest = 8 } = {}) {
+    Object.assign(this, { stage, ledger, name, users, random, topic, rest, n: 0, stopped: false });
     this.agent = new Agent({ keepAlive: true, maxSockets: 1 });
   }
 
   async run() {
     while (!this.stopped) {
       await this.#next();
-      await delay(this.random() * 8);
+      await delay(this.random() * this.rest);
     }
 
     this.agent.destroy();
@@ -23,14 +24,14 @@ export class Publisher {
 
   async #next() {
     const n = this.n++;
-    const user = this.users[n % this.users.length];
+    const users = this.topic ? this.users : [this.users[n % this.users.length]];
     const key = `${this.name}-${n}`;
-    const body = bodyOf(key, user, classes[n % classes.length], n % 8 !== 7);
-    const entry = this.ledger.post(key, user, body);
+    const body = bodyOf(key, this.topic ? { topic: this.topic } : { user: users[0] }, classes[n % classes.length], n % 8 !== 7);
+    const entries = this.ledger.post(key, users, body, this.name);
     for (let attempt = 0; !this.stopped || attempt === 0; attempt++) {
       const answer = await post(this.stage, body, this.agent);
       if (answer?.status === 202) {
-        this.ledger.accept(entry, answer.json, attempt > 0);
+        this.ledger.accept(entries, answer.json, attempt > 0);
         return;
       }
 
@@ -40,7 +41,7 @@ export class Publisher {
       }
 
       // Without an id of its own a second post would be a second event.
-      if (!answer && !entry.given) {
+      if (!answer && !("id" in body)) {
         return;
       }
 
@@ -49,9 +50,9 @@ export class Publisher {
   }
 }
 
-export function bodyOf(key, user, className, given) {
+function bodyOf(key, to, className, given) {
   const id = given ? { id: key } : {};
-  return { ...id, to: { user }, class: className, ttl: timeToLive, data: { key, padding: "x".repeat(400) }, notification: { title: "Kill", body: key } };
+  return { ...id, to, class: className, ttl: timeToLive, data: { key, padding: "x".repeat(400) }, notification: { title: "Kill", body: key } };
 }
 
 /** Gives status and body, or null when the connection failed. */

@@ -15,16 +15,16 @@ export async function settle(stage, ledger, missing) {
   const lost = [];
   let [ended, asked] = [0, 0];
   for (const entry of missing) {
-    const answer = await read(stage, entry.id);
+    const answer = await read(stage, entry);
     asked += answer.status === 200 ? 1 : 0;
-    hasEnd(answer.json, ledger.promisedTo(entry.user)) ? ended++ : lost.push({ ...entry, timeline: answer.status === 200 ? answer.text : `${answer.status}` });
+    hasEnd(answer.json, entry.user, ledger.promisedTo(entry.user)) ? ended++ : lost.push({ ...entry, timeline: answer.status === 200 ? answer.text : `${answer.status}` });
   }
 
   const forgotten = [];
   // Those whose id the hub gave come first: nobody could post them again, so only the journal can know them.
   const arrived = [...ledger.entries.values()].filter((entry) => entry.arrivals > 0).sort((a, b) => a.given - b.given || b.n - a.n).slice(0, sampled);
   for (const entry of arrived) {
-    const answer = await read(stage, entry.id);
+    const answer = await read(stage, entry);
     asked += answer.status === 200 ? 1 : 0;
     if (answer.status === 404) {
       forgotten.push(entry.id);
@@ -34,12 +34,12 @@ export async function settle(stage, ledger, missing) {
   return { lost, ended, asked, forgotten };
 }
 
-async function read(stage, id) {
-  return (await send(stage, "GET", `/v1/events/${encodeURIComponent(id)}`)) ?? { status: 0, json: null };
+async function read(stage, { id, user }) {
+  return (await send(stage, "GET", `/v1/events/${encodeURIComponent(id)}?user=${user}`)) ?? { status: 0, json: null };
 }
 
 /** `count`: what its user was promised in all; a mailbox that could not be full evicts nothing. */
-function hasEnd(timeline, count) {
-  const deliveries = timeline?.deliveries ?? [];
+function hasEnd(timeline, user, count) {
+  const deliveries = (timeline?.deliveries ?? []).filter((delivery) => delivery.user === user);
   return deliveries.length > 0 && count > mailboxItems && deliveries.every(({ state, reason }) => state === evicted.state && reason === evicted.reason);
 }
