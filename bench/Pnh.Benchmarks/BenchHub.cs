@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -24,7 +23,7 @@ internal sealed class BenchHub : IDisposable
     public BenchHub(IEventJournal? journal = null)
     {
         _store = SqliteDeviceStore.Open(_folder, TimeProvider.System);
-        _metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System, [App]);
+        _metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, [App]);
         Hub = new Hub(
             new Planner(ClassPolicies.Default, []), journal ?? new NullJournal(), _store, _reader, _metrics, TimeProvider.System, NullLogger<Hub>.Instance, new HubOptions());
     }

@@ -4,7 +4,6 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Benchmarks;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -30,7 +29,7 @@ internal sealed class HubClient : IClient
     private readonly string _folder = Directory.CreateTempSubdirectory("pnh-lanebench-").FullName;
     private readonly ServiceProvider _services;
     private readonly SqliteDeviceStore _store;
-    private readonly HubMetrics _metrics = new(new MetricRegistry(), TimeProvider.System, ["demo"]);
+    private readonly HubMetrics _metrics = new(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo"]);
     private readonly WatchedJournal _journal = new(SegmentJournal.Open(new NullFolder(), TimeProvider.System, new JournalOptions { MaxBytes = 256 * 1024 * 1024 }));
     private readonly EventReader _reader = new(ClassPolicies.Default, ["apns"]);
     private readonly byte[] _body;

@@ -15,8 +15,8 @@ using Pnh.Channels;
 using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Stores;
+using Prometheus;
 
 namespace Pnh.Api.Hosting;
 
@@ -173,7 +173,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<FeedEndpoint>().Map(_app);
         _app.MapConsole();
         _app.MapDocuments();
-        _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<MetricRegistry>(), Services.GetRequiredService<ConsoleAccess>().MayScrape);
+        _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<CollectorRegistry>(), Services.GetRequiredService<ConsoleAccess>().MayScrape);
         _app.MapConsoleLinks(CreateConsoleLink);
         new KeysEndpoint(
             Services.GetRequiredService<PublisherKeys>(),

@@ -7,13 +7,13 @@ using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
+using Prometheus;
 
 namespace Pnh.Api.Hosting;
 
@@ -45,7 +45,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
-        IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, MetricRegistry registry, TimeProvider time,
+        IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, CollectorRegistry registry, TimeProvider time,
         AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null)
     {
         _hub = hub;

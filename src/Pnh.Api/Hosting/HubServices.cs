@@ -14,7 +14,6 @@ using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
@@ -26,6 +25,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 using Pnh.Storage.Segments;
+using Prometheus;
 
 namespace Pnh.Api.Hosting;
 
@@ -62,9 +62,9 @@ internal static class HubServices
         .AddHostedService<HubService>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
-        .AddSingleton<MetricRegistry>()
+        .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
         .AddSingleton(provider => new HubMetrics(
-            provider.GetRequiredService<MetricRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
+            provider.GetRequiredService<CollectorRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
 
     private static IServiceCollection AddStores(this IServiceCollection services, HubStart start)
     {

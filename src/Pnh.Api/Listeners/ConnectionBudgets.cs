@@ -2,7 +2,7 @@ using System.Net;
 using Pnh.Api.Configuration;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
+using Prometheus;
 
 namespace Pnh.Api.Listeners;
 
@@ -44,7 +44,7 @@ internal sealed class ConnectionBudgets
         endPoint is OperationsEndPoint || (endPoint.Port != 0 && _options.OperationsUrls.Any(url => url.Port == endPoint.Port)) ? Operations : Public;
 
     /// <summary>Exports both.</summary>
-    public void Export(MetricRegistry registry)
+    public void Export(CollectorRegistry registry)
     {
         var metrics = new ListenerMetrics(registry);
         foreach (var budget in new[] { Public, Operations })

@@ -1,7 +1,7 @@
 using System.Text;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
-using Pnh.Core.Diagnostics.Exposition;
+using Prometheus;
 
 namespace Pnh.Api.Operations;
 
@@ -14,12 +14,13 @@ internal static class OperationsEndpoints
     /// <param name="readiness">What health answers.</param>
     /// <param name="registry">What metrics answers.</param>
     /// <param name="mayScrape">Whether this Host may read metrics: not a stranger's name that was re-pointed at this machine (DNS rebinding).</param>
-    public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, MetricRegistry registry, Func<HostString, bool> mayScrape)
+    public static void MapOperations(this IEndpointRouteBuilder routes, Readiness readiness, CollectorRegistry registry, Func<HostString, bool> mayScrape)
     {
+        var metrics = routes.CreateApplicationBuilder().UseMetricServer(settings => settings.Registry = registry, url: null).Build();
         routes.MapGet("/healthz", context => AnswerAsync(context, readiness.ClosedStore)).Light().AllowAnyone();
         routes.MapGet("/readyz", context => AnswerAsync(context, readiness.Fault, readiness.Shortage)).Light().AllowAnyone();
         routes.MapGet("/metrics", context => mayScrape(context.Request.Host)
-            ? WriteMetricsAsync(context.Response, registry)
+            ? metrics(context)
             : new Problem(ProblemCatalogue.Forbidden, "The Host header is no name of the operations listener; where it is one, add it to Pnh:Console:HostNames.").ExecuteAsync(context)).OnOperations().AllowAnyone();
     }
 
@@ -33,12 +34,5 @@ internal static class OperationsEndpoints
         context.Response.ContentType = "text/plain; charset=utf-8";
         context.Response.ContentLength = body.Length;
         return context.Response.Body.WriteAsync(body).AsTask();
-    }
-
-    private static async Task WriteMetricsAsync(HttpResponse response, MetricRegistry registry)
-    {
-        response.ContentType = MetricRegistry.ContentType;
-        registry.Write(response.BodyWriter);
-        await response.BodyWriter.FlushAsync();
     }
 }

@@ -1,6 +1,7 @@
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
+using Prometheus;
 
 namespace Pnh.Core.Diagnostics;
 
@@ -16,7 +17,7 @@ internal sealed class AppBooks
     // Apart from the others: a lost or twice-booked delivery shows as a difference.
     private readonly StripedCells _inFlight = new(Classes);
 
-    internal AppBooks(string app, CounterFamily planned, CounterFamily settled, CallbackFamily inFlight, CallbackFamily held, CallbackFamily over)
+    internal AppBooks(string app, CollectFeed feed, Counter planned, Counter settled, ReadingFamily inFlight, ReadingFamily held, ReadingFamily over)
     {
         App = app;
         held.Add(() => Held, app);
@@ -29,16 +30,16 @@ internal sealed class AppBooks
             }
 
             var cell = (int)@class;
-            planned.Add(new Counter(_cells, cell), app, @class.Label());
+            feed.Add(planned.WithLabels(app, @class.Label()), _cells, cell);
             inFlight.Add(() => _inFlight.Read(cell), app, @class.Label());
             for (var state = 1; state < States; state++)
             {
-                settled.Add(new Counter(_cells, SettledCell(@class, (DeliveryState)state)), app, @class.Label(), ((DeliveryState)state).Label());
+                feed.Add(settled.WithLabels(app, @class.Label(), ((DeliveryState)state).Label()), _cells, SettledCell(@class, (DeliveryState)state));
             }
         }
     }
 
-    /// <summary>Its name; <see cref="MetricFamily.Other"/> = of all that are not configured.</summary>
+    /// <summary>Its name; <see cref="CollectFeed.Other"/> = of all that are not configured.</summary>
     internal string App { get; }
 
     /// <summary>Bytes of memory that what waits of the app takes, as estimated by what puts it there and takes it away.</summary>

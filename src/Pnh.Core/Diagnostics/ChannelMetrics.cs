@@ -1,6 +1,7 @@
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
+using Prometheus;
 
 namespace Pnh.Core.Diagnostics;
 
@@ -8,20 +9,19 @@ namespace Pnh.Core.Diagnostics;
 internal sealed class ChannelMetrics
 {
     private readonly StripedCells _deliveries = new(EventClassNames.All.Length * DeliveryStatusNames.Count);
-    private readonly Histogram[] _acceptToProvider = new Histogram[EventClassNames.All.Length];
-    private readonly HistogramFamily _histograms;
+    private readonly StripedDurations?[] _acceptToProvider = new StripedDurations?[EventClassNames.All.Length];
+    private readonly Func<string[], StripedDurations> _durations;
     private readonly Lock _adding = new();
 
-    public ChannelMetrics(string channel, CounterFamily deliveries, HistogramFamily acceptToProvider)
+    public ChannelMetrics(string channel, CollectFeed feed, Counter deliveries, Func<string[], StripedDurations> acceptToProvider)
     {
         Channel = channel;
-        _histograms = acceptToProvider;
+        _durations = acceptToProvider;
         foreach (var @class in EventClassNames.All)
         {
             for (var status = 0; status < DeliveryStatusNames.Count; status++)
             {
-                var counter = new Counter(_deliveries, Index(@class, (DeliveryStatus)status));
-                deliveries.Add(counter, channel, @class.Label(), ((DeliveryStatus)status).Label());
+                feed.Add(deliveries.WithLabels(channel, @class.Label(), ((DeliveryStatus)status).Label()), _deliveries, Index(@class, (DeliveryStatus)status));
             }
         }
     }
@@ -31,7 +31,8 @@ internal sealed class ChannelMetrics
     public void Count(EventClass @class, DeliveryStatus status, long n) => _deliveries.Add(Index(@class, status), n);
 
     /// <summary>The series appear with the first answer: a socket has no provider, and 18 lines per class are not for nothing.</summary>
-    public void AcceptToProvider(EventClass @class, TimeSpan time) => (_acceptToProvider[(int)@class] ?? AddHistogram(@class)).Record(time);
+    public void AcceptToProvider(EventClass @class, TimeSpan time, string? traceParent) =>
+        (_acceptToProvider[(int)@class] ?? AddDurations(@class)).Record(time, traceParent);
 
     public long Read(DeliveryStatus status)
     {
@@ -44,11 +45,11 @@ internal sealed class ChannelMetrics
         return sum;
     }
 
-    private Histogram AddHistogram(EventClass @class)
+    private StripedDurations AddDurations(EventClass @class)
     {
         lock (_adding)
         {
-            return _acceptToProvider[(int)@class] ??= _histograms.Add(Channel, @class.Label());
+            return _acceptToProvider[(int)@class] ??= _durations([Channel, @class.Label()]);
         }
     }
 

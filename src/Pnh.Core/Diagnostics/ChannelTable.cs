@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Push;
+using Prometheus;
 
 namespace Pnh.Core.Diagnostics;
 
@@ -11,15 +12,17 @@ internal sealed class ChannelTable
     private const int MaxChannels = 16;
 
     private readonly Lock _adding = new();
-    private readonly CounterFamily _deliveries;
-    private readonly HistogramFamily _acceptToProvider;
+    private readonly CollectFeed _feed;
+    private readonly Counter _deliveries;
+    private readonly Func<string[], StripedDurations> _acceptToProvider;
     private volatile FrozenDictionary<string, ChannelMetrics> _channels = FrozenDictionary<string, ChannelMetrics>.Empty;
 
-    public ChannelTable(MetricRegistry registry)
+    public ChannelTable(CollectFeed feed)
     {
-        _deliveries = registry.Counters(
+        _feed = feed;
+        _deliveries = feed.Counters(
             "pnh_deliveries_total", "Attempts to deliver an event to a device, by what the channel said.", "channel", "class", "status");
-        _acceptToProvider = registry.Histograms(
+        _acceptToProvider = feed.Durations(
             "pnh_accept_to_provider_seconds", "From accepting the event to the provider's answer.", Buckets.Delivery, "channel", "class");
     }
 
@@ -50,7 +53,7 @@ internal sealed class ChannelTable
         {
             if (!_channels.ContainsKey(channel) && _channels.Count >= MaxChannels)
             {
-                channel = MetricFamily.Other;
+                channel = CollectFeed.Other;
             }
 
             if (_channels.TryGetValue(channel, out var known))
@@ -58,7 +61,7 @@ internal sealed class ChannelTable
                 return known;
             }
 
-            var metrics = new ChannelMetrics(channel, _deliveries, _acceptToProvider);
+            var metrics = new ChannelMetrics(channel, _feed, _deliveries, _acceptToProvider);
             _channels = _channels.Append(new(channel, metrics)).ToFrozenDictionary(StringComparer.Ordinal);
             return metrics;
         }

@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
+using Prometheus;
 
 namespace Pnh.Core.Diagnostics;
 
@@ -11,11 +12,11 @@ internal sealed class EventCounters
     private readonly StripedCells _other;
     private readonly StripedCells[] _all;
 
-    public EventCounters(MetricRegistry registry, IEnumerable<string> apps)
+    public EventCounters(CollectFeed feed, IEnumerable<string> apps)
     {
-        var family = registry.Counters("pnh_events_total", "Events that publishers sent, by what the hub answered.", "app", "class", "result");
-        _rows = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(app => app, app => AddRow(family, app), StringComparer.Ordinal);
-        _other = _rows.TryGetValue(MetricFamily.Other, out var row) ? row : AddRow(family, MetricFamily.Other);
+        var family = feed.Counters("pnh_events_total", "Events that publishers sent, by what the hub answered.", "app", "class", "result");
+        _rows = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(app => app, app => AddRow(feed, family, app), StringComparer.Ordinal);
+        _other = _rows.TryGetValue(CollectFeed.Other, out var row) ? row : AddRow(feed, family, CollectFeed.Other);
         _all = row is null ? [.. _rows.Values, _other] : [.. _rows.Values];
     }
 
@@ -41,7 +42,7 @@ internal sealed class EventCounters
         return totals;
     }
 
-    private static StripedCells AddRow(CounterFamily family, string app)
+    private static StripedCells AddRow(CollectFeed feed, Counter family, string app)
     {
         var cells = new StripedCells(EventClassNames.All.Length * EventResultNames.Count);
         foreach (var @class in EventClassNames.All)
@@ -49,7 +50,7 @@ internal sealed class EventCounters
             for (var result = 0; result < EventResultNames.Count; result++)
             {
                 var at = Index(@class, (EventResult)result);
-                family.Add(new Counter(cells, at), app, @class.Label(), ((EventResult)result).Label());
+                feed.Add(family.WithLabels(app, @class.Label(), ((EventResult)result).Label()), cells, at);
             }
         }
 

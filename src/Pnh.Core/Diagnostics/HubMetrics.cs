@@ -3,12 +3,13 @@ using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using CollectorRegistry = Prometheus.CollectorRegistry;
 
 namespace Pnh.Core.Diagnostics;
 
 /// <summary>
 /// Every <c>pnh_</c> metric of the process, and the only place that names one. Recording does not wait, does not allocate and does not share
-/// a cache line between cores; sums are made on scrape. Thread-safe. One per process and <see cref="MetricRegistry"/>.
+/// a cache line between cores; sums are made on scrape. Thread-safe. One per <see cref="CollectorRegistry"/>.
 /// </summary>
 public sealed class HubMetrics : IDisposable
 {
@@ -19,28 +20,28 @@ public sealed class HubMetrics : IDisposable
     private readonly QFactor _qFactor = new();
     private readonly EventCounters _events;
     private readonly ChannelTable _channels;
-    private readonly Histogram[] _acceptToFrame;
-    private readonly Histogram[] _ack;
-    private readonly Histogram _journalSync;
-    private readonly Histogram _threadPoolDelay;
+    private readonly StripedDurations[] _acceptToFrame;
+    private readonly StripedDurations[] _ack;
+    private readonly StripedDurations _journalSync;
+    private readonly StripedDurations _threadPoolDelay;
     private readonly StripedCells _deadlineMissed = new(EventClassNames.All.Length);
     private readonly StripedCells _served = new(1);
     private readonly StripedCells _sessions = new(2);
-    private readonly CallbackFamily _queueItems;
-    private readonly CallbackFamily _queueAge;
-    private readonly CallbackFamily _providerConnections;
-    private readonly CallbackFamily _providerInFlight;
-    private readonly CallbackFamily[] _providerReadings;
-    private readonly CallbackFamily _staleAddresses;
-    private readonly CallbackFamily _journalDropped;
-    private readonly CallbackFamily _directConnections;
-    private readonly CallbackFamily _journalDamaged;
-    private readonly CallbackFamily _intakeLimit;
-    private readonly CallbackFamily _memoryLive;
-    private readonly CallbackFamily _memoryLimit;
-    private readonly CallbackFamily _memoryRefuses;
-    private readonly CallbackFamily _ready;
-    private readonly CallbackFamily _storeClosed;
+    private readonly ReadingFamily _queueItems;
+    private readonly ReadingFamily _queueAge;
+    private readonly ReadingFamily _providerConnections;
+    private readonly ReadingFamily _providerInFlight;
+    private readonly ReadingFamily[] _providerReadings;
+    private readonly ReadingFamily _staleAddresses;
+    private readonly ReadingFamily _journalDropped;
+    private readonly ReadingFamily _directConnections;
+    private readonly ReadingFamily _journalDamaged;
+    private readonly ReadingFamily _intakeLimit;
+    private readonly ReadingFamily _memoryLive;
+    private readonly ReadingFamily _memoryLimit;
+    private readonly ReadingFamily _memoryRefuses;
+    private readonly ReadingFamily _ready;
+    private readonly ReadingFamily _storeClosed;
     private readonly Lock _sampling = new();
     private readonly RecentQuantile _recentSync;
     private readonly RecentQuantile _recentFrame;
@@ -48,54 +49,55 @@ public sealed class HubMetrics : IDisposable
     private readonly ITimer _timer;
 
     /// <summary>Registers all families and starts the second hand of the Q-factor.</summary>
-    /// <param name="registry">Where the metrics are exported; throws when it already belongs to a hub.</param>
+    /// <param name="registry">Where the metrics are exported; one of its own for each hub.</param>
     /// <param name="time">Clock of the samples.</param>
     /// <param name="apps">The configured apps: the values of the label <c>app</c>; any other app counts as <c>other</c>. Null = none.</param>
-    public HubMetrics(MetricRegistry registry, TimeProvider time, IEnumerable<string>? apps = null)
+    public HubMetrics(CollectorRegistry registry, TimeProvider time, IEnumerable<string>? apps = null)
     {
         ArgumentNullException.ThrowIfNull(registry);
         ArgumentNullException.ThrowIfNull(time);
         _time = time;
         _started = time.GetTimestamp();
-        _events = new EventCounters(registry, apps ?? []);
-        Ledger = new Ledger(registry, apps ?? []);
-        _channels = new ChannelTable(registry);
-        _acceptToFrame = PerClass(registry.Histograms(
+        var feed = new CollectFeed(registry);
+        _events = new EventCounters(feed, apps ?? []);
+        Ledger = new Ledger(feed, apps ?? []);
+        _channels = new ChannelTable(feed);
+        _acceptToFrame = PerClass(feed.Durations(
             "pnh_accept_to_frame_seconds", "From accepting the event to its frame in a session's queue.", Buckets.Delivery, "class"));
-        _ack = PerClass(registry.Histograms("pnh_ack_seconds", "From a frame to the client's ack of it.", Buckets.Ack, "class"));
-        _journalSync = registry.Histograms("pnh_journal_sync_seconds", "One sync of the journal to stable storage.", Buckets.Sync).Add();
-        _threadPoolDelay = registry.Histograms(
-            "pnh_threadpool_delay_seconds", "How long a queued work item waits for a pool thread.", Buckets.ThreadPool).Add();
+        _ack = PerClass(feed.Durations("pnh_ack_seconds", "From a frame to the client's ack of it.", Buckets.Ack, "class"));
+        _journalSync = feed.Durations("pnh_journal_sync_seconds", "One sync of the journal to stable storage.", Buckets.Sync)([]);
+        _threadPoolDelay = feed.Durations(
+            "pnh_threadpool_delay_seconds", "How long a queued work item waits for a pool thread.", Buckets.ThreadPool)([]);
 
-        var missed = registry.Counters("pnh_deadline_missed_total", "Deliveries that left after their class's deadline.", "class");
+        var missed = feed.Counters("pnh_deadline_missed_total", "Deliveries that left after their class's deadline.", "class");
         foreach (var @class in EventClassNames.All)
         {
-            missed.Add(new Counter(_deadlineMissed, (int)@class), @class.Label());
+            feed.Add(missed.WithLabels(@class.Label()), _deadlineMissed, (int)@class);
         }
 
-        var served = registry.Counters(
+        var served = feed.Counters(
             "pnh_requests_served_total", "Accepted events and completed deliveries; never errors, refusals or duplicates.");
-        served.Add(new Counter(_served, 0));
-        var sessions = registry.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
+        feed.Add(served.WithLabels(), _served, 0);
+        var sessions = feed.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
         sessions.Add(() => _sessions.Read((int)SessionState.Active), "active");
         sessions.Add(() => _sessions.Read((int)SessionState.Background), "background");
-        _queueItems = registry.Gauges("pnh_queue_items", "Items in a bounded queue.", Fold.Sum, "queue", "class");
-        _queueAge = registry.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
-        _providerConnections = registry.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
-        _providerInFlight = registry.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
-        _directConnections = registry.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
-        _providerReadings = ProviderReadings.Families(registry);
-        _staleAddresses = registry.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
-        _journalDropped = registry.CounterCallbacks("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
-        _journalDamaged = registry.CounterCallbacks("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
-        _intakeLimit = registry.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");
-        _memoryLive = registry.Gauges("pnh_memory_live_bytes", "Bytes on the heap that the last collection left, without gaps.", Fold.Max);
-        _memoryLimit = registry.Gauges("pnh_memory_limit_bytes", "Bytes that the heap may have.", Fold.Max);
-        _memoryRefuses = registry.Gauges("pnh_memory_refuses", "1 while events of the class are refused because memory is short.", Fold.Max, "class");
-        _ready = registry.Gauges("pnh_ready", "1 while the hub takes traffic, as /readyz says.", Fold.Max);
-        _storeClosed = registry.Gauges("pnh_store_closed", "1 when a store closed itself after a disk fault: a restart opens it again.", Fold.Max, "store");
-        registry.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
-        registry.Gauges("pnh_build_info", "1, with the version as a label.", Fold.Max, "version").Add(static () => 1, Version);
+        _queueItems = feed.Gauges("pnh_queue_items", "Items in a bounded queue.", Fold.Sum, "queue", "class");
+        _queueAge = feed.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
+        _providerConnections = feed.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
+        _providerInFlight = feed.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
+        _directConnections = feed.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
+        _providerReadings = ProviderReadings.Families(feed);
+        _staleAddresses = feed.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the feed was last looked through.");
+        _journalDropped = feed.CounterReadings("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
+        _journalDamaged = feed.CounterReadings("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
+        _intakeLimit = feed.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");
+        _memoryLive = feed.Gauges("pnh_memory_live_bytes", "Bytes on the heap that the last collection left, without gaps.", Fold.Max);
+        _memoryLimit = feed.Gauges("pnh_memory_limit_bytes", "Bytes that the heap may have.", Fold.Max);
+        _memoryRefuses = feed.Gauges("pnh_memory_refuses", "1 while events of the class are refused because memory is short.", Fold.Max, "class");
+        _ready = feed.Gauges("pnh_ready", "1 while the hub takes traffic, as /readyz says.", Fold.Max);
+        _storeClosed = feed.Gauges("pnh_store_closed", "1 when a store closed itself after a disk fault: a restart opens it again.", Fold.Max, "store");
+        feed.Gauges("pnh_q_factor", "Requests served per process CPU second over the last 60 s.").Add(() => _qFactor.Value);
+        feed.Gauges("pnh_build_info", "1, with the version as a label.", Fold.Max, "version").Add(static () => 1, Version);
 
         _recentSync = new RecentQuantile(_journalSync);
         _recentFrame = new RecentQuantile(_acceptToFrame);
@@ -126,8 +128,8 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Time from accepting an event to its frame in a session's queue.</summary>
     public void AcceptToFrame(EventClass c, TimeSpan t) => _acceptToFrame[(int)c].Record(t);
 
-    /// <summary>Time from accepting an event to the provider's answer.</summary>
-    public void AcceptToProvider(string channel, EventClass c, TimeSpan t) => _channels.Get(channel).AcceptToProvider(c, t);
+    /// <summary>Time from accepting an event to the provider's answer; with the event's trace, if it has one, it may become an exemplar.</summary>
+    public void AcceptToProvider(string channel, EventClass c, TimeSpan t, string? traceParent = null) => _channels.Get(channel).AcceptToProvider(c, t, traceParent);
 
     /// <summary>Time from writing a frame to the client's ack.</summary>
     public void Acked(EventClass c, TimeSpan sinceFrame) => _ack[(int)c].Record(sinceFrame);
@@ -234,15 +236,15 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Stops the second hand; counters keep their values.</summary>
     public void Dispose() => _timer.Dispose();
 
-    private static Histogram[] PerClass(HistogramFamily family)
+    private static StripedDurations[] PerClass(Func<string[], StripedDurations> family)
     {
-        var histograms = new Histogram[EventClassNames.All.Length];
+        var durations = new StripedDurations[EventClassNames.All.Length];
         foreach (var @class in EventClassNames.All)
         {
-            histograms[(int)@class] = family.Add(@class.Label());
+            durations[(int)@class] = family([@class.Label()]);
         }
 
-        return histograms;
+        return durations;
     }
 
     private void Sample()

@@ -13,16 +13,16 @@ internal sealed class Ledger
     private readonly FrozenDictionary<string, AppBooks> _books;
     private readonly AppBooks _other;
 
-    internal Ledger(MetricRegistry registry, IEnumerable<string> apps)
+    internal Ledger(CollectFeed feed, IEnumerable<string> apps)
     {
-        var planned = registry.Counters("pnh_ledger_planned_total", "Deliveries planned, recovered ones included.", "app", "class");
-        var settled = registry.Counters("pnh_ledger_settled_total", "Deliveries that reached their terminal state.", "app", "class", "state");
-        var inFlight = registry.Gauges("pnh_ledger_in_flight", "Deliveries without a terminal state, counted where they wait.", Fold.Sum, "app", "class");
-        var held = registry.Gauges("pnh_memory_app_bytes", "Memory that an app's waiting deliveries take, as estimated.", Fold.Sum, "app");
-        var over = registry.Gauges("pnh_memory_app_refuses", "1 while an app's events are refused because it holds more than its share of the memory.", Fold.Max, "app");
+        var planned = feed.Counters("pnh_ledger_planned_total", "Deliveries planned, recovered ones included.", "app", "class");
+        var settled = feed.Counters("pnh_ledger_settled_total", "Deliveries that reached their terminal state.", "app", "class", "state");
+        var inFlight = feed.Gauges("pnh_ledger_in_flight", "Deliveries without a terminal state, counted where they wait.", Fold.Sum, "app", "class");
+        var held = feed.Gauges("pnh_memory_app_bytes", "Memory that an app's waiting deliveries take, as estimated.", Fold.Sum, "app");
+        var over = feed.Gauges("pnh_memory_app_refuses", "1 while an app's events are refused because it holds more than its share of the memory.", Fold.Max, "app");
         _books = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(
-            static app => app, app => new AppBooks(app, planned, settled, inFlight, held, over), StringComparer.Ordinal);
-        _other = _books.GetValueOrDefault(MetricFamily.Other) ?? new AppBooks(MetricFamily.Other, planned, settled, inFlight, held, over);
+            static app => app, app => new AppBooks(app, feed, planned, settled, inFlight, held, over), StringComparer.Ordinal);
+        _other = _books.GetValueOrDefault(CollectFeed.Other) ?? new AppBooks(CollectFeed.Other, feed, planned, settled, inFlight, held, over);
         All = [.. _books.Values.Union([_other])];
     }
 

@@ -9,16 +9,17 @@ namespace Pnh.Core.Diagnostics;
 /// </summary>
 internal static class ProcessMetrics
 {
-    public static void AddTo(MetricRegistry registry)
+    public static void AddTo(CollectFeed feed)
     {
-        registry.CounterCallbacks("process_cpu_seconds_total", "User and system CPU time spent, in seconds.")
+        feed.CounterReadings("process_cpu_seconds_total", "User and system CPU time spent, in seconds.")
             .Add(static () => Environment.CpuUsage.TotalTime.TotalSeconds);
-        registry.Gauges("process_resident_memory_bytes", "Resident memory size in bytes.").Add(static () => Environment.WorkingSet);
+        feed.Gauges("process_resident_memory_bytes", "Resident memory size in bytes.").Add(static () => Environment.WorkingSet);
         var start = ReadStart();
-        registry.Gauges("process_start_time_seconds", "Start time of the process since the Unix epoch, in seconds.").Add(() => start);
+        feed.Gauges("process_start_time_seconds", "Start time of the process since the Unix epoch, in seconds.").Add(() => start);
+        feed.Gauges("pnh_threadpool_threads", "Threads of the pool.").Add(static () => ThreadPool.ThreadCount);
         if (OpenFiles.CanCount)
         {
-            registry.Gauges("process_open_fds", "Open file descriptors; sockets are most of them.").Add(OpenFiles.Count);
+            feed.Gauges("process_open_fds", "Open file descriptors; sockets are most of them.").Add(OpenFiles.Count);
         }
     }
 

@@ -28,14 +28,14 @@ public enum ProviderReading
 internal static class ProviderReadings
 {
     /// <summary>One family each, by number.</summary>
-    internal static CallbackFamily[] Families(MetricRegistry registry) =>
+    internal static ReadingFamily[] Families(CollectFeed feed) =>
     [
-        registry.CounterCallbacks("pnh_provider_dials_total", "Connections dialled to a provider.", "channel", "result"),
-        registry.CounterCallbacks("pnh_provider_connection_ends_total", "Connections to a provider that took no more requests.", "channel", "cause"),
-        registry.Gauges("pnh_provider_breakers_open", "Circuit breakers that keep requests from a provider.", Fold.Sum, "channel"),
-        registry.Gauges("pnh_provider_credential_left_seconds", "Time until a provider credential is of no more use.", Fold.Max, "channel", "account"),
-        registry.CounterCallbacks("pnh_provider_credential_reloads_total", "Credential files read again after a change.", "channel", "result"),
-        registry.Gauges("pnh_provider_clock_skew_seconds", "How far our clock is ahead of the provider's.", Fold.Max, "channel"),
+        feed.CounterReadings("pnh_provider_dials_total", "Connections dialled to a provider.", "channel", "result"),
+        feed.CounterReadings("pnh_provider_connection_ends_total", "Connections to a provider that took no more requests.", "channel", "cause"),
+        feed.Gauges("pnh_provider_breakers_open", "Circuit breakers that keep requests from a provider.", Fold.Sum, "channel"),
+        feed.Gauges("pnh_provider_credential_left_seconds", "Time until a provider credential is of no more use.", Fold.Max, "channel", "account"),
+        feed.CounterReadings("pnh_provider_credential_reloads_total", "Credential files read again after a change.", "channel", "result"),
+        feed.Gauges("pnh_provider_clock_skew_seconds", "How far our clock is ahead of the provider's.", Fold.Max, "channel"),
     ];
 
     internal static bool HasLabel(ProviderReading reading) => reading is not (ProviderReading.OpenBreakers or ProviderReading.ClockSkew);

@@ -10,12 +10,12 @@ internal sealed class RecentQuantile
 {
     private const int Window = 60;
 
-    private readonly Histogram[] _histograms;
+    private readonly StripedDurations[] _histograms;
     private readonly long[][] _ring;
     private readonly long[] _scratch;
     private int _count;
 
-    public RecentQuantile(params Histogram[] histograms)
+    public RecentQuantile(params StripedDurations[] histograms)
     {
         _histograms = histograms;
         _scratch = new long[histograms[0].BucketCount];

@@ -100,7 +100,7 @@ public sealed partial class Hub
 
         if (result.Status == DeliveryStatus.Accepted && delivery.Withdrawal is null)
         {
-            _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp));
+            _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp), delivery.Event.TraceParent);
         }
 
         if (result.Status == DeliveryStatus.AddressDead)

@@ -5,7 +5,6 @@ using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Http;
 using Pnh.Api.WebConsole;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -21,7 +20,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 {
     public const string User = "demo";
 
-    private readonly HubMetrics _metrics = new(new MetricRegistry(), TimeProvider.System, ["demo"]);
+    private readonly HubMetrics _metrics = new(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo"]);
     private readonly ConcurrentDictionary<string, Tab> _tabs = new();
     private readonly ConcurrentDictionary<string, ConcurrentStack<LockScreenItem>> _phones = new();
     private readonly DateTimeOffset _started = TimeProvider.System.GetUtcNow();

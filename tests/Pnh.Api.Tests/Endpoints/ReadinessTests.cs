@@ -1,7 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Pnh.Api.Operations;
 using Pnh.Api.Tests.FrontDoor;
-using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Api.Tests.Endpoints;
 
@@ -12,7 +11,7 @@ public sealed class ReadinessTests
     {
         var damaged = false;
         var readiness = new Readiness(("registry", "registry.db", static () => false), ("journal", "journal", () => damaged)) { IsReady = true };
-        await using var host = await ApiHost.StartAsync(app => app.MapOperations(readiness, new MetricRegistry(), static _ => true));
+        await using var host = await ApiHost.StartAsync(app => app.MapOperations(readiness, Prometheus.Metrics.NewCustomRegistry(), static _ => true));
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(20));
         using var client = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
         Assert.Equal(((200, "ok\n"), (200, "ok\n")), (await GetAsync("healthz"), await GetAsync("readyz")));

@@ -3,7 +3,6 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
@@ -63,7 +62,7 @@ public abstract class MailboxReplayTests
         using var folder = new TemporaryFolder();
         await using var devices = SqliteDeviceStore.Open(folder.FullPath, TimeProvider.System);
         await using var journal = SegmentJournal.Open(folder.FullPath, TimeProvider.System, new JournalOptions());
-        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System, ["demo"]);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo"]);
         var reader = new EventReader(ClassPolicies.Default, ["websocket"]);
         var planner = new Planner(ClassPolicies.Default, []);
         await using var hub = new Hub(planner, journal, devices, reader, metrics, TimeProvider.System, NullLogger<Hub>.Instance, new HubOptions());

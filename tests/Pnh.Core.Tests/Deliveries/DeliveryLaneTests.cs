@@ -1,5 +1,4 @@
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Lanes;
 using Pnh.Core.Push;
@@ -24,7 +23,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
 
     public DeliveryLaneTests()
     {
-        _metrics = new HubMetrics(new MetricRegistry(), _clock);
+        _metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), _clock);
         _channel = new FakeChannel("fcm", _clock) { Answer = SendAsync };
         _lane = new DeliveryLane("fcm", EventClass.Message, _channel.Open("demo", EventClass.Message), this, _metrics, _clock);
     }

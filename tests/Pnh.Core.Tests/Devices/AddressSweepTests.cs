@@ -1,12 +1,13 @@
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
+using Pnh.Core.Tests.Diagnostics;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 using Pnh.Storage.Segments;
 using Pnh.TestKit;
+using Prometheus;
 
 namespace Pnh.Core.Tests.Devices;
 
@@ -17,7 +18,7 @@ public sealed class AddressSweepTests : IAsyncDisposable
     private readonly SqliteDeviceStore _devices;
     private readonly SegmentJournal _journal;
     private readonly HubMetrics _metrics;
-    private readonly MetricRegistry _registry = new();
+    private readonly CollectorRegistry _registry = Prometheus.Metrics.NewCustomRegistry();
     private int _marks;
 
     public AddressSweepTests()
@@ -54,7 +55,7 @@ public sealed class AddressSweepTests : IAsyncDisposable
 
         var note = Assert.Single(await FeedAsync());
         Assert.Equal(("ada", "old", "fcm", AddressSweep.Stale, "unconfirmed-270-days"), (note.User, note.Device, note.Channel, note.Health, note.Reason));
-        Assert.Contains("pnh_addresses_stale 1", Scrape());
+        Assert.Contains("pnh_addresses_stale 1", Scrape.Of(_registry).Lines);
         Assert.Equal(2, await AddressesAsync("ada"));
     }
 
@@ -138,12 +139,5 @@ public sealed class AddressSweepTests : IAsyncDisposable
             Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(20), "the note did not reach the feed");
             await Task.Delay(5);
         }
-    }
-
-    private string Scrape()
-    {
-        var output = new System.Buffers.ArrayBufferWriter<byte>();
-        _registry.Write(output);
-        return System.Text.Encoding.UTF8.GetString(output.WrittenSpan);
     }
 }

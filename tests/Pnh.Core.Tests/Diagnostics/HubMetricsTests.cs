@@ -1,15 +1,15 @@
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
+using Prometheus;
 
 namespace Pnh.Core.Tests.Diagnostics;
 
 public sealed class HubMetricsTests : IDisposable
 {
-    private readonly MetricRegistry _registry = new();
+    private readonly CollectorRegistry _registry = Prometheus.Metrics.NewCustomRegistry();
     private readonly FakeTimeProvider _time = new();
     private readonly HubMetrics _metrics;
 
@@ -112,7 +112,7 @@ public sealed class HubMetricsTests : IDisposable
     [Fact]
     public void Registries_TwoInOneProcess_CountTheirOwn()
     {
-        var other = new MetricRegistry();
+        var other = Prometheus.Metrics.NewCustomRegistry();
         using var metrics = new HubMetrics(other, _time, ["demo"]);
         _metrics.RequestServed(5);
         metrics.RequestServed(2);

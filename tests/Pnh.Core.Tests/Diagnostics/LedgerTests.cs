@@ -1,5 +1,4 @@
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Tests.Shards;
@@ -48,7 +47,7 @@ public sealed class LedgerTests
     [Fact]
     public void Metrics_ManyApps_EachHasAllThree()
     {
-        var registry = new MetricRegistry();
+        var registry = Prometheus.Metrics.NewCustomRegistry();
         string[] apps = [.. Enumerable.Range(0, 40).Select(static i => $"app-{i}")];
         using var metrics = new HubMetrics(registry, new FakeTimeProvider(), apps);
         foreach (var app in apps)
@@ -69,7 +68,7 @@ public sealed class LedgerTests
     [Fact]
     public void Metrics_UnknownApp_GoesToOther()
     {
-        using var metrics = new HubMetrics(new MetricRegistry(), new FakeTimeProvider(), ["demo"]);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), new FakeTimeProvider(), ["demo"]);
         metrics.Ledger.Of("stranger").Planned(EventClass.Call);
         metrics.Ledger.Of("elsewhere").Settled(EventClass.Call, DeliveryState.Acked);
         metrics.Ledger.Of("demo").Planned(EventClass.Call);

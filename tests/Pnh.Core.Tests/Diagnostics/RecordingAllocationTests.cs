@@ -1,5 +1,4 @@
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -12,7 +11,7 @@ public sealed class RecordingAllocationTests
     [Fact]
     public void Record_AllInstruments_AllocatesNothing()
     {
-        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System, ["demo", "shop"]);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo", "shop"]);
         RecordAll(metrics, 200);
         var before = GC.GetAllocatedBytesForCurrentThread();
         RecordAll(metrics, 10_000);

@@ -1,7 +1,6 @@
-using System.Buffers;
 using System.Globalization;
 using System.Text;
-using Pnh.Core.Diagnostics.Exposition;
+using Prometheus;
 
 namespace Pnh.Core.Tests.Diagnostics;
 
@@ -14,11 +13,12 @@ internal sealed class Scrape
 
     public IEnumerable<string> Lines => Text.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-    public static Scrape Of(MetricRegistry registry)
+    public static Scrape Of(CollectorRegistry registry, ExpositionFormat format = ExpositionFormat.PrometheusText)
     {
-        var buffer = new ArrayBufferWriter<byte>();
-        registry.Write(buffer);
-        return new Scrape(Encoding.UTF8.GetString(buffer.WrittenSpan));
+        using var page = new MemoryStream();
+        var written = registry.CollectAndExportAsTextAsync(page, format);
+        Assert.True(written.IsCompletedSuccessfully); // memory takes it at once
+        return new Scrape(Encoding.UTF8.GetString(page.ToArray()));
     }
 
     /// <summary>The value of the one sample with exactly this name and labels; null when there is none.</summary>

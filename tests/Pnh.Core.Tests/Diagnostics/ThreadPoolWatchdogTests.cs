@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 
 namespace Pnh.Core.Tests.Diagnostics;
 
@@ -15,7 +14,7 @@ public sealed class ThreadPoolWatchdogTests
     [Fact]
     public async Task Start_OnTheRealPool_KeepsMeasuring()
     {
-        var registry = new MetricRegistry();
+        var registry = Prometheus.Metrics.NewCustomRegistry();
         using var metrics = new HubMetrics(registry, TimeProvider.System);
         using (var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System))
         {
@@ -38,7 +37,7 @@ public sealed class ThreadPoolWatchdogTests
     public async Task Start_PoolIsStarved_MeasuresTheWaitWithOneProbeOnly()
     {
         var queue = new ConcurrentQueue<IThreadPoolWorkItem>();
-        var registry = new MetricRegistry();
+        var registry = Prometheus.Metrics.NewCustomRegistry();
         var looks = 0;
         using var metrics = new HubMetrics(registry, TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ => Interlocked.Increment(ref looks) < 0);
@@ -60,7 +59,7 @@ public sealed class ThreadPoolWatchdogTests
     {
         var queue = new ConcurrentQueue<IThreadPoolWorkItem>();
         var (inside, looks, isTogether) = (0, 0, false);
-        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ =>
         {
             Interlocked.Increment(ref looks);
@@ -88,7 +87,7 @@ public sealed class ThreadPoolWatchdogTests
     [Fact]
     public void Start_Twice_Throws()
     {
-        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System);
         watchdog.Start();
         Assert.Throws<InvalidOperationException>(watchdog.Start);
@@ -98,7 +97,7 @@ public sealed class ThreadPoolWatchdogTests
     private static async Task<TimeSpan[]> LooksAsync(bool isWanted, Func<TimeSpan[], bool> isEnough)
     {
         var looks = new ConcurrentQueue<long>();
-        using var metrics = new HubMetrics(new MetricRegistry(), TimeProvider.System);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, static probe => probe.Execute(), _ =>
         {
             looks.Enqueue(TimeProvider.System.GetTimestamp());

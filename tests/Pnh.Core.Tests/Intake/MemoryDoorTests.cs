@@ -1,13 +1,13 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 using Pnh.Core.Tests.Diagnostics;
 using Pnh.Core.Tests.Shards;
 using Pnh.TestKit;
+using Prometheus;
 
 namespace Pnh.Core.Tests.Intake;
 
@@ -15,7 +15,7 @@ namespace Pnh.Core.Tests.Intake;
 public sealed class MemoryDoorTests : IHeap, ILogger, IDisposable
 {
     private readonly List<string> _log = [];
-    private readonly MetricRegistry _registry = new();
+    private readonly CollectorRegistry _registry = Prometheus.Metrics.NewCustomRegistry();
     private readonly HubMetrics _metrics;
     private readonly MemoryDoor _door;
     private int _live;
@@ -69,7 +69,7 @@ public sealed class MemoryDoorTests : IHeap, ILogger, IDisposable
     [Fact]
     public void Alone_AnAppHasAllOfTheRoom()
     {
-        using var metrics = new HubMetrics(new MetricRegistry(), new FakeTimeProvider(), ["only"]);
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), new FakeTimeProvider(), ["only"]);
         var door = new MemoryDoor(new MemoryGuard(new FakeTimeProvider(), NullLogger<MemoryGuard>.Instance, this), metrics.Ledger, this);
         metrics.Ledger.Of("only").Holds(600);
         (_live, Collections) = (540, Collections + 1);

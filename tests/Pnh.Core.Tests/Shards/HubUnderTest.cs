@@ -2,7 +2,6 @@ using System.Text;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
@@ -26,7 +25,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
         Store = before?.Store ?? new FakeStore();
         Fcm = before?.Fcm ?? new FakeChannel("fcm", Clock);
         _events = before?._events ?? 0;
-        Metrics = new HubMetrics(new MetricRegistry(), Clock, ["demo"]);
+        Metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), Clock, ["demo"]);
         Reader = new EventReader(ClassPolicies.Default, ["websocket", "fcm"]);
         Hub = new Hub(
             new Planner(ClassPolicies.Default, [Fcm]), Journal, Store, Reader, Metrics, Clock, log ?? NullLogger<Hub>.Instance, options ?? new HubOptions(), memory);

@@ -1,4 +1,4 @@
-using System.Buffers;
+using Prometheus;
 
 namespace Pnh.Core.Diagnostics.Exposition;
 
@@ -10,10 +10,14 @@ internal enum Fold
 }
 
 /// <summary>
-/// Values that are asked for on scrape: gauges, and counters that someone else keeps. Callbacks must be quick, must not wait, and may be
-/// called from any thread. One that throws is left out of the scrape and counted, never the end of it.
+/// Values of one name that are asked for when the page is collected: gauges, and counters that someone else keeps. Callbacks must be quick, must not wait, and may be
+/// called from any thread. One that throws is left out of the scrape and counted, never the end of it. Thread-safe; one collect at a time.
 /// </summary>
-internal sealed class CallbackFamily : MetricFamily
+/// <param name="labelNames">Of the name.</param>
+/// <param name="fold">How callbacks with equal labels become one sample.</param>
+/// <param name="open">Makes the library's series for these label values, with what sets it.</param>
+/// <param name="failed">Gets each failure of a callback.</param>
+internal sealed class ReadingFamily(string[] labelNames, Fold fold, Func<string[], (ChildBase Child, Action<double> Set)> open, Action failed)
 {
     /// <summary>
     /// Label sets per family; what comes after is folded into one with <c>other</c> in every label. Not where a label is an app or an account: those are
@@ -23,20 +27,10 @@ internal sealed class CallbackFamily : MetricFamily
 
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Series> _series = new(StringComparer.Ordinal);
-    private readonly Fold _fold;
-    private readonly Action? _failed;
-    private readonly int _maxSeries;
 
-    public CallbackFamily(string name, string type, string help, Fold fold, Action? failed, params string[] labelNames)
-        : base(name, type, help, labelNames)
-    {
-        _fold = fold;
-        _failed = failed;
-
-        // What is configured bounds itself, and its counters beside it have no bound: folded into "other" from the 34th app on (three classes each), the
-        // ledger's gauge would not add up with them.
-        _maxSeries = labelNames.Any(static name => name is "app" or "account") ? int.MaxValue : MaxSeries;
-    }
+    // What is configured bounds itself, and its counters beside it have no bound: folded into "other" from the 34th app on (three classes each), the
+    // ledger's gauge would not add up with them.
+    private readonly int _maxSeries = labelNames.Any(static name => name is "app" or "account") ? int.MaxValue : MaxSeries;
 
     /// <summary>Exports the callback until the returned object is disposed. Callbacks with equal label values are folded into one sample.</summary>
     public IDisposable Add(Func<double> read, params string[] labelValues)
@@ -48,13 +42,14 @@ internal sealed class CallbackFamily : MetricFamily
             {
                 if (_series.Count >= _maxSeries && labelValues.Length > 0)
                 {
-                    labelValues = [.. Enumerable.Repeat(MetricFamily.Other, labelValues.Length)];
+                    labelValues = [.. Enumerable.Repeat(CollectFeed.Other, labelValues.Length)];
                     key = string.Join('\0', labelValues);
                 }
 
                 if (!_series.TryGetValue(key, out series))
                 {
-                    series = new Series(EncodePrefix(Labels(labelValues)));
+                    var (child, set) = open(labelValues);
+                    series = new Series(child, set);
                     _series.Add(key, series);
                 }
             }
@@ -64,29 +59,25 @@ internal sealed class CallbackFamily : MetricFamily
         }
     }
 
-    public override void Write(IBufferWriter<byte> output)
+    /// <summary>Asks all callbacks.</summary>
+    public void Collect()
     {
-        (byte[] Prefix, Func<double>[] Callbacks)[] series;
+        Series[] all;
         lock (_lock)
         {
-            series = [.. _series.Values.Select(s => (s.Prefix, s.Callbacks))];
+            all = [.. _series.Values];
         }
 
-        var headWritten = false;
-        foreach (var (prefix, callbacks) in series)
+        foreach (var series in all)
         {
-            if (!TryFold(callbacks, out var value))
+            if (TryFold(series.Callbacks, out var value))
             {
-                continue;
+                series.Set(value);
             }
-
-            if (!headWritten)
+            else
             {
-                WriteHead(output);
-                headWritten = true;
+                series.Child.Unpublish();
             }
-
-            PrometheusText.WriteSample(output, prefix, value);
         }
     }
 
@@ -99,12 +90,12 @@ internal sealed class CallbackFamily : MetricFamily
             try
             {
                 var read = callback();
-                value = !any ? read : _fold == Fold.Sum ? value + read : Math.Max(value, read);
+                value = !any ? read : fold == Fold.Sum ? value + read : Math.Max(value, read);
                 any = true;
             }
             catch (Exception)
             {
-                _failed?.Invoke();
+                failed();
             }
         }
 
@@ -130,37 +121,29 @@ internal sealed class CallbackFamily : MetricFamily
             if (series.Callbacks.Length == 0)
             {
                 _series.Remove(key);
+                series.Child.Remove();
             }
         }
     }
 
-    private sealed class Series
+    private sealed class Series(ChildBase child, Action<double> set)
     {
-        public Series(byte[] prefix) => Prefix = prefix;
+        public ChildBase Child { get; } = child;
 
-        public byte[] Prefix { get; }
+        public Action<double> Set { get; } = set;
 
         public Func<double>[] Callbacks { get; set; } = [];
     }
 
-    private sealed class Registration : IDisposable
+    private sealed class Registration(ReadingFamily owner, string key, Func<double> read) : IDisposable
     {
-        private readonly CallbackFamily _owner;
-        private readonly string _key;
-        private Func<double>? _read;
-
-        public Registration(CallbackFamily owner, string key, Func<double> read)
-        {
-            _owner = owner;
-            _key = key;
-            _read = read;
-        }
+        private Func<double>? _read = read;
 
         public void Dispose()
         {
             if (Interlocked.Exchange(ref _read, null) is { } read)
             {
-                _owner.Remove(_key, read);
+                owner.Remove(key, read);
             }
         }
     }
