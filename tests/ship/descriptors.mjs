@@ -1,5 +1,5 @@
 // The hub with few descriptors, flooded with connections that have no credential, while it is scraped and published to: it lives, answers, and loses nothing.
-// Usage: node descriptors.mjs PATH-OF-PUBLISHED-pnh [--limits 256,400] [--transports Direct,Framework] [--rounds 1] [--seconds 6]
+// Usage: node descriptors.mjs PATH-OF-PUBLISHED-pnh [--limits 288,400] [--transports Direct,Framework] [--rounds 1] [--seconds 6]
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -13,7 +13,7 @@ import { checked, finish } from "./report.mjs";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    limits: { type: "string", default: "256,400" }, transports: { type: "string", default: "Direct,Framework" },
+    limits: { type: "string", default: "288,400" }, transports: { type: "string", default: "Direct,Framework" },
     rounds: { type: "string", default: "1" }, seconds: { type: "string", default: "6" },
   },
 });
@@ -21,7 +21,7 @@ const list = (text) => text.split(",");
 const perFlooder = 6_000;
 let floods = 0;
 
-// An app of its own: with 256 there is no room for the sandbox of a first start, since the runtime keeps two files of each assembly open.
+// An app of its own: with 288 there is no room for the sandbox of a first start, since the runtime keeps two files of each assembly open.
 const shopKey = "pnh_shop_0123456789012345678901234567890123456789";
 const shop = [
   `--Pnh:Apps:demo:Keys:0:Secret=${shopKey}`, "--Pnh:Apps:demo:Keys:0:Scopes=send register read admin", "--Pnh:Apps:demo:Tokens:Hs256Secret=01234567890123456789012345678901",

@@ -1,9 +1,13 @@
-using System.Text;
+using System.Net;
 using System.Text.Json;
+using Microsoft.Extensions.Http.Resilience;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Push;
+using Polly;
+using Polly.Telemetry;
+using Polly.Timeout;
 
 namespace Pnh.Channels.Fcm;
 
@@ -19,34 +23,47 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
     /// <summary>Nobody asks an endpoint that failed more often than this; a refusal of the key is not cured by asking either.</summary>
     public static readonly TimeSpan PauseAfterFailure = TimeSpan.FromSeconds(10);
 
-    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
 
     private readonly ServiceAccount _account;
     private readonly TimeProvider _time;
-    private readonly ProviderDial _dial;
-    private readonly ConnectionTransports _transports;
+    private readonly HttpMessageInvoker _client;
     private readonly ILogger _logger;
 
     public FcmTokenEndpoint(ServiceAccount account, ProviderServices services)
     {
         _account = account;
         _time = services.Time;
-        _dial = new ProviderDial(account.TokenAddress, services.Trust, services.Time);
-        _transports = services.Transports;
+        _client = new HttpMessageInvoker(new ResilienceHandler(Pipeline(services.Time))
+        {
+            InnerHandler = new WholeAnswers { InnerHandler = Connections(account.TokenAddress, services.Trust) },
+        });
         _logger = services.Loggers.CreateLogger<FcmTokenEndpoint>();
     }
 
     public async Task<FcmAccessToken> FetchAsync(CancellationToken cancellationToken)
     {
-        using var timeout = new CancellationTokenSource(Timeout, _time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            return await ExchangeAsync(either.Token);
+            using var request = new HttpRequestMessage(HttpMethod.Post, _account.TokenAddress)
+            {
+                Version = HttpVersion.Version20,
+                VersionPolicy = HttpVersionPolicy.RequestVersionOrLower,
+                Content = new FormUrlEncodedContent(
+                [
+                    new("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), new("assertion", FcmAssertion.Create(_account, _time.GetUtcNow())),
+                ]),
+            };
+            using var answer = await _client.SendAsync(request, cancellationToken);
+            return Read(answer, await answer.Content.ReadAsByteArrayAsync(cancellationToken));
         }
-        catch (Exception) when (timeout.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        catch (TimeoutRejectedException)
         {
             return Failure(DeliveryStatus.Unavailable, "token-endpoint-timeout", null);
+        }
+        catch (HttpRequestException)
+        {
+            return Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
         }
         catch (Exception exception) when (!cancellationToken.IsCancellationRequested)
         {
@@ -58,47 +75,45 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
 
     public void Dispose()
     {
+        _client.Dispose();
         _account.Key.Dispose();
     }
 
-    private async Task<FcmAccessToken> ExchangeAsync(CancellationToken cancellationToken)
+    // A fetch may be repeated: a second token harms nobody. A slow endpoint has all of the time, and one that names a time is asked again then.
+    private static ResiliencePipeline<HttpResponseMessage> Pipeline(TimeProvider time) =>
+        new ResiliencePipelineBuilder<HttpResponseMessage> { Name = "fcm-token", TimeProvider = time }
+            .ConfigureTelemetry(new TelemetryOptions())
+            .AddTimeout(new HttpTimeoutStrategyOptions { Name = "total-timeout", Timeout = Limit })
+            .AddRetry(new HttpRetryStrategyOptions
+            {
+                Name = "retry",
+                MaxRetryAttempts = 2,
+                Delay = TimeSpan.FromMilliseconds(500),
+                ShouldHandle = static arguments => ValueTask.FromResult(
+                    HttpClientResiliencePredicates.IsTransient(arguments.Outcome) && arguments.Outcome.Result?.Headers.RetryAfter is null),
+            })
+            .Build();
+
+    // A connection for each fetch and its repetitions: fetches are an hour apart.
+    private static SocketsHttpHandler Connections(Uri address, ProviderTrust trust) => new()
     {
-        // A connection for each fetch: they are an hour apart.
-        var dialled = await _dial.ConnectAsync(cancellationToken);
-        if (dialled.Stream is not { } stream)
-        {
-            return Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
-        }
+        ActivityHeadersPropagator = null,
+        AllowAutoRedirect = false,
+        ConnectTimeout = ProviderDial.Timeout,
+        PooledConnectionIdleTimeout = Limit,
+        SslOptions = trust.OptionsFor(address),
+        UseCookies = false,
+        UseProxy = false,
+    };
 
-        await using var connection = _transports.Next().Open(stream, new ConnectionOptions { Origin = _account.TokenAddress }, Unobserved.Instance);
-        using var answer = await connection.SendAsync(Request(), cancellationToken);
-        return answer.Fault == SendFault.None ? Read(answer) : Failure(DeliveryStatus.Unavailable, "token-endpoint-unreachable", null);
-    }
-
-    private ProviderRequest Request()
-    {
-        // Form encoding leaves the base64url alphabet and the dots of a JWT as they are.
-        var form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
-            + FcmAssertion.Create(_account, _time.GetUtcNow());
-        var headers = default(HeaderList);
-        headers.Add(HeaderName.ContentType, "application/x-www-form-urlencoded");
-        return new ProviderRequest
-        {
-            PathPrefix = _account.TokenAddress.PathAndQuery,
-            PathEnd = "",
-            Headers = headers,
-            Body = SplicedBody.Whole(Encoding.ASCII.GetBytes(form)),
-        };
-    }
-
-    private FcmAccessToken Read(in ProviderAnswer answer)
+    private FcmAccessToken Read(HttpResponseMessage answer, byte[] body)
     {
         string? error = null;
         try
         {
-            using var document = JsonDocument.Parse(answer.Body);
+            using var document = JsonDocument.Parse(body);
             var root = document.RootElement;
-            if (answer.Status == 200
+            if (answer.StatusCode == HttpStatusCode.OK
                 && root.TryGetProperty("access_token", out var token) && token.GetString() is { Length: > 0 } text && !text.AsSpan().ContainsAnyExceptInRange('!', '~')
                 && root.TryGetProperty("expires_in", out var seconds) && seconds.TryGetInt32(out var life) && life > 0)
             {
@@ -113,9 +128,9 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
         }
 
         // RFC 6749 section 5.2: an error code in a 4xx means that the key or account is refused.
-        return error is { Length: <= 64 } && answer.Status is 400 or 401 or 403
+        return error is { Length: <= 64 } && answer.StatusCode is HttpStatusCode.BadRequest or HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden
             ? Failure(DeliveryStatus.Misconfigured, ProviderText.Clean(error!), null)
-            : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{answer.Status}", RetryAfter.Read(answer.RetryAfter, _time));
+            : Failure(DeliveryStatus.Unavailable, $"token-endpoint-http-{(int)answer.StatusCode}", RetryAfter.Read(answer.Headers.RetryAfter?.ToString(), _time));
     }
 
     private FcmAccessToken Success(string token, TimeSpan life)
@@ -138,6 +153,27 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
         };
         var now = _time.GetElapsedTime(0);
         return new FcmAccessToken(new FcmAuthorization(null, result), now, now + pause, now + pause);
+    }
+
+    /// <summary>An attempt ends with the whole answer, so that the limit holds for the body too.</summary>
+    private sealed class WholeAnswers : DelegatingHandler
+    {
+        private const int MaxBytes = 64 * 1024;
+
+        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            var answer = await base.SendAsync(request, cancellationToken);
+            try
+            {
+                await answer.Content.LoadIntoBufferAsync(MaxBytes, cancellationToken);
+                return answer;
+            }
+            catch
+            {
+                answer.Dispose();
+                throw;
+            }
+        }
     }
 
     private static partial class Log

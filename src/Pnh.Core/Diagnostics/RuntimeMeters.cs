@@ -3,7 +3,7 @@ using System.Diagnostics.Metrics;
 
 namespace Pnh.Core.Diagnostics;
 
-/// <summary>Which instruments of .NET are exported. The library's adapter names them: meter, underscore, instrument, dots as underscores; a counter is a gauge there.</summary>
+/// <summary>Which instruments of .NET, and of libraries, are exported. The library's adapter names them: meter, underscore, instrument, dots as underscores; a counter is a gauge there.</summary>
 internal static class RuntimeMeters
 {
     /// <summary>
@@ -19,6 +19,9 @@ internal static class RuntimeMeters
         // A name that ends in count is a histogram's alone (promtool check metrics).
         "System.Runtime" => instrument.Name.StartsWith("dotnet.", StringComparison.Ordinal) && !instrument.Name.EndsWith(".count", StringComparison.Ordinal),
         "Microsoft.AspNetCore.Server.Kestrel" or "System.Net.Http" => Instruments.Contains(instrument.Name),
+
+        // A retry, a breaker that opens: seldom. The durations beside it are of each request.
+        "Polly" => instrument.Name == "resilience.polly.strategy.events",
         _ => false,
     };
 }

@@ -133,7 +133,6 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     }
 
     [Theory]
-    [InlineData(500, "<html>", DeliveryStatus.Unavailable, "token-endpoint-http-500")]
     [InlineData(200, "not json", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
     [InlineData(200, """{"access_token":"a\r\nb","expires_in":3600}""", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
     [InlineData(200, """{"access_token":7,"expires_in":3600}""", DeliveryStatus.Unavailable, "token-endpoint-http-200")]
@@ -151,6 +150,33 @@ public sealed class FcmCredentialTests : IAsyncDisposable
         Assert.Single(_server!.Requests);
 
         _time.Advance(FcmTokenEndpoint.PauseAfterFailure);
+        Assert.Equal("Bearer access-1", (await GetAsync(credential)).Header);
+    }
+
+    [Theory]
+    [InlineData(1, "Bearer access-1")]
+    [InlineData(3, null)]
+    public async Task GetAsync_EndpointInTrouble_TriedThreeTimes(int failures, string? header)
+    {
+        var credential = await StartAsync((_, n) => n < failures ? new Reply(500, "<html>") : FcmFixture.Grant(n), TimeProvider.System);
+
+        var fetched = await GetAsync(credential);
+
+        Assert.Equal(header, fetched.Header);
+        Assert.Equal(header is null ? "token-endpoint-http-500" : null, fetched.Failure.Reason);
+        Assert.Equal(header is null ? failures : failures + 1, _server!.Requests.Count);
+    }
+
+    [Fact]
+    public async Task GetAsync_EndpointNamesATime_AskedAgainThenAndNotBefore()
+    {
+        var credential = await StartAsync(static (_, n) => n == 0 ? new Reply(503) { RetryAfter = "60" } : FcmFixture.Grant(n));
+
+        Assert.Equal(TimeSpan.FromSeconds(60), (await GetAsync(credential)).Failure.RetryAfter);
+        _time.Advance(TimeSpan.FromSeconds(59));
+        Assert.Null((await GetAsync(credential)).Header);
+        Assert.Single(_server!.Requests);
+        _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal("Bearer access-1", (await GetAsync(credential)).Header);
     }
 
@@ -174,7 +200,7 @@ public sealed class FcmCredentialTests : IAsyncDisposable
     public async Task GetAsync_EndpointDown_Unavailable()
     {
         using var nobody = new ClosedPort();
-        var credential = Start(nobody.Address, _time);
+        var credential = Start(nobody.Address, TimeProvider.System);
 
         var failed = await GetAsync(credential);
 

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.Metrics;
 using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Sender;
@@ -21,6 +23,7 @@ public sealed class ProviderPipelineTests
     private readonly FakeTimeProvider _time = new();
     private CircuitBreakerStateProvider _breaker = null!;
     private readonly ResiliencePipeline<Attempt> _pipeline;
+    private readonly string _name = $"apns-{Guid.NewGuid()}"; // no other test's
     private int _attempts;
 
     public ProviderPipelineTests() => _pipeline = Build(chaos: null);
@@ -238,7 +241,45 @@ public sealed class ProviderPipelineTests
         Assert.Equal(0, _attempts);
     }
 
+    // Names as the metrics have them: users' alerts hold on to them.
+    [Fact]
+    public async Task Execute_RetriesAndBreaker_AreInPollysMeterAndGoodAttemptsAreNot()
+    {
+        var events = new ConcurrentQueue<string>();
+        using var listener = new MeterListener();
+        listener.InstrumentPublished = static (instrument, listener) =>
+        {
+            if (instrument is { Meter.Name: "Polly", Name: "resilience.polly.strategy.events" })
+            {
+                listener.EnableMeasurementEvents(instrument);
+            }
+        };
+        listener.SetMeasurementEventCallback<int>((_, _, tags, _) =>
+        {
+            var named = tags.ToArray().ToDictionary(static tag => tag.Key, static tag => tag.Value);
+            if (named["pipeline.name"] as string == _name)
+            {
+                events.Enqueue($"{named["event.name"]} of {named["strategy.name"]}");
+            }
+        });
+        listener.Start();
+
+        await RunAsync(_ => ValueTask.FromResult(Accepted));
+        Assert.Empty(events);
+
+        await RunAsync(_ => ValueTask.FromResult(Safe));
+        Assert.Equal(["OnRetry of retry", "OnRetry of retry"], events);
+
+        for (var i = 0; i < ProviderPipeline.BreakerMinimumThroughput; i++)
+        {
+            await RunAsync(_ => ValueTask.FromResult(Outage));
+        }
+
+        Assert.Equal("OnCircuitOpened of breaker", events.Last());
+    }
+
     private ResiliencePipeline<Attempt> Build(Action<ResiliencePipelineBuilder<Attempt>>? chaos) => ProviderPipeline.Build(
+        _name,
         new ProviderPipelineOptions
         {
             TotalTimeout = TimeSpan.FromSeconds(10),

@@ -4,6 +4,7 @@ using Pnh.Core.Push;
 using Polly;
 using Polly.CircuitBreaker;
 using Polly.Retry;
+using Polly.Telemetry;
 using Polly.Timeout;
 
 namespace Pnh.Channels.Provider.Sender;
@@ -46,8 +47,13 @@ internal static class ProviderPipeline
 
     public static readonly TimeSpan BreakDuration = TimeSpan.FromSeconds(5);
 
+    /// <param name="name">The channel: what the telemetry calls the pipeline.</param>
+    /// <param name="options">Times and meanings.</param>
+    /// <param name="budget">Of retries.</param>
+    /// <param name="time">Clock.</param>
+    /// <param name="breaker">Gets the breaker's state.</param>
     public static ResiliencePipeline<Attempt> Build(
-        ProviderPipelineOptions options, RetryBudget budget, TimeProvider time, CircuitBreakerStateProvider breaker)
+        string name, ProviderPipelineOptions options, RetryBudget budget, TimeProvider time, CircuitBreakerStateProvider breaker)
     {
         var builder = new ResiliencePipelineBuilder<Attempt> { TimeProvider = time };
         if (options.Chaos is not null)
@@ -57,7 +63,7 @@ internal static class ProviderPipeline
         }
 
         var retry = new RetryWhenNeeded(
-            Breaker(options, time, breaker), breaker, Retry(options, budget, time), outcome => IsCandidate(outcome, options), options.TotalTimeout, time);
+            Breaker(name, options, time, breaker), breaker, Retry(name, options, budget, time), outcome => IsCandidate(outcome, options), options.TotalTimeout, time);
         Add(builder, "retry", retry);
         options.Chaos?.Invoke(builder);
         Add(builder, "attempt-timeout", new AttemptTimeout(new Deadlines(options.AttemptTimeout, time)));
@@ -68,8 +74,8 @@ internal static class ProviderPipeline
     private static void Add(ResiliencePipelineBuilder<Attempt> builder, string name, ResilienceStrategy<Attempt> strategy) =>
         builder.AddStrategy(_ => strategy, new EmptyOptions { Name = name });
 
-    private static ResiliencePipeline<Attempt> Retry(ProviderPipelineOptions options, RetryBudget budget, TimeProvider time) =>
-        new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
+    private static ResiliencePipeline<Attempt> Retry(string name, ProviderPipelineOptions options, RetryBudget budget, TimeProvider time) =>
+        Observed(name, time)
             .AddRetry(new RetryStrategyOptions<Attempt>
             {
                 Name = "retry",
@@ -85,8 +91,8 @@ internal static class ProviderPipeline
             })
             .Build();
 
-    private static ResiliencePipeline<Attempt> Breaker(ProviderPipelineOptions options, TimeProvider time, CircuitBreakerStateProvider breaker) =>
-        new ResiliencePipelineBuilder<Attempt> { TimeProvider = time }
+    private static ResiliencePipeline<Attempt> Breaker(string name, ProviderPipelineOptions options, TimeProvider time, CircuitBreakerStateProvider breaker) =>
+        Observed(name, time)
             .AddCircuitBreaker(new CircuitBreakerStrategyOptions<Attempt>
             {
                 Name = "breaker",
@@ -102,6 +108,14 @@ internal static class ProviderPipeline
                 }),
             })
             .Build();
+
+    // In Polly's meter; not in the log, which has a line of ours for what a person should act on.
+    private static ResiliencePipelineBuilder<Attempt> Observed(string name, TimeProvider time)
+    {
+        var builder = new ResiliencePipelineBuilder<Attempt> { Name = name, TimeProvider = time }.ConfigureTelemetry(new TelemetryOptions());
+        builder.TelemetryListener = new EventTelemetry(builder.TelemetryListener!);
+        return builder;
+    }
 
     private static bool IsCandidate(in Outcome<Attempt> outcome, ProviderPipelineOptions options) =>
         outcome is { Exception: null, Result: var attempt } && (attempt.IsUnsent || options.IsSafeToRetry(attempt.Result));

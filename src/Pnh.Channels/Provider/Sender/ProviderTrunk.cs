@@ -20,7 +20,7 @@ internal sealed class ProviderTrunk : IAsyncDisposable
     {
         Connections = connections;
         Late = new LateRequests(connections.MaxLate);
-        Pipeline = ProviderPipeline.Build(pipeline, Budget, services.Time, _breaker);
+        Pipeline = ProviderPipeline.Build(services.Gauges.Channel, pipeline, Budget, services.Time, _breaker);
         _gauges = services.Gauges;
         _gauges.AddBreaker(IsNotClosed);
     }

@@ -10,8 +10,8 @@ internal sealed class FedHistogram(Histogram.Child histogram, StripedDurations d
     private readonly (long Count, long Ticks)[] _fed = new (long, long)[durations.BucketCount];
 
     /// <summary>
-    /// Observes what came since the last time. The library takes values, not sums: each bucket's new ones count with their mean, which lies in the bucket too, so that counts and
-    /// sum are exact.
+    /// Observes what came since the last time. The library takes values, not sums: each bucket's new ones count with their mean, which lies in the bucket too, so that the counts are
+    /// exact, and so is the sum, but for what is being recorded at that moment.
     /// </summary>
     public void Collect()
     {
@@ -24,7 +24,7 @@ internal sealed class FedHistogram(Histogram.Child histogram, StripedDurations d
                 continue;
             }
 
-            // One that is being recorded may be in the sum and not in the count: what the range cuts off is left for the next time.
+            // One that is being recorded may be in the sum and not in the count: what is out of the range then is made up for the next time.
             var (least, most) = durations.RangeOf(bucket);
             var sum = (long)Int128.Clamp(ticks - _fed[bucket].Ticks, (Int128)least * fresh, (Int128)most * fresh);
             _fed[bucket] = (count, _fed[bucket].Ticks + sum);
