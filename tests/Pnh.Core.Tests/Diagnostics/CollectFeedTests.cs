@@ -94,6 +94,18 @@ public sealed class CollectFeedTests
         Assert.DoesNotContain("trace_id", Scrape.Of(_registry).Text, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("00-0af7651916cd43dd\"} 1 # {x=\"80319c-b7ad6b7169203331-01")]
+    [InlineData("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01")]
+    [InlineData("00-00000000000000000000000000000000-b7ad6b7169203331-01")]
+    public void Durations_OfATraceThatIsNone_HaveNoExemplar(string traceParent)
+    {
+        var durations = _feed.Durations("wait_seconds", "Wait.", [0.5])([]);
+        durations.Record(TimeSpan.FromSeconds(0.25), traceParent);
+        var page = Scrape.Of(_registry, ExpositionFormat.OpenMetricsText);
+        Assert.Contains("wait_seconds_bucket{le=\"0.5\"} 1", page.Lines);
+    }
+
     [Fact]
     public void Gauges_CallbackThrows_LeavesItOutAndCountsIt()
     {

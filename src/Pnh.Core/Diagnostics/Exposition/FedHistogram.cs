@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Prometheus;
 
 namespace Pnh.Core.Diagnostics.Exposition;
@@ -44,8 +45,8 @@ internal sealed class FedHistogram(Histogram.Child histogram, StripedDurations d
 
     private static double SecondsOf(double ticks) => ticks / TimeSpan.TicksPerSecond;
 
-    // 00-<32 hex digits>-<16 hex digits>-<flags>; null for a version to come that looks different.
-    private static Exemplar? ExemplarOf(string traceParent) => traceParent.Split('-') is [_, { Length: 32 } trace, { Length: 16 } span, ..]
-        ? Exemplar.From(TraceId.WithValue(trace), SpanId.WithValue(span))
+    // What a publisher sent as its trace is held to the form before it stands on the page.
+    private static Exemplar? ExemplarOf(string traceParent) => ActivityContext.TryParse(traceParent, traceState: null, out var trace)
+        ? Exemplar.From(TraceId.WithValue(trace.TraceId.ToHexString()), SpanId.WithValue(trace.SpanId.ToHexString()))
         : null;
 }
