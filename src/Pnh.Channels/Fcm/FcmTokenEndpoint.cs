@@ -4,9 +4,9 @@ using Microsoft.Extensions.Http.Resilience;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Push;
 using Polly;
-using Polly.Telemetry;
 using Polly.Timeout;
 
 namespace Pnh.Channels.Fcm;
@@ -81,8 +81,7 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
 
     // A fetch may be repeated: a second token harms nobody. A slow endpoint has all of the time, and one that names a time is asked again then.
     private static ResiliencePipeline<HttpResponseMessage> Pipeline(TimeProvider time) =>
-        new ResiliencePipelineBuilder<HttpResponseMessage> { Name = "fcm-token", TimeProvider = time }
-            .ConfigureTelemetry(new TelemetryOptions())
+        EventTelemetry.NewPipeline<HttpResponseMessage>("fcm-token", time)
             .AddTimeout(new HttpTimeoutStrategyOptions { Name = "total-timeout", Timeout = Limit })
             .AddRetry(new HttpRetryStrategyOptions
             {

@@ -1,3 +1,4 @@
+using Polly;
 using Polly.Telemetry;
 
 namespace Pnh.Channels.Provider.Sender;
@@ -8,6 +9,14 @@ namespace Pnh.Channels.Provider.Sender;
 /// </summary>
 internal sealed class EventTelemetry(TelemetryListener events) : TelemetryListener
 {
+    /// <summary>A pipeline whose events are in Polly's meter under this name; not in the log, which has a line of ours for what a person should act on.</summary>
+    public static ResiliencePipelineBuilder<T> NewPipeline<T>(string name, TimeProvider time)
+    {
+        var builder = new ResiliencePipelineBuilder<T> { Name = name, TimeProvider = time }.ConfigureTelemetry(new TelemetryOptions());
+        builder.TelemetryListener = new EventTelemetry(builder.TelemetryListener!);
+        return builder;
+    }
+
     public override void Write<TResult, TArgs>(in TelemetryEventArguments<TResult, TArgs> args)
     {
         if (typeof(TArgs) != typeof(PipelineExecutingArguments) && typeof(TArgs) != typeof(PipelineExecutedArguments))

@@ -4,7 +4,6 @@ using Pnh.Core.Push;
 using Polly;
 using Polly.CircuitBreaker;
 using Polly.Retry;
-using Polly.Telemetry;
 using Polly.Timeout;
 
 namespace Pnh.Channels.Provider.Sender;
@@ -75,7 +74,7 @@ internal static class ProviderPipeline
         builder.AddStrategy(_ => strategy, new EmptyOptions { Name = name });
 
     private static ResiliencePipeline<Attempt> Retry(string name, ProviderPipelineOptions options, RetryBudget budget, TimeProvider time) =>
-        Observed(name, time)
+        EventTelemetry.NewPipeline<Attempt>(name, time)
             .AddRetry(new RetryStrategyOptions<Attempt>
             {
                 Name = "retry",
@@ -92,7 +91,7 @@ internal static class ProviderPipeline
             .Build();
 
     private static ResiliencePipeline<Attempt> Breaker(string name, ProviderPipelineOptions options, TimeProvider time, CircuitBreakerStateProvider breaker) =>
-        Observed(name, time)
+        EventTelemetry.NewPipeline<Attempt>(name, time)
             .AddCircuitBreaker(new CircuitBreakerStrategyOptions<Attempt>
             {
                 Name = "breaker",
@@ -108,14 +107,6 @@ internal static class ProviderPipeline
                 }),
             })
             .Build();
-
-    // In Polly's meter; not in the log, which has a line of ours for what a person should act on.
-    private static ResiliencePipelineBuilder<Attempt> Observed(string name, TimeProvider time)
-    {
-        var builder = new ResiliencePipelineBuilder<Attempt> { Name = name, TimeProvider = time }.ConfigureTelemetry(new TelemetryOptions());
-        builder.TelemetryListener = new EventTelemetry(builder.TelemetryListener!);
-        return builder;
-    }
 
     private static bool IsCandidate(in Outcome<Attempt> outcome, ProviderPipelineOptions options) =>
         outcome is { Exception: null, Result: var attempt } && (attempt.IsUnsent || options.IsSafeToRetry(attempt.Result));

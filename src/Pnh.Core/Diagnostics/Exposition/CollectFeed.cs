@@ -64,26 +64,27 @@ internal sealed class CollectFeed
     public ReadingFamily Gauges(string name, string help, Fold fold = Fold.Sum, params string[] labelNames)
     {
         var family = _factory.CreateGauge(name, help, labelNames, new GaugeConfiguration { SuppressInitialValue = true });
-        return Add(new ReadingFamily(labelNames, fold, values =>
+        return Add(labelNames, fold, values =>
         {
             var child = family.WithLabels(values);
             return (child, child.Set);
-        }, () => _failures.Inc()));
+        });
     }
 
     /// <summary>Counters that someone else keeps (the kernel, the runtime). One that falls keeps its greatest value.</summary>
     public ReadingFamily CounterReadings(string name, string help, params string[] labelNames)
     {
         var family = _factory.CreateCounter(name, help, labelNames, new CounterConfiguration { SuppressInitialValue = true });
-        return Add(new ReadingFamily(labelNames, Fold.Sum, values =>
+        return Add(labelNames, Fold.Sum, values =>
         {
             var child = family.WithLabels(values);
             return (child, child.IncTo);
-        }, () => _failures.Inc()));
+        });
     }
 
-    private ReadingFamily Add(ReadingFamily family)
+    private ReadingFamily Add(string[] labelNames, Fold fold, Func<string[], (ChildBase Child, Action<double> Set)> open)
     {
+        var family = new ReadingFamily(labelNames, fold, open, () => _failures.Inc());
         lock (_adding)
         {
             _readings.Add(family);
