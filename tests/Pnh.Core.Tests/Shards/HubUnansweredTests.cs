@@ -132,9 +132,11 @@ public sealed class HubUnansweredTests
             < 4 => DeliveryResult.Of(DeliveryStatus.Unavailable, "ServiceUnavailable"),
             _ => DeliveryResult.Of(DeliveryStatus.Accepted),
         });
+        var accepted = hub.Now;
         var id = await hub.SendAsync("\"class\":\"call\",\"ttl\":30");
-        await hub.PassAsync(10);
+        await hub.PassUntilAsync(() => hub.Journal.EndOf(id, "phone") is not null, "the push's end");
         Assert.Equal((4, "accepted"), (hub.Pushed.Count, hub.Journal.EndOf(id, "phone")));
+        Assert.InRange(hub.Now - accepted, TimeSpan.Zero, TimeSpan.FromSeconds(29));
         await hub.AssertAllEndAsync(id);
     }
 
