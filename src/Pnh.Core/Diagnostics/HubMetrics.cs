@@ -87,7 +87,7 @@ public sealed class HubMetrics : IDisposable
         _providerInFlight = feed.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
         _directConnections = feed.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
         _providerReadings = ProviderReadings.Families(feed);
-        _staleAddresses = feed.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the feed was last looked through.");
+        _staleAddresses = feed.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = feed.CounterReadings("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = feed.CounterReadings("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         _intakeLimit = feed.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");

@@ -43,12 +43,15 @@ internal static class PairTable
             text.Append(Row(bar.Work, bar.Unit, old, young, bar.Figure, bar.IsMoreBetter));
             if (bar.Unit == "per CPU s")
             {
+                text.Append(Row(bar.Work, "per CPU s of the load tester's", old, young, BesideLoadTester, isMoreBetter: null));
                 text.Append(Row(bar.Work, "p99, ms", old, young, static run => run.Latency?.P99, isMoreBetter: null));
             }
         }
 
-        return text.Append(CultureInfo.InvariantCulture, $"\nA row is within when the median of at least {Enough} pairs is not below {Least} (of a cost: its inverse). p99 is shown, not judged.\n").ToString();
+        return text.Append(CultureInfo.InvariantCulture, $"\nA row is within when the median of at least {Enough} pairs is not below {Least} (of a cost: its inverse). p99 is shown, not judged. The load tester does the same work for both builds: its CPU time by the hub's shows what is left of a difference when the machine changes its speed.\n").ToString();
     }
+
+    private static double? BesideLoadTester(BenchResult run) => run.ServerCpu > 0 && run.GeneratorCpu > 0 ? run.GeneratorCpu / run.ServerCpu : null;
 
     private static string Row(string work, string unit, List<BenchResult> old, List<BenchResult> young, Func<BenchResult, double?> figure, bool? isMoreBetter)
     {

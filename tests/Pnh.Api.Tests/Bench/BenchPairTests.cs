@@ -45,6 +45,20 @@ public sealed class BenchPairTests
     }
 
     [Fact]
+    public void Pair_MachineHalfAsFastUnderTheNewBuild_ShowsBesideTheLoadTester()
+    {
+        var runs = Enumerable.Range(1, 8).SelectMany(static pair => new[]
+        {
+            Of("old", pair, 100) with { ServerCpu = 4, GeneratorCpu = 3 },
+            Of("new", pair, 50) with { ServerCpu = 8, GeneratorCpu = 6 },
+        });
+        var rows = Table(runs).Split('\n').Where(static line => line.Contains("| per CPU s", StringComparison.Ordinal)).ToArray();
+
+        Assert.Contains("| 0.500 (8) |", rows[0], StringComparison.Ordinal);
+        Assert.Contains("| 1.000 (8) |", rows[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Pair_OneRunLostAnEvent_IsWrongAndBad()
     {
         var table = Table(Pairs(100, Enumerable.Repeat(200.0, 8)).Append(Of("new", 9, 200) with { Wrong = new Wrong(10, Lost: 1, 0, 0, 0, 0) }));
