@@ -88,7 +88,7 @@ runs=${PNH_RUNS:-$scratch/runs.jsonl}
 former=$({ grep -o '"pair":[0-9]*' "$runs" 2>/dev/null || true; } | cut -d: -f2 | sort -n | tail -1)
 former=${former:-0}
 # SignalR, which no bar refers to, in the first pair only; what is C has nothing to compile again.
-sides() { for side in pnh nchan c $([ "$pair" -gt 1 ] || echo "${signalr:+signalr}"); do echo "$side"; done; }
+sides() { for side in pnh nchan c $([ $((former + pair)) -gt 1 ] || echo "${signalr:+signalr}"); do echo "$side"; done; }
 times() {
   case $1 in
     pnh | signalr) common=(--seconds "$seconds" --warm "$warm") ;;

@@ -60,6 +60,36 @@ public sealed class JournalCrashTests
         Assert.Equal(["first", "second"], await afterwards.OpenAsync());
     }
 
+    [Fact(Timeout = 60_000)]
+    public async Task Open_HalfOfAGroupIsOnTheDisk_NoneOfItCounts()
+    {
+        var folder = new CrashFolder();
+        await using (var journal = new JournalOnDisk(folder))
+        {
+            using var isSyncing = new SemaphoreSlim(0);
+            using var isQueued = new ManualResetEventSlim();
+            folder.BeforeSync = _ =>
+            {
+                isSyncing.Release();
+                isQueued.Wait();
+            };
+            var before = journal.AppendAsync("before");
+            await isSyncing.WaitAsync();
+            Task<AppendResult>[] group = [journal.AppendAsync("one"), journal.AppendAsync("two", 20_000)];
+            folder.BeforeSync = _ => folder.CrashAt = folder.Operations;
+            isQueued.Set();
+            Assert.Equal(AppendResult.Appended, await before);
+            foreach (var lost in group)
+            {
+                await Assert.ThrowsAsync<StoreUnavailableException>(() => lost);
+            }
+        }
+
+        await using var afterwards = new JournalOnDisk(folder.Survive(Aftermath.TornPrefix, 0.5, new Random(1)));
+        Assert.Equal(["before"], await afterwards.OpenAsync());
+        Assert.Equal(AppendResult.Appended, await afterwards.AppendAsync("one"));
+    }
+
     private static async Task ReopenAsync(
         CrashFolder folder, CrashLedger ledger, Aftermath aftermath, double share, Random random, int crashAt, JournalOptions options)
     {
