@@ -1,3 +1,4 @@
+using Microsoft.Data.Sqlite;
 using Pnh.Storage.Files;
 
 namespace Pnh.Storage.Sqlite;
@@ -29,7 +30,7 @@ internal static class FormerJournal
         }
         catch (SqliteException fault)
         {
-            throw new DataFolderException(fault.Advice(), fault);
+            throw new DataFolderException(fault.Advice(path), fault);
         }
     }
 }

@@ -1,24 +1,37 @@
+using System.Globalization;
 using System.Runtime.CompilerServices;
+using Microsoft.Data.Sqlite;
 using Pnh.Storage.Files;
 using SQLitePCL;
 
 namespace Pnh.Storage.Sqlite;
 
 /// <summary>
-/// One connection to one database file: settings proven at open, statements prepared once. Not thread-safe: one thread at a time, by the
+/// One connection of Microsoft.Data.Sqlite to one database file: settings proven at open, statements prepared once. Not thread-safe: one thread at a time, by the
 /// writer's thread or the reader pool (so SQLite's own mutexes are off).
 /// </summary>
 internal sealed class SqliteDatabase : IDisposable
 {
-    private const int BusyMilliseconds = 5_000;
+    private const int BusySeconds = 5;
 
     // Keyed by reference: SQL texts are constants, so finding a statement costs no string hash.
     private readonly Dictionary<object, SqliteStatement> _statements = new(ReferenceEqualityComparer.Instance);
+    private readonly SqliteConnection _connection;
     private readonly sqlite3 _handle;
 
-    private SqliteDatabase(sqlite3 handle, string path)
+    static SqliteDatabase()
     {
-        _handle = handle;
+        Batteries_V2.Init();
+
+        // A connection is used by one thread at a time, and nobody reads SQLite's memory statistics: no mutexes for either. Both are set before the first connection.
+        _ = raw.sqlite3_config(raw.SQLITE_CONFIG_MULTITHREAD);
+        _ = raw.sqlite3_config(raw.SQLITE_CONFIG_MEMSTATUS, 0);
+    }
+
+    private SqliteDatabase(SqliteConnection connection, string path)
+    {
+        _connection = connection;
+        _handle = connection.Handle!;
         FilePath = path;
     }
 
@@ -43,7 +56,7 @@ internal sealed class SqliteDatabase : IDisposable
             using var created = new FileStream(path, DataFolder.PrivateFile(FileMode.OpenOrCreate));
         }
 
-        var database = Open(path, raw.SQLITE_OPEN_READWRITE, vfs);
+        var database = Open(path, SqliteOpenMode.ReadWrite, vfs);
         try
         {
             database.Execute("PRAGMA trusted_schema=OFF");
@@ -69,7 +82,7 @@ internal sealed class SqliteDatabase : IDisposable
     /// <summary>A connection that cannot write; the writer must have opened the file before.</summary>
     public static SqliteDatabase OpenReader(string path, string? vfs)
     {
-        var database = Open(path, raw.SQLITE_OPEN_READONLY, vfs);
+        var database = Open(path, SqliteOpenMode.ReadOnly, vfs);
         try
         {
             database.Execute("PRAGMA cache_size=-16384");
@@ -96,15 +109,15 @@ internal sealed class SqliteDatabase : IDisposable
     /// <summary>Runs one statement that is not worth keeping.</summary>
     public void Execute(string sql)
     {
-        using var statement = Prepare(sql);
-        statement.Execute();
+        using var command = Command(sql);
+        _ = command.ExecuteNonQuery();
     }
 
     /// <summary>First column of the first row as text; null when there is none.</summary>
     public string? Scalar(string sql)
     {
-        using var statement = Prepare(sql);
-        return statement.Read() ? statement.Text(0) : null;
+        using var command = Command(sql);
+        return Convert.ToString(command.ExecuteScalar(), CultureInfo.InvariantCulture);
     }
 
     /// <summary>Ends an open transaction and every statement under way, whatever state a fault left them in.</summary>
@@ -147,7 +160,7 @@ internal sealed class SqliteDatabase : IDisposable
             statement.Dispose();
         }
 
-        _handle.manual_close_v2();
+        _connection.Dispose();
     }
 
     /// <summary>Throws unless <paramref name="code"/> says that all went well.</summary>
@@ -156,26 +169,31 @@ internal sealed class SqliteDatabase : IDisposable
     {
         if (code is not (raw.SQLITE_OK or raw.SQLITE_DONE or raw.SQLITE_ROW))
         {
-            Throw();
+            SqliteException.ThrowExceptionForRC(code, _handle);
         }
     }
 
-    private static SqliteDatabase Open(string path, int access, string? vfs)
+    private static SqliteDatabase Open(string path, SqliteOpenMode mode, string? vfs)
     {
-        _ = NativeSqlite.Version;
-        var flags = access | raw.SQLITE_OPEN_NOMUTEX | raw.SQLITE_OPEN_PRIVATECACHE;
-        var code = raw.sqlite3_open_v2(path, out var handle, flags, vfs);
-        var database = new SqliteDatabase(handle, path);
+        var connection = new SqliteConnection(new SqliteConnectionStringBuilder
+        {
+            Cache = SqliteCacheMode.Private,
+            DataSource = path,
+            DefaultTimeout = BusySeconds,
+            Mode = mode,
+            Pooling = false,
+            Vfs = vfs,
+        }.ToString());
         try
         {
-            database.Check(code);
-            database.Check(raw.sqlite3_extended_result_codes(handle, 1));
-            database.Check(raw.sqlite3_busy_timeout(handle, BusyMilliseconds));
+            connection.Open();
+            var database = new SqliteDatabase(connection, path);
+            database.Check(raw.sqlite3_busy_timeout(database._handle, BusySeconds * 1000));
             return database;
         }
         catch
         {
-            database.Dispose();
+            connection.Dispose();
             throw;
         }
     }
@@ -186,16 +204,19 @@ internal sealed class SqliteDatabase : IDisposable
         return new SqliteStatement(this, statement);
     }
 
+    private SqliteCommand Command(string sql)
+    {
+        var command = _connection.CreateCommand();
+        command.CommandText = sql;
+        return command;
+    }
+
     private void Demand(string set, string get, string wanted)
     {
         Execute(set);
         if (Scalar(get) is var found && found != wanted)
         {
-            throw new SqliteException(raw.SQLITE_IOERR, $"'{set}' was not obeyed (it stayed '{found}')", FilePath);
+            throw new SqliteException($"'{set}' was not obeyed (it stayed '{found}')", raw.SQLITE_IOERR);
         }
     }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Throw() =>
-        throw new SqliteException(raw.sqlite3_extended_errcode(_handle), raw.sqlite3_errmsg(_handle).utf8_to_string(), FilePath);
 }

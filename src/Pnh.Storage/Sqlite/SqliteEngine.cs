@@ -1,3 +1,4 @@
+using Microsoft.Data.Sqlite;
 using Pnh.Storage.Files;
 
 namespace Pnh.Storage.Sqlite;
@@ -45,7 +46,7 @@ internal sealed class SqliteEngine : IAsyncDisposable
             database?.Dispose();
             throw exception switch
             {
-                SqliteException fault => new DataFolderException(fault.Advice(), fault),
+                SqliteException fault => new DataFolderException(fault.Advice(path), fault),
                 IOException or UnauthorizedAccessException => new DataFolderException(
                     FileFault.Advice(exception, path) is { } advice ? advice + "." : $"{path} cannot be created: {exception.Message.TrimEnd('.')}. Choose a data folder that the hub may write to.", exception),
                 _ => exception,
@@ -77,7 +78,7 @@ internal sealed class SqliteEngine : IAsyncDisposable
         {
             return SqliteDatabase.OpenWriter(path, vfs);
         }
-        catch (SqliteException fault) when (fault.MayBeOfLogIndex && !OperatingSystem.IsWindows())
+        catch (SqliteException fault) when (fault.MayBeOfLogIndex() && !OperatingSystem.IsWindows())
         {
             vfs = WithoutSharedFile;
             return SqliteDatabase.OpenWriter(path, vfs);
@@ -90,7 +91,7 @@ internal sealed class SqliteEngine : IAsyncDisposable
         {
             database.Checkpoint();
         }
-        catch (SqliteException fault) when (fault.Fault == SqliteFault.Unavailable)
+        catch (SqliteException fault) when (fault.Fault() == SqliteFault.Unavailable)
         {
             // A full disk takes it later; what is in the log is read from there.
         }

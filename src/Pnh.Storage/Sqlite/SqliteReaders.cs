@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Microsoft.Data.Sqlite;
 using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Sqlite;
@@ -72,8 +73,8 @@ internal sealed class SqliteReaders : IAsyncDisposable
             }
 
             // A read breaks no rule of the tables: without one that it names, the file is not ours any more.
-            var reason = fault.ToStoreUnavailable();
-            if (fault.Fault == SqliteFault.Damaged)
+            var reason = fault.ToStoreUnavailable(_path);
+            if (fault.Fault() == SqliteFault.Damaged)
             {
                 _onDamage(reason);
             }

@@ -1,3 +1,4 @@
+using Microsoft.Data.Sqlite;
 using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Sqlite;
@@ -90,14 +91,14 @@ internal sealed partial class SqliteWriter
         }
     }
 
-    private static bool IsOwnFault(Exception exception) => exception is not SqliteException { Fault: not SqliteFault.Work };
+    private static bool IsOwnFault(Exception exception) => exception is not SqliteException fault || fault.Fault() == SqliteFault.Work;
 
     /// <summary>Undoes the group and says what its waiters hear; a fault that leaves the disk's state unknown closes the writer for good.</summary>
     private Exception Recover(Exception exception)
     {
         var fault = exception as SqliteException;
-        var reason = fault is { Fault: not SqliteFault.Work } ? fault.ToStoreUnavailable() : exception;
-        if (fault?.Fault == SqliteFault.Damaged)
+        var reason = fault is not null && !IsOwnFault(fault) ? fault.ToStoreUnavailable(_database.FilePath) : exception;
+        if (fault?.Fault() == SqliteFault.Damaged)
         {
             Close((StoreUnavailableException)reason);
         }
@@ -108,7 +109,7 @@ internal sealed partial class SqliteWriter
         }
         catch (SqliteException rollback)
         {
-            Close(rollback.ToStoreUnavailable());
+            Close(rollback.ToStoreUnavailable(_database.FilePath));
         }
 
         return reason;

@@ -1,3 +1,4 @@
+using Microsoft.Data.Sqlite;
 using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Sqlite;

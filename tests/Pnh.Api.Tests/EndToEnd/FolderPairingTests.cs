@@ -1,10 +1,10 @@
+using Microsoft.Data.Sqlite;
 using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
 using Pnh.Storage.Segments;
-using SQLitePCL;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -139,9 +139,11 @@ public sealed class FolderPairingTests : IDisposable
     // Its tables of before the folder's id.
     private static void Downgrade(string data)
     {
-        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_open(Path.Combine(data, "registry.db"), out var database));
-        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_exec(database, "DROP TABLE folder; DROP TABLE gone; PRAGMA user_version=1"));
-        Assert.Equal(raw.SQLITE_OK, raw.sqlite3_close(database));
+        using var database = new SqliteConnection($"Data Source={Path.Combine(data, "registry.db")};Pooling=False");
+        database.Open();
+        using var command = database.CreateCommand();
+        command.CommandText = "DROP TABLE folder; DROP TABLE gone; PRAGMA user_version=1";
+        command.ExecuteNonQuery();
     }
 
     private string NewFolder()

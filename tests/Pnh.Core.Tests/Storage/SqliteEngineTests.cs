@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Runtime.Versioning;
+using Microsoft.Data.Sqlite;
 using Pnh.Core.Stores;
 using Pnh.Storage.Files;
 using Pnh.Storage.Sqlite;
