@@ -43,7 +43,7 @@ internal static class PairTable
             text.Append(Row(bar.Work, bar.Unit, old, young, bar.Figure, bar.IsMoreBetter));
             if (bar.Unit == "per CPU s")
             {
-                text.Append(Row(bar.Work, "per CPU s of the load tester's", old, young, BesideLoadTester, isMoreBetter: null));
+                text.Append(Row(bar.Work, "per CPU s, beside the load tester's", old, young, BesideLoadTester, isMoreBetter: null));
                 text.Append(Row(bar.Work, "p99, ms", old, young, static run => run.Latency?.P99, isMoreBetter: null));
             }
         }

@@ -117,7 +117,7 @@ internal sealed class SqliteDatabase : IDisposable
     public string? Scalar(string sql)
     {
         using var command = Command(sql);
-        return Convert.ToString(command.ExecuteScalar(), CultureInfo.InvariantCulture);
+        return command.ExecuteScalar() is { } value ? Convert.ToString(value, CultureInfo.InvariantCulture) : null;
     }
 
     /// <summary>Ends an open transaction and every statement under way, whatever state a fault left them in.</summary>
