@@ -40,7 +40,11 @@ for (const transport of list(values.transports)) {
 }
 
 await checked("more Sockets:MaxConnections than fit are an error at the start", () => refused(400, ["--Pnh:Sockets:MaxConnections=5000"], /MaxConnections is 5000, but of the 400 files/));
-await checked("too few descriptors are an error at the start, not a hub that dies", () => refused(235, shop, /may have 235 files open and needs \d+/));
+await checked("too few descriptors are an error at the start, not a hub that dies", () => refused(245, shop, /may have 245 files open and needs \d+/));
+for (const limit of [60, 120, 200, 239]) {
+  await checked(`${limit} descriptors, too few to open what the hub is made of: one line says so`, () => refused(limit, shop, /: pnh: the process may have \d+ files open and needs at least \d+[^\n]*\s*$/));
+}
+
 finish();
 
 async function refused(limit, settings, why) {

@@ -6,6 +6,7 @@ using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Listeners;
 using Pnh.Channels;
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Stores;
 using Pnh.LoadTest;
 using Pnh.Sandbox;
@@ -36,6 +37,11 @@ internal static class HubCommands
         if (!GCSettings.IsServerGC && Environment.ProcessorCount > 1)
         {
             return Fail(output, "server GC is off; remove DOTNET_gcServer=0 from the environment");
+        }
+
+        if (DescriptorPlan.FindProblem(OpenFiles.Limit()) is { } problem)
+        {
+            return Fail(output, problem);
         }
 
         var errors = new ConfigurationErrors();

@@ -24,11 +24,17 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
     private const int MostOwn = 512;
     private const int MostHttp = 1_024;
 
+    // What a hub with one app has open when the plan is made, and a few: with fewer the start fails before that, in whatever it opens next.
+    private const int LeastLimit = 240;
+
     /// <summary>Highest descriptor that a public connection may have: behind it is the reserve.</summary>
     public int HighestPublic => Limit - (Own / 2) - 2;
 
     /// <summary>Highest descriptor that a connection of the operations listener may have.</summary>
     public int HighestOperations => Limit - (Own / 4) - 2;
+
+    /// <summary>Why no hub can start with a limit of <paramref name="limit"/>, said before anything is opened; null = it may be enough, which <see cref="Make"/> says.</summary>
+    public static string? FindProblem(int limit) => limit < LeastLimit ? Describe(limit, $"at least {LeastLimit}") : null;
 
     /// <summary>Of this process, now, when everything but the listeners is open. Throws <see cref="DescriptorException"/>.</summary>
     public static DescriptorPlan Read() => Make(OpenFiles.Limit(), OpenFiles.CanCount ? (int)OpenFiles.Count() : 0);
@@ -42,8 +48,7 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
         var least = open + Listeners + LeastOwn + LeastOperations + LeastPublic;
         return left - own - operations >= LeastPublic
             ? new DescriptorPlan(limit, left - own - operations, operations, own)
-            : throw new DescriptorException(string.Create(
-                CultureInfo.InvariantCulture, $"the process may have {limit} files open and needs {least}, better 65536: raise the limit ({DescriptorException.HowToRaise})"));
+            : throw new DescriptorException(Describe(limit, least.ToString(CultureInfo.InvariantCulture)));
     }
 
     /// <summary>Of so many public connections those that may be sockets, so that no number of them keeps publishers out: an eighth is for HTTP, 1,024 at most.</summary>
@@ -59,6 +64,9 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
                 $"Pnh:Sockets:MaxConnections is {sockets}, but of the {Limit} files that the process may have open {Public} are left for public connections, some of them for HTTP; give at most {SocketsOf(Public)}, or raise the limit ({DescriptorException.HowToRaise})"));
         }
     }
+
+    private static string Describe(int limit, string least) => string.Create(
+        CultureInfo.InvariantCulture, $"the process may have {limit} files open and needs {least}, better 65536: raise the limit ({DescriptorException.HowToRaise})");
 }
 
 /// <summary>The process may have too few files open. The message is one line.</summary>

@@ -24,6 +24,13 @@ public sealed class DescriptorPlanTests
         Assert.Contains("may have 240 files open and needs 251", Assert.Throws<DescriptorException>(static () => DescriptorPlan.Make(240, 215)).Message, StringComparison.Ordinal);
 
     [Fact]
+    public void FindProblem_FewerThanAnyStartNeeds_SaysSoInWordsOfMake()
+    {
+        Assert.Contains("may have 200 files open and needs at least 240", DescriptorPlan.FindProblem(200), StringComparison.Ordinal);
+        Assert.Null(DescriptorPlan.FindProblem(240));
+    }
+
+    [Fact]
     public void SocketsOf_ALargeHub_LeavesAThousandToHttp() => Assert.Equal(48_976, DescriptorPlan.SocketsOf(50_000));
 
     [Fact]
