@@ -1,6 +1,6 @@
 using System.CommandLine;
+using Pnh.Channels.Settings;
 using Pnh.Api.Access;
-using Pnh.Api.Configuration;
 using Pnh.Api.Operations;
 using Pnh.Core.Events;
 

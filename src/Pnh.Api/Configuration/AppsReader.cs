@@ -14,57 +14,50 @@ internal static class AppsReader
     public const int Hs256SecretBytes = 32;
 
     /// <summary>All apps by name.</summary>
-    public static IReadOnlyDictionary<string, AppOptions> Read(IConfigurationSection section, ConfigurationErrors errors, string workingFolder)
+    public static IReadOnlyDictionary<string, AppOptions> Read(SectionReader section, string workingFolder)
     {
         var apps = new Dictionary<string, AppOptions>(StringComparer.Ordinal);
-        foreach (var app in section.GetChildren())
+        foreach (var app in section.All())
         {
-            if (!Ids.IsApp(app.Key))
+            var name = app.Section.Key;
+            if (!Ids.IsApp(name))
             {
-                errors.Add(app.Path, "app names are 1 to 32 characters of a-z, 0-9 and -");
+                section.Error(name, "app names are 1 to 32 characters of a-z, 0-9 and -");
                 continue;
             }
 
-            var options = new AppOptions(app.Key, ReadKeys(app.GetSection("Keys"), errors), ReadTokens(app.GetSection("Tokens"), errors, workingFolder));
-            apps.Add(app.Key, options with { ClientSend = new SectionReader(app, errors).Flag("ClientSend") ?? false });
+            var keys = app.Of("Keys").All().Select(ReadKey).OfType<KeyOptions>().ToList();
+            var settings = app.Read(static section => section.Get<AppSettings>());
+            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend });
         }
 
-        CheckKeys(apps.Values, errors);
-        CheckAudiences(apps.Values, section, errors);
+        CheckKeys(apps.Values, section.Errors);
+        CheckAudiences(apps.Values, section.Section, section.Errors);
         return apps;
     }
 
-    private static List<KeyOptions> ReadKeys(IConfigurationSection section, ConfigurationErrors errors)
+    private static KeyOptions? ReadKey(SectionReader reader)
     {
-        var keys = new List<KeyOptions>();
-        foreach (var child in section.GetChildren())
+        var settings = reader.Read(static section => section.Get<KeySettings>());
+        var hash = ReadHash(reader, settings);
+        if (!Scopes.TryParse(settings.Scopes, out var scopes, out var unknown))
         {
-            var reader = new SectionReader(child, errors);
-            var hash = ReadHash(reader);
-            if (!Scopes.TryParse(reader.Text("Scopes"), out var scopes, out var unknown))
-            {
-                var what = unknown is null ? "is missing" : "names an unknown scope";
-                reader.Error("Scopes", $"{what}; use one or more of {string.Join(", ", Scopes.Names)}, parted by spaces");
-            }
-
-            if (hash is { } known && scopes != Scope.None)
-            {
-                keys.Add(new(child.Path, known, scopes));
-            }
+            var what = unknown is null ? "is missing" : "names an unknown scope";
+            reader.Error(nameof(KeySettings.Scopes), $"{what}; use one or more of {string.Join(", ", Scopes.Names)}, parted by spaces");
         }
 
-        return keys;
+        return hash is { } known && scopes != Scope.None ? new(reader.Section.Path, known, scopes) : null;
     }
 
-    private static KeyHash? ReadHash(SectionReader reader)
+    private static KeyHash? ReadHash(SectionReader reader, KeySettings settings)
     {
-        switch (reader.Text("Secret"), reader.Text("SecretHash"))
+        switch (settings.Secret, settings.SecretHash)
         {
             case (null, null):
-                reader.Error("Secret", "is missing; set a key, or its SHA-256 as SecretHash");
+                reader.Error(nameof(KeySettings.Secret), "is missing; set a key, or its SHA-256 as SecretHash");
                 return null;
             case (not null, not null):
-                reader.Error("SecretHash", "is set together with Secret; keep one of the two");
+                reader.Error(nameof(KeySettings.SecretHash), "is set together with Secret; keep one of the two");
                 return null;
             case ({ } secret, null):
                 if (secret.Length is >= KeyCharacters and <= PublisherKeys.SecretCharacters)
@@ -72,7 +65,7 @@ internal static class AppsReader
                     return KeyHash.Of(secret);
                 }
 
-                reader.Error("Secret", $"must have {KeyCharacters} to {PublisherKeys.SecretCharacters} characters");
+                reader.Error(nameof(KeySettings.Secret), $"must have {KeyCharacters} to {PublisherKeys.SecretCharacters} characters");
                 return null;
             case (null, { } text):
                 if (KeyHash.TryParse(text, out var hash))
@@ -80,44 +73,43 @@ internal static class AppsReader
                     return hash;
                 }
 
-                reader.Error("SecretHash", "must be the SHA-256 of the key in UTF-8, as 64 hexadecimal digits");
+                reader.Error(nameof(KeySettings.SecretHash), "must be the SHA-256 of the key in UTF-8, as 64 hexadecimal digits");
                 return null;
         }
     }
 
-    private static TokenOptions? ReadTokens(IConfigurationSection section, ConfigurationErrors errors, string workingFolder)
+    private static TokenOptions? ReadTokens(SectionReader reader, string workingFolder)
     {
-        if (!section.GetChildren().Any())
+        if (!reader.Section.GetChildren().Any())
         {
             return null;
         }
 
-        var reader = new SectionReader(section, errors);
-        var (secret, file, jwks) = (reader.Text("Hs256Secret"), reader.Text("PublicKeyFile"), reader.Text("Jwks"));
-        if ((secret is null ? 0 : 1) + (file is null ? 0 : 1) + (jwks is null ? 0 : 1) != 1)
+        var settings = reader.Read(static section => section.Get<TokenSettings>());
+        if ((string?[])[settings.Hs256Secret, settings.PublicKeyFile, settings.Jwks] is var ways && ways.Count(static way => way is not null) != 1)
         {
-            errors.Add(section.Path, "set exactly one of Hs256Secret, PublicKeyFile and Jwks");
+            reader.Errors.Add(reader.Section.Path, "set exactly one of Hs256Secret, PublicKeyFile and Jwks");
             return null;
         }
 
-        if (secret is not null && Encoding.UTF8.GetByteCount(secret) < Hs256SecretBytes)
+        if (settings.Hs256Secret is { } secret && Encoding.UTF8.GetByteCount(secret) < Hs256SecretBytes)
         {
-            reader.Error("Hs256Secret", $"must have at least {Hs256SecretBytes} bytes (RFC 7518 section 3.2)");
+            reader.Error(nameof(TokenSettings.Hs256Secret), $"must have at least {Hs256SecretBytes} bytes (RFC 7518 section 3.2)");
         }
 
         IReadOnlyList<TokenKey> keys = [];
         string? problem = null;
-        if (file is not null && !TokenKeyReader.TryReadPem(Path.GetFullPath(file, workingFolder), out keys, out problem))
+        if (settings.PublicKeyFile is { } file && !TokenKeyReader.TryReadPem(Path.GetFullPath(file, workingFolder), out keys, out problem))
         {
-            reader.Error("PublicKeyFile", problem!);
+            reader.Error(nameof(TokenSettings.PublicKeyFile), problem!);
         }
 
-        if (jwks is not null && !TokenKeyReader.TryReadJwks(jwks, workingFolder, out keys, out problem))
+        if (settings.Jwks is { } jwks && !TokenKeyReader.TryReadJwks(jwks, workingFolder, out keys, out problem))
         {
-            reader.Error("Jwks", problem!);
+            reader.Error(nameof(TokenSettings.Jwks), problem!);
         }
 
-        return new() { Hs256Secret = secret, PublicKeys = keys, Audience = reader.Text("Audience") };
+        return new() { Hs256Secret = settings.Hs256Secret, PublicKeys = keys, Audience = settings.Audience };
     }
 
     private static void CheckKeys(IEnumerable<AppOptions> apps, ConfigurationErrors errors)

@@ -1,3 +1,6 @@
+using Pnh.Channels.Settings;
+using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Configuration;
 
@@ -10,17 +13,17 @@ internal sealed class KnownKeys
 {
     private readonly Node _root = new();
 
+    /// <summary>The hub's own settings, in the order of <c>docs/configure.md</c>.</summary>
+    public static IReadOnlyList<SettingsGroup> Groups { get; } =
+    [
+        new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
+        new("Apps:*:Tokens", typeof(TokenSettings)), new("Classes:*", typeof(ClassSettings)), new("Journal", typeof(JournalOptions)), new("Mailbox", typeof(MailboxSettings)),
+        new("Addresses", typeof(AddressSettings)), new("Sockets", typeof(SocketSettings)), new("Sockets", typeof(WebSocketServerOptions)), new("Limits", typeof(LimitSettings)),
+        new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)),
+    ];
+
     /// <summary>The hub's own keys.</summary>
-    public static KnownKeys Hub() => new KnownKeys().Add(
-        "Data", "Urls", "Urls:*", "OperationsUrls", "OperationsUrls:*", "Store", "Postgres", "Sandbox", "SandboxPorts:Apns", "SandboxPorts:Fcm",
-        "Apps:*:Keys:*:Secret", "Apps:*:Keys:*:SecretHash", "Apps:*:Keys:*:Scopes",
-        "Apps:*:Tokens:Hs256Secret", "Apps:*:Tokens:PublicKeyFile", "Apps:*:Tokens:Jwks", "Apps:*:Tokens:Audience", "Apps:*:ClientSend",
-        "Classes:*:Ttl", "Classes:*:AckWithin", "Classes:*:PushAfter", "Lanes:Transport", "Addresses:RemoveStale",
-        "Addresses:MovesPerHour", "Console:HostNames", "Console:HostNames:*",
-        "Journal:Retention", "Journal:SegmentBytes", "Journal:MaxBytes", "Journal:OnDamage", "Journal:OnForeignRegistry", "Mailbox:Items", "Sockets:Transport",
-        "Sockets:HelloTimeout", "Sockets:MaxMessageBytes", "Sockets:QueueItems", "Sockets:QueueBytes", "Sockets:WriteTimeout", "Sockets:CloseTimeout",
-        "Sockets:KeepAliveInterval", "Sockets:KeepAliveTimeout", "Sockets:MessagesPerSecond", "Sockets:MessageBurst", "Sockets:MaxConnections",
-        "Limits:ConnectionsPerAddress", "Sockets:Linger", "Sockets:LingerBytes", "Sockets:MaxTopics", "Sockets:PerUser");
+    public static KnownKeys Hub() => new KnownKeys().Add(Groups.SelectMany(static group => group.Keys()));
 
     /// <summary>Allows more keys; returns itself.</summary>
     public KnownKeys Add(params IEnumerable<string> patterns)

@@ -32,23 +32,25 @@ internal sealed record PnhOptions
     /// <summary>Run the sandbox providers: true or false as asked for; null = only on a first start (<see cref="IsFirstStart"/>).</summary>
     public bool? Sandbox { get; init; }
 
-    /// <summary>Ports of the sandbox; 0 = any free port.</summary>
-    public SandboxPorts SandboxPorts { get; init; } = new(8443, 8444);
+    /// <summary>Ports of the sandbox.</summary>
+    public SandboxPorts SandboxPorts { get; init; } = new();
 
     /// <summary>Configured apps by name; empty = none configured.</summary>
     public IReadOnlyDictionary<string, AppOptions> Apps { get; init; } = new Dictionary<string, AppOptions>();
 
     /// <summary>Only classes that the configuration mentions.</summary>
-    public IReadOnlyDictionary<EventClass, ClassOptions> Classes { get; init; } = new Dictionary<EventClass, ClassOptions>();
+    public IReadOnlyDictionary<EventClass, ClassSettings> Classes { get; init; } = new Dictionary<EventClass, ClassSettings>();
 
     /// <summary>Settings of the embedded journal.</summary>
     public JournalOptions Journal { get; init; } = new();
 
-    /// <summary>Events that one device's mailbox holds at most, 1 to 10,000; over it the oldest bulk goes first. Default 500.</summary>
-    public int MailboxItems { get; init; } = new HubOptions().MailboxItems;
+    public MailboxSettings Mailbox { get; init; } = new();
 
-    /// <summary>Sessions that one user may have, 1 or more. Default 100.</summary>
-    public int SessionsPerUser { get; init; } = new HubOptions().SessionsPerUser;
+    public AddressSettings Addresses { get; init; } = new();
+
+    public LimitSettings Limits { get; init; } = new();
+
+    public ConsoleSettings Console { get; init; } = new();
 
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
@@ -56,25 +58,14 @@ internal sealed record PnhOptions
     /// <summary>True when the configuration says how many connections there may be; then they must fit the limit of open files.</summary>
     public bool IsMaxConnectionsSet { get; init; }
 
+    /// <summary>Sessions that one user may have, 1 or more.</summary>
+    public int SessionsPerUser { get; init; } = new SocketSettings().PerUser;
+
     /// <summary>Who listens on public addresses without TLS, and so how events come in and frames leave. Framework where the system has no epoll.</summary>
     public TransportOption SocketsTransport { get; init; } = SocketLoops.IsSupported ? TransportOption.Direct : TransportOption.Framework;
 
-    /// <summary>
-    /// Public connections that one address (of IPv6: one /64) may have; 0 = any number, for behind a proxy; null = a quarter of all. Loopback is not counted.
-    /// </summary>
-    public int? ConnectionsPerAddress { get; init; }
-
     /// <summary>How lanes reach providers.</summary>
     public TransportOption LanesTransport { get; init; } = TransportOption.Framework;
-
-    /// <summary>Push addresses that no app has confirmed for 270 days are removed, not only reported. Default false.</summary>
-    public bool RemovesStaleAddresses { get; init; }
-
-    /// <summary>Push addresses that one user may take from others with client tokens within an hour, and lose to others; 0 = any number. Default 20.</summary>
-    public int AddressMovesPerHour { get; init; } = 20;
-
-    /// <summary>Names, without ports, under which a browser may ask for the console, besides the operations addresses and this machine's loopback. Default none.</summary>
-    public IReadOnlyList<string> ConsoleHostNames { get; init; } = [];
 
     /// <summary>True when every address of both listeners is a loopback one.</summary>
     public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);
@@ -89,7 +80,7 @@ internal sealed record PnhOptions
     /// <summary>What the hub itself is told.</summary>
     public HubOptions ToHubOptions() => new()
     {
-        MailboxItems = MailboxItems,
+        MailboxItems = Mailbox.Items,
         SessionsPerUser = SessionsPerUser,
         SendingApps = Apps.Values.Where(static app => app.ClientSend).Select(static app => app.Name).ToHashSet(StringComparer.Ordinal),
     };
@@ -115,12 +106,3 @@ internal enum StoreEngine
     /// <summary>PostgreSQL, several nodes.</summary>
     Postgres,
 }
-
-/// <summary>Where the sandbox listens on loopback; 0 = any free port.</summary>
-internal sealed record SandboxPorts(int Apns, int Fcm);
-
-/// <summary>Times of one class; null = the hub's default for the class.</summary>
-/// <param name="Ttl">How long an event is worth delivering; 0 to 28 days.</param>
-/// <param name="AckWithin">How long a socket may take to ack before a push goes out too.</param>
-/// <param name="PushAfter">How long a push waits while another device of the user is active; zero = not at all.</param>
-internal sealed record ClassOptions(TimeSpan? Ttl, TimeSpan? AckWithin, TimeSpan? PushAfter);

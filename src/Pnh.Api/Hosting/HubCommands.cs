@@ -111,7 +111,7 @@ internal static class HubCommands
     /// unless a proxy is in front of it: names of the console's own are given for that.
     /// </summary>
     private static bool IsOnlyForThisMachine(PnhOptions options) =>
-        options.ConsoleHostNames.Count == 0 && options.OperationsUrls.All(static url => url.IsLoopback);
+        options.Console.HostNames.Length == 0 && options.OperationsUrls.All(static url => url.IsLoopback);
 
     private static async Task<int> SandboxAsync(string[] tokens, CommandOutput output, CancellationToken cancellationToken)
     {

@@ -58,7 +58,7 @@ internal static class HubServices
             start.Options.Apps.Keys,
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<TimeProvider>())
-        { Removes = start.Options.RemovesStaleAddresses })
+        { Removes = start.Options.Addresses.RemoveStale })
         .AddHostedService<HubService>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
@@ -162,7 +162,7 @@ internal static class HubServices
         {
             IsAdmin = key => key == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key)),
             SessionsFile = Path.Combine(start.Folder.FolderPath, "console.sessions"),
-            HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host), .. start.Options.ConsoleHostNames],
+            HostNames = [.. start.Options.OperationsUrls.Select(static url => url.ToClientUri().Host), .. start.Options.Console.HostNames],
         })
         .AddConsole();
 
@@ -172,7 +172,7 @@ internal static class HubServices
 
     private static IServiceCollection AddEndpoints(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton<DeviceJson>()
-        .AddSingleton(provider => new AddressMoves(options.AddressMovesPerHour, provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton(provider => new AddressMoves(options.Addresses.MovesPerHour, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<DeviceRegistrations>()
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()

@@ -70,7 +70,7 @@ internal sealed class ConnectionBudgets
     private ConnectionBudget MakePublic()
     {
         var capacity = _plan.Value.Public;
-        var perAddress = _options.ConnectionsPerAddress ?? Math.Max(1, capacity / DescriptorPlan.AddressShare);
+        var perAddress = _options.Limits.ConnectionsPerAddress ?? Math.Max(1, capacity / DescriptorPlan.AddressShare);
         return new("public", capacity, perAddress, _plan.Value.HighestPublic, _time, _log);
     }
 

@@ -1,3 +1,5 @@
+using Pnh.Core.Settings;
+
 namespace Pnh.Storage.Segments;
 
 /// <summary>What opening does when bytes that were on stable storage are damaged.</summary>
@@ -20,26 +22,29 @@ public enum ForeignRegistryPolicy
     Accept,
 }
 
-/// <summary>Settings of the embedded journal.</summary>
+/// <summary>Settings of the embedded journal. Not to be changed once it is open; the generated binder leaves out properties that only an initializer may set.</summary>
 public sealed record JournalOptions
 {
     /// <summary>How long an id is recognised, and an outcome stays in the feed, after acceptance; an unfinished event with a longer TTL is kept until that ends. Default 24 h.</summary>
-    public TimeSpan Retention { get; init; } = TimeSpan.FromHours(24);
+    [Duration("00:00:01", "92.00:00:00")]
+    public TimeSpan Retention { get; set; } = TimeSpan.FromHours(24);
 
     /// <summary>Told the duration of every commit (sync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
-    public Action<TimeSpan>? OnSync { get; init; }
+    internal Action<TimeSpan>? OnSync { get; init; }
 
     /// <summary>Size of one segment, preallocated: 256 KiB to 1 GiB. Default 64 MiB. Segments of another size are read all the same.</summary>
-    public int SegmentBytes { get; init; } = 64 * 1024 * 1024;
+    [WholeNumber(256 * 1024, 1024 * 1024 * 1024)]
+    public int SegmentBytes { get; set; } = 64 * 1024 * 1024;
 
-    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. Null = no bound but time.</summary>
-    public long? MaxBytes { get; init; }
+    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. At least twice <see cref="SegmentBytes"/>. Null = no bound but time.</summary>
+    [WholeNumber(1, long.MaxValue)]
+    public long? MaxBytes { get; set; }
 
     /// <summary>What to do about damage.</summary>
-    public DamagePolicy OnDamage { get; init; }
+    public DamagePolicy OnDamage { get; set; }
 
     /// <summary>What a start does about a registry that is not the journal's.</summary>
-    public ForeignRegistryPolicy OnForeignRegistry { get; init; }
+    public ForeignRegistryPolicy OnForeignRegistry { get; set; }
 
     /// <summary>An open event with more milestones keeps its segment, and all after it, until it is over: to carry it takes 8 bytes of memory for each.</summary>
     internal int MostCarried { get; init; } = 4 * 1024 * 1024;

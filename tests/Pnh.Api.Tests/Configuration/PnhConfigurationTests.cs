@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Channels.Settings;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
 using Pnh.Storage.Segments;
@@ -23,7 +24,7 @@ public sealed class PnhConfigurationTests
         Assert.Equal("http://localhost:9090", Assert.Single(options.OperationsUrls).ToString());
         Assert.Equal(StoreEngine.Sqlite, options.Store);
         Assert.Null(options.Sandbox);
-        Assert.Equal(new SandboxPorts(8443, 8444), options.SandboxPorts);
+        Assert.Equal((8443, 8444), (options.SandboxPorts.Apns, options.SandboxPorts.Fcm));
         Assert.Empty(options.Apps);
         Assert.True(options.IsFirstStart);
     }
@@ -48,7 +49,7 @@ public sealed class PnhConfigurationTests
         var app = options.Apps["shop"];
         Assert.Equal([(KeyHash.Of(Secret), Scope.Send | Scope.Read), (KeyHash.Of("another key of the shop"), Scope.Admin)], app.Keys.Select(static key => (key.Hash, key.Scopes)));
         Assert.Equal((Hs256, "shop-clients"), (app.Tokens!.Hs256Secret, app.Tokens.Audience));
-        Assert.Equal(new ClassOptions(TimeSpan.FromSeconds(45), TimeSpan.FromSeconds(1), null), options.Classes[EventClass.Call]);
+        Assert.Equal(new ClassSettings { Ttl = TimeSpan.FromSeconds(45), AckWithin = TimeSpan.FromSeconds(1) }, options.Classes[EventClass.Call]);
         Assert.Equal((25, 100), (options.SocketsTransport.DirectPercent, options.LanesTransport.DirectPercent));
     }
 
@@ -78,8 +79,8 @@ public sealed class PnhConfigurationTests
         var options = Read().Options;
 
         Assert.Equal(new JournalOptions(), options.Journal);
-        Assert.Equal((500, 500), (options.MailboxItems, options.ToHubOptions().MailboxItems));
-        Assert.Equal((20, 7), (options.AddressMovesPerHour, Read(("Addresses:MovesPerHour", "7")).Options.AddressMovesPerHour));
+        Assert.Equal((500, 500), (options.Mailbox.Items, options.ToHubOptions().MailboxItems));
+        Assert.Equal((20, 7), (options.Addresses.MovesPerHour, Read(("Addresses:MovesPerHour", "7")).Options.Addresses.MovesPerHour));
         Assert.Equal("Pnh:Addresses:MovesPerHour", Assert.Single(Read(("Addresses:MovesPerHour", "-1")).Errors.All).Path);
         Assert.Empty(options.ToHubOptions().SendingApps);
         Assert.All(typeof(WebSocketServerOptions).GetProperties(), property =>
@@ -103,8 +104,8 @@ public sealed class PnhConfigurationTests
     [Fact]
     public void Read_EverySocketOption_ReachesTheOptionOfItsName()
     {
-        // Found by name, so that an option that comes later is not forgotten. The sweep is the others' precision, not a setting.
-        var members = typeof(WebSocketServerOptions).GetProperties().Where(static property => property.Name != "SweepInterval").ToList();
+        // Found by name, so that an option that comes later is not forgotten.
+        var members = typeof(WebSocketServerOptions).GetProperties();
 
         var (options, errors) = Read([.. members.Select(static (member, n) => (
             $"Sockets:{member.Name}", member.PropertyType == typeof(TimeSpan) ? $"00:00:{n + 10}" : $"{4_000 + n}"))]);
@@ -118,7 +119,7 @@ public sealed class PnhConfigurationTests
     public void Read_EngineMistakes_ReportsAllAtOnceWithTheirPaths()
     {
         var (_, errors) = Read(
-            ("Journal:Retention", "00:00:00"), ("Journal:SegmentBytes", "1000"), ("Journal:MaxBytes", "1000000"), ("Journal:OnDamage", "ignore"), ("Journal:OnForeignRegistry", "ignore"), ("Journal:Engine", "x"),
+            ("Journal:Retention", "00:00:00"), ("Journal:SegmentBytes", "1000"), ("Journal:MaxBytes", "1"), ("Journal:OnDamage", "ignore"), ("Journal:OnForeignRegistry", "ignore"), ("Journal:Engine", "x"),
             ("Mailbox:Items", "10001"), ("Mailbox:Bytes", "1"), ("Apps:a:ClientSend", "yes"),
             ("Sockets:Linger", "02:00:00"), ("Sockets:QueueItems", "1"), ("Sockets:MaxTopics", "-1"), ("Sockets:HelloTimeout", "00:00:00"), ("Sockets:SweepInterval", "00:00:01"));
 
@@ -261,7 +262,7 @@ public sealed class PnhConfigurationTests
         var (options, errors) = Read(("Console:HostNames", text));
 
         Assert.Empty(errors.All);
-        Assert.Equal(count, options.ConsoleHostNames.Count);
+        Assert.Equal(count, options.Console.HostNames.Length);
     }
 
     [Theory]

@@ -39,9 +39,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(clock);
         ArgumentNullException.ThrowIfNull(options);
-        if (options.Validate() is { Count: > 0 } errors)
+        if (new WebSocketServerRules().Validate(null, options) is { Failed: true } errors)
         {
-            throw new ArgumentException(string.Join(' ', errors), nameof(options));
+            throw new ArgumentException(errors.FailureMessage, nameof(options));
         }
 
         _stopping = stopping;

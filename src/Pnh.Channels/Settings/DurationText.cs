@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Pnh.Api.Configuration;
+namespace Pnh.Channels.Settings;
 
 /// <summary>Durations as people write them. Never negative.</summary>
 internal static class DurationText

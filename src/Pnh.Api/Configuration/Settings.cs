@@ -1,0 +1,168 @@
+using Pnh.Core.Settings;
+
+namespace Pnh.Api.Configuration;
+
+// A record a group of keys, a property a key: its name, its type, its rule, its default, and in its docstring its meaning.
+// Not to be changed once read: the generated binder leaves out properties that only an initializer may set.
+
+/// <summary>Keys directly below <c>Pnh</c>.</summary>
+internal sealed record HubSettings
+{
+    /// <summary>Folder of everything that must survive a restart; a relative name counts from the working folder. Default pnh-data.</summary>
+    public string Data { get; set; } = "pnh-data";
+
+    /// <summary>
+    /// Addresses of the public listener: a list, or one text parted by semicolons. https takes the certificate of Kestrel:Certificates:Default:{Path,KeyPath,Password},
+    /// which stands beside Pnh, not in it. Default http://localhost:8080.
+    /// </summary>
+    [ListenAddresses]
+    public string[]? Urls { get; set; }
+
+    /// <summary>
+    /// Addresses of the operations listener, on ports of its own. pnh console and pnh key ask the first: its certificate must name localhost, or the IP address given there, and be
+    /// trusted; SSL_CERT_FILE=… names a file of roots. Default http://localhost:9090.
+    /// </summary>
+    [ListenAddresses]
+    public string[]? OperationsUrls { get; set; }
+
+    /// <summary>Which engine keeps devices and events. Only sqlite so far. Default sqlite.</summary>
+    public StoreEngine Store { get; set; } = StoreEngine.Sqlite;
+
+    /// <summary>PostgreSQL connection string, for a store that is not there yet. A secret. Default none.</summary>
+    public string? Postgres { get; set; }
+
+    /// <summary>Whether stand-ins for the providers run in the process. Default: only when no apps are configured and all addresses are loopback ones.</summary>
+    public bool? Sandbox { get; set; }
+}
+
+/// <summary>Where the sandbox listens on loopback.</summary>
+internal sealed record SandboxPorts
+{
+    /// <summary>Port of the stand-in for APNs; 0 = any free port. Default 8443.</summary>
+    [WholeNumber(0, 65535)]
+    public int Apns { get; set; } = 8443;
+
+    /// <summary>Port of the stand-in for FCM, Web Push and Google's OAuth; 0 = any free port. Default 8444.</summary>
+    [WholeNumber(0, 65535)]
+    public int Fcm { get; set; } = 8444;
+}
+
+/// <summary>One app.</summary>
+internal sealed record AppSettings
+{
+    /// <summary>Whether clients may publish with the socket's send. Default false.</summary>
+    public bool ClientSend { get; set; }
+}
+
+/// <summary>A publisher key of an app. All keys of all apps are different.</summary>
+internal sealed record KeySettings
+{
+    /// <summary>The key, 16 to 256 characters. A secret. Default none: then its hash is given.</summary>
+    public string? Secret { get; set; }
+
+    /// <summary>SHA-256 of the key's UTF-8 as 64 hexadecimal digits, in place of the key. Default none.</summary>
+    public string? SecretHash { get; set; }
+
+    /// <summary>What the key may do: one or more of send, register, read and admin, parted by spaces. No default.</summary>
+    public string? Scopes { get; set; }
+}
+
+/// <summary>How an app's client tokens are checked: by exactly one of a secret, a PEM file and a JWK set.</summary>
+internal sealed record TokenSettings
+{
+    /// <summary>Secret of HS256, 32 bytes or more (RFC 7518 section 3.2). A secret. Default none.</summary>
+    public string? Hs256Secret { get; set; }
+
+    /// <summary>A PEM file with public keys. Default none.</summary>
+    public string? PublicKeyFile { get; set; }
+
+    /// <summary>A JWK set: its JSON, or the file that holds it. Default none.</summary>
+    public string? Jwks { get; set; }
+
+    /// <summary>What aud of a token must name; every app has its own. Default the app's name.</summary>
+    public string? Audience { get; set; }
+}
+
+/// <summary>Times of one class, call, message, bulk or transient.</summary>
+internal sealed record ClassSettings
+{
+    /// <summary>How long an event is worth delivering. Default 00:00:30 for call, 24:00:00 for message, 06:00:00 for bulk, 00:00:10 for transient.</summary>
+    [Duration("00:00:00", "28.00:00:00")]
+    public TimeSpan? Ttl { get; set; }
+
+    /// <summary>How long a socket may take to ack before a push goes out too. Default 00:00:00.500 for call, 00:00:03 for message, 00:00:30 for bulk; transient is never pushed.</summary>
+    [Duration("00:00:00", "01:00:00", Fractions = true)]
+    public TimeSpan? AckWithin { get; set; }
+
+    /// <summary>How long a push waits while another device of the user is active; zero = not at all. Default 00:00:02 for message, zero for the others.</summary>
+    [Duration("00:00:00", "01:00:00", Fractions = true)]
+    public TimeSpan? PushAfter { get; set; }
+}
+
+/// <summary>Keys of the section Sockets that are not the socket side's own.</summary>
+internal sealed record SocketSettings
+{
+    /// <summary>
+    /// Who serves public addresses without TLS: Direct (loops of the hub's own), Framework (Kestrel alone), or a share of the connections like Direct:25%.
+    /// Default Direct on Linux; elsewhere always Framework.
+    /// </summary>
+    [TransportShare]
+    public string? Transport { get; set; }
+
+    /// <summary>Sessions that one user may have at once; the next hello is closed with 4005, older ones stay. Default 100.</summary>
+    [WholeNumber(1, int.MaxValue)]
+    public int PerUser { get; set; } = 100;
+}
+
+/// <summary>Bounds of the listeners.</summary>
+internal sealed record LimitSettings
+{
+    /// <summary>
+    /// Public connections that one address (of IPv6: one /64) may have; 0 = any number, for behind a proxy. Loopback is not counted.
+    /// Default a quarter of all that fit the limit of open files.
+    /// </summary>
+    [WholeNumber(0, int.MaxValue)]
+    public int? ConnectionsPerAddress { get; set; }
+}
+
+/// <summary>How lanes reach providers.</summary>
+internal sealed record LaneSettings
+{
+    /// <summary>Framework, Direct (an HTTP/2 client of the hub's own), or a share of the connections like Direct:25%. Default Framework.</summary>
+    [TransportShare]
+    public string? Transport { get; set; }
+}
+
+/// <summary>Mailboxes of devices.</summary>
+internal sealed record MailboxSettings
+{
+    // A mailbox is one device's; 10,000 events of 300 B to each of 100,000 devices would be 300 GB of journal already.
+
+    /// <summary>Events that one device's mailbox holds; over it the oldest bulk goes first. Default 500.</summary>
+    [WholeNumber(1, 10_000)]
+    public int Items { get; set; } = 500;
+}
+
+/// <summary>Push addresses.</summary>
+internal sealed record AddressSettings
+{
+    /// <summary>Whether push addresses that no app has confirmed for 270 days are deleted, not only reported. Default false.</summary>
+    public bool RemoveStale { get; set; }
+
+    /// <summary>
+    /// Push addresses that client tokens may move to one user from others within an hour, and from one user; then 429. 0 = any number. Publisher keys are not counted. Default 20.
+    /// </summary>
+    [WholeNumber(0, int.MaxValue)]
+    public int MovesPerHour { get; set; } = 20;
+}
+
+/// <summary>The console.</summary>
+internal sealed record ConsoleSettings
+{
+    /// <summary>
+    /// Names and addresses, without ports, under which a browser may ask for the console: a list, or one text parted by semicolons. Those of OperationsUrls and this machine's
+    /// loopback need none (against DNS rebinding). A proxy in front may end TLS; it passes on the Host that the browser asked for. Default none.
+    /// </summary>
+    [HostNames]
+    public string[] HostNames { get; set; } = [];
+}

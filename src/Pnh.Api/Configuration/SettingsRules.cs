@@ -1,0 +1,67 @@
+using System.ComponentModel.DataAnnotations;
+using Microsoft.Extensions.Options;
+using Pnh.Storage.Segments;
+
+namespace Pnh.Api.Configuration;
+
+/// <summary>The rule of addresses that a listener may have.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class ListenAddressesAttribute : ValidationAttribute
+{
+    public override bool IsValid(object? value) => value is not string[] texts || texts.All(static text => ListenAddress.TryParse(text, out _));
+
+    public override string FormatErrorMessage(string name) =>
+        "must be addresses like http://localhost:8080 or http://*:8080 (localhost, an IP address or *), parted by semicolons";
+}
+
+/// <summary>The rule of a choice between two transports.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class TransportShareAttribute : ValidationAttribute
+{
+    public override bool IsValid(object? value) => value is not string text || TransportOption.TryParse(text, out _);
+
+    public override string FormatErrorMessage(string name) => "must be Framework, Direct, or a share like Direct:25%";
+}
+
+/// <summary>The rule of names of hosts as a Host header has them, without ports.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class HostNamesAttribute : ValidationAttribute
+{
+    protected override ValidationResult? IsValid(object? value, ValidationContext validationContext) => ((string[]?)value)?.FirstOrDefault(static name => !IsName(name)) is { } wrong
+        ? new($"'{wrong}' is no host name; use names like hub.internal or addresses like 10.0.0.7 or [fd00::7], without http:// and without a port", [validationContext.MemberName!])
+        : null;
+
+    // An IPv6 address stands in brackets there.
+    private static bool IsName(string name) => name.StartsWith('[') == name.EndsWith(']')
+        && (name.StartsWith('[') ? Uri.CheckHostName(name[1..^1]) == UriHostNameType.IPv6 : Uri.CheckHostName(name) is UriHostNameType.Dns or UriHostNameType.IPv4);
+}
+
+[OptionsValidator]
+internal sealed partial class HubRules : IValidateOptions<HubSettings>;
+
+[OptionsValidator]
+internal sealed partial class SandboxRules : IValidateOptions<SandboxPorts>;
+
+[OptionsValidator]
+internal sealed partial class ClassRules : IValidateOptions<ClassSettings>;
+
+[OptionsValidator]
+internal sealed partial class SocketRules : IValidateOptions<SocketSettings>;
+
+[OptionsValidator]
+internal sealed partial class LimitRules : IValidateOptions<LimitSettings>;
+
+[OptionsValidator]
+internal sealed partial class LaneRules : IValidateOptions<LaneSettings>;
+
+[OptionsValidator]
+internal sealed partial class MailboxRules : IValidateOptions<MailboxSettings>;
+
+[OptionsValidator]
+internal sealed partial class AddressRules : IValidateOptions<AddressSettings>;
+
+[OptionsValidator]
+internal sealed partial class ConsoleRules : IValidateOptions<ConsoleSettings>;
+
+[OptionsValidator]
+internal sealed partial class JournalRules : IValidateOptions<JournalOptions>;
