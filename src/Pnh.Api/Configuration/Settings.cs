@@ -25,10 +25,10 @@ internal sealed record HubSettings
     [ListenAddresses]
     public string[]? OperationsUrls { get; set; }
 
-    /// <summary>Which engine keeps devices and events. Only sqlite so far. Default sqlite.</summary>
+    /// <summary>Which engine keeps devices and events. postgres is refused: it is not there yet. Default sqlite.</summary>
     public StoreEngine Store { get; set; } = StoreEngine.Sqlite;
 
-    /// <summary>PostgreSQL connection string, for a store that is not there yet. A secret. Default none.</summary>
+    /// <summary>PostgreSQL connection string, of a store that is not there yet. A secret. Default none.</summary>
     public string? Postgres { get; set; }
 
     /// <summary>Whether stand-ins for the providers run in the process. Default: only when no apps are configured and all addresses are loopback ones.</summary>
@@ -99,7 +99,7 @@ internal sealed record ClassSettings
     public TimeSpan? PushAfter { get; set; }
 }
 
-/// <summary>Keys of the section Sockets that are not the socket side's own.</summary>
+/// <summary>Who serves sockets, and how many for one user.</summary>
 internal sealed record SocketSettings
 {
     /// <summary>

@@ -31,9 +31,6 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
     public const string Production = "production";
     public const string Sandbox = "sandbox";
 
-    /// <summary>Eight connections of 100 streams are 16,000 pushes a second at 50 ms each.</summary>
-    private const int MaxConnections = 8;
-
     private const string NistP256 = "1.2.840.10045.3.1.7";
     private const string NotAnIdentifier = "must be 10 letters and digits";
     private const string NotAKey = "not a PEM file with a P-256 private key (the .p8 file from Apple)";
@@ -80,30 +77,30 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 
     private ApnsAccount? Read(AccountSection section)
     {
-        var byCertificate = section.Optional("CertificateFile") is not null;
-        var team = byCertificate ? "" : Identifier(section, "TeamId");
-        var key = byCertificate ? "" : Identifier(section, "KeyId");
-        var topic = section.Required("Topic");
-        var environment = section.Optional("Environment") ?? Production;
+        var settings = section.Read(static one => one.Get<ApnsSettings>(), new ApnsSettingsRules());
+        var topic = section.Required(nameof(settings.Topic), settings.Topic);
+        var environment = settings.Environment ?? Production;
         if (environment is not (Production or Sandbox))
         {
-            section.Fail("Environment", "must be production or sandbox");
+            section.Fail(nameof(settings.Environment), "must be production or sandbox");
         }
 
-        var address = section.Address(
-            "BaseAddress", environment == Sandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com");
-        var connections = section.Number("Connections", MaxConnections, 1, 100);
-        ApnsIdentity? identity = byCertificate ? Certificate(section) : Credential(section, team, key);
-        return identity is null || !section.IsValid
-            ? null
-            : new ApnsAccount(section.Name, section.App, topic, environment, address, identity, connections, new DevicePace(0, _services.Time), new ConfigurationStop(_services.Time));
+        ApnsIdentity? identity = settings.CertificateFile is null ? Credential(section, settings) : Certificate(section, settings);
+        if (identity is null || !section.IsValid)
+        {
+            return null;
+        }
+
+        var address = new Uri(settings.BaseAddress ?? (environment == Sandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com"));
+        return new ApnsAccount(
+            section.Name, section.App, topic, environment, address, identity, settings.Connections, new DevicePace(0, _services.Time), new ConfigurationStop(_services.Time));
     }
 
     private void Add(AccountSection section, ApnsAccount account)
     {
         if (!_byScope.TryAdd((account.App, ApnsAddress.Scope(account.Environment, account.Topic)), account))
         {
-            section.Fail("Topic", $"another account of the app has topic {account.Topic} in {account.Environment} already");
+            section.Fail(nameof(ApnsSettings.Topic), $"another account of the app has topic {account.Topic} in {account.Environment} already");
             return;
         }
 
@@ -113,9 +110,9 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
     }
 
     /// <summary>Team and key ids are 10 letters and digits (Apple: Establishing a token-based connection to APNs).</summary>
-    private static string Identifier(AccountSection section, string key)
+    private static string Identifier(AccountSection section, string key, string? given)
     {
-        var value = section.Required(key);
+        var value = section.Required(key, given);
         if (value.Length > 0 && !IsIdentifier(value))
         {
             section.Fail(key, NotAnIdentifier);
@@ -126,9 +123,11 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 
     private static bool IsIdentifier(string value) => value.Length == 10 && value.All(char.IsAsciiLetterOrDigit);
 
-    private ApnsCredential? Credential(AccountSection section, string team, string key)
+    private ApnsCredential? Credential(AccountSection section, ApnsSettings settings)
     {
-        if (section.FileBytes("KeyFile") is not { } bytes)
+        var team = Identifier(section, nameof(settings.TeamId), settings.TeamId);
+        var key = Identifier(section, nameof(settings.KeyId), settings.KeyId);
+        if (section.FileBytes(nameof(settings.KeyFile), settings.KeyFile) is not { } bytes)
         {
             return null;
         }
@@ -141,24 +140,24 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 
         if (Signer(bytes) is not { } signer)
         {
-            section.Fail("KeyFile", NotAKey);
+            section.Fail(nameof(settings.KeyFile), NotAKey);
             return null;
         }
 
         var credential = new ApnsCredential(team, key, signer, _services.Time);
         List<AccountSection> accounts = [section];
         _credentials[(team, key)] = (credential, accounts);
-        Own(section, "KeyFile", Ids, bytes, credential, fresh => Take(credential, accounts, fresh));
+        Own(section, nameof(settings.KeyFile), Ids, bytes, credential, fresh => Take(credential, accounts, fresh));
         return credential;
 
         // Distinct: accounts that join later with the same ids change nothing.
-        string Ids() => string.Join(' ', accounts.Select(static one => $"{one.Optional("TeamId")}/{one.Optional("KeyId")}").Distinct());
+        string Ids() => string.Join(' ', accounts.Select(static one => $"{one.Now(nameof(ApnsSettings.TeamId))}/{one.Now(nameof(ApnsSettings.KeyId))}").Distinct());
     }
 
     /// <summary>One key that several accounts use changes for all of them, or for none.</summary>
     private static string? Take(ApnsCredential credential, List<AccountSection> accounts, byte[] fresh)
     {
-        var (team, key) = (accounts[0].Optional("TeamId") ?? "", accounts[0].Optional("KeyId") ?? "");
+        var (team, key) = (accounts[0].Now(nameof(ApnsSettings.TeamId)) ?? "", accounts[0].Now(nameof(ApnsSettings.KeyId)) ?? "");
         if (!IsIdentifier(team) || !IsIdentifier(key))
         {
             return "TeamId and KeyId " + NotAnIdentifier;
@@ -166,7 +165,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
 
         foreach (var other in accounts)
         {
-            if (other.Optional("TeamId") != team || other.Optional("KeyId") != key)
+            if (other.Now(nameof(ApnsSettings.TeamId)) != team || other.Now(nameof(ApnsSettings.KeyId)) != key)
             {
                 return $"account {other.Name} has the same key and names another TeamId or KeyId; change both, or restart";
             }
@@ -181,38 +180,39 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         return null;
     }
 
-    private ApnsCertificate? Certificate(AccountSection section)
+    private ApnsCertificate? Certificate(AccountSection section, ApnsSettings settings)
     {
-        foreach (var other in (ReadOnlySpan<string>)["TeamId", "KeyId", "KeyFile"])
+        foreach (var (other, value) in ((string, string?)[])[
+            (nameof(settings.TeamId), settings.TeamId), (nameof(settings.KeyId), settings.KeyId), (nameof(settings.KeyFile), settings.KeyFile)])
         {
-            if (section.Optional(other) is not null)
+            if (value is not null)
             {
                 section.Fail(other, "an account has a key or a certificate, not both");
             }
         }
 
-        if (section.FileBytes("CertificateFile") is not { } bytes)
+        if (section.FileBytes(nameof(settings.CertificateFile), settings.CertificateFile) is not { } bytes)
         {
             return null;
         }
 
         var certificate = ApnsCertificate.Read(
-            bytes, section.Optional("CertificatePassword"), section.Name, _services.Time, _services.Loggers.CreateLogger<ApnsCertificate>(), out var problem);
+            bytes, settings.CertificatePassword, section.Name, _services.Time, _services.Loggers.CreateLogger<ApnsCertificate>(), out var problem);
         if (certificate is null)
         {
-            section.Fail("CertificateFile", problem!);
+            section.Fail(nameof(settings.CertificateFile), problem!);
             return null;
         }
 
-        Own(section, "CertificateFile", Password, bytes, certificate, fresh => certificate.Take(fresh, section.Optional("CertificatePassword")));
+        Own(section, nameof(settings.CertificateFile), Password, bytes, certificate, fresh => certificate.Take(fresh, section.Now(nameof(ApnsSettings.CertificatePassword))));
         return certificate;
 
-        string Password() => section.Optional("CertificatePassword") ?? "";
+        string Password() => section.Now(nameof(ApnsSettings.CertificatePassword)) ?? "";
     }
 
     private void Own(AccountSection section, string key, Func<string> ids, byte[] bytes, ApnsIdentity identity, Func<byte[], string?> take)
     {
-        _owned.Add(new CredentialFile(() => section.Optional(key), ids, bytes, section.Name, take, _services));
+        _owned.Add(new CredentialFile(() => section.Now(key), ids, bytes, section.Name, take, _services));
         _owned.Add(identity);
         _services.Gauges.AddCredential(section.Name, () => identity.Left);
     }

@@ -2,6 +2,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Apns;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Settings;
 using Pnh.Core.Push;
 
 [assembly: ApnsModule]
@@ -11,20 +12,12 @@ namespace Pnh.Channels.Apns;
 /// <summary>Makes <c>apns</c> known.</summary>
 internal sealed class ApnsModule : PushChannelModule
 {
+    /// <summary>The settings of an account.</summary>
+    public static SettingsGroup Settings { get; } = new("Apps:*:Apns:*", typeof(ApnsSettings));
+
     public override string Name => ApnsChannel.ChannelName;
 
-    public override IReadOnlyList<string> ConfigurationKeys { get; } =
-    [
-        "Apps:*:Apns:*:TeamId",
-        "Apps:*:Apns:*:KeyId",
-        "Apps:*:Apns:*:KeyFile",
-        "Apps:*:Apns:*:CertificateFile",
-        "Apps:*:Apns:*:CertificatePassword",
-        "Apps:*:Apns:*:Topic",
-        "Apps:*:Apns:*:Environment",
-        "Apps:*:Apns:*:BaseAddress",
-        "Apps:*:Apns:*:Connections",
-    ];
+    public override IReadOnlyList<string> ConfigurationKeys { get; } = [.. Settings.Keys()];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {

@@ -23,9 +23,6 @@ internal sealed record FcmAccount(
 /// <summary>Every FCM account of the configuration, read and judged once; service accounts are read again when their files change. Owns them.</summary>
 internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 {
-    /// <summary>Twenty connections of 100 streams are 20,000 messages a second at 100 ms each, twice the default quota of a project.</summary>
-    private const int MaxConnections = 20;
-
     /// <summary>What Android takes of one app (FCM: throttling and quotas).</summary>
     private const int PerDeviceAndMinute = 240;
 
@@ -69,10 +66,9 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 
     private void Read(AccountSection section, ProviderServices services)
     {
-        var address = section.Address("BaseAddress", "https://fcm.googleapis.com");
-        var connections = section.Number("Connections", MaxConnections, 1, 100);
-        var perMinute = section.Number("MessagesPerMinute", FcmPace.DefaultPerMinute, 60, 100_000_000);
-        if (section.FileBytes("ServiceAccountFile") is not { } bytes)
+        var settings = section.Read(static one => one.Get<FcmSettings>(), new FcmSettingsRules());
+        var address = section.IsValid && settings.BaseAddress is { } own ? own : "https://fcm.googleapis.com";
+        if (section.FileBytes(nameof(settings.ServiceAccountFile), settings.ServiceAccountFile) is not { } bytes)
         {
             return;
         }
@@ -80,17 +76,17 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         var serviceAccount = ServiceAccount.Read(Encoding.UTF8.GetString(bytes), out var problem);
         if (serviceAccount is null)
         {
-            section.Fail("ServiceAccountFile", problem!);
+            section.Fail(nameof(settings.ServiceAccountFile), problem!);
             return;
         }
 
         if (_byProject.ContainsKey((section.App, serviceAccount.ProjectId)))
         {
-            section.Fail("ServiceAccountFile", $"another account of the app has project {serviceAccount.ProjectId} already");
+            section.Fail(nameof(settings.ServiceAccountFile), $"another account of the app has project {serviceAccount.ProjectId} already");
         }
 
-        var send = new Uri(address, $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
-        var pace = PaceOf(section, send, perMinute, services.Time);
+        var send = new Uri(new Uri(address), $"/v1/projects/{Uri.EscapeDataString(serviceAccount.ProjectId)}/messages:send");
+        var pace = PaceOf(section, send, settings.MessagesPerMinute, services.Time);
         if (!section.IsValid)
         {
             serviceAccount.Key.Dispose();
@@ -98,7 +94,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         }
 
         Add(section, bytes, new FcmAccount(
-            section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), connections,
+            section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), settings.Connections,
             pace, new DevicePace(PerDeviceAndMinute, services.Time), new FcmCollapseKeys(services.Time)), services);
     }
 
@@ -112,7 +108,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         }
         else if (known.PerMinute != perMinute)
         {
-            section.Fail("MessagesPerMinute", $"account {known.Account} has {known.PerMinute} for the same project, which has one quota");
+            section.Fail(nameof(FcmSettings.MessagesPerMinute), $"account {known.Account} has {known.PerMinute} for the same project, which has one quota");
         }
 
         return known.Pace;
@@ -125,7 +121,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
 
         // A device that names no project means its app's first account.
         _byProject.TryAdd((account.App, ""), account);
-        _files.Add(new CredentialFile(() => section.Optional("ServiceAccountFile"), static () => "", bytes, account.Name, fresh => Take(account, fresh), services));
+        _files.Add(new CredentialFile(() => section.Now(nameof(FcmSettings.ServiceAccountFile)), static () => "", bytes, account.Name, fresh => Take(account, fresh), services));
         services.Gauges.AddCredential(account.Name, () => account.Credential.Left);
     }
 

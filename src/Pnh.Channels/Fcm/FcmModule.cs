@@ -2,6 +2,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Fcm;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Settings;
 using Pnh.Core.Push;
 
 [assembly: FcmModule]
@@ -11,15 +12,12 @@ namespace Pnh.Channels.Fcm;
 /// <summary>Makes <c>fcm</c> known.</summary>
 internal sealed class FcmModule : PushChannelModule
 {
+    /// <summary>The settings of an account.</summary>
+    public static SettingsGroup Settings { get; } = new("Apps:*:Fcm:*", typeof(FcmSettings));
+
     public override string Name => FcmChannel.ChannelName;
 
-    public override IReadOnlyList<string> ConfigurationKeys { get; } =
-    [
-        "Apps:*:Fcm:*:ServiceAccountFile",
-        "Apps:*:Fcm:*:BaseAddress",
-        "Apps:*:Fcm:*:Connections",
-        "Apps:*:Fcm:*:MessagesPerMinute",
-    ];
+    public override IReadOnlyList<string> ConfigurationKeys { get; } = [.. Settings.Keys()];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Text;
 using Microsoft.Extensions.Configuration;
 using Pnh.Channels.Provider.Payloads;
 
@@ -66,23 +67,18 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
 
     private void Read(AccountSection section, TimeProvider time)
     {
-        var subject = section.Required("Subject");
+        var settings = section.Read(static one => one.Get<WebPushSettings>());
+        var subject = section.Required(nameof(settings.Subject), settings.Subject);
         if (subject.Length > 0 && !IsContact(subject))
         {
-            section.Fail("Subject", "must be a mailto: or https: address");
+            section.Fail(nameof(settings.Subject), "must be a mailto: or https: address");
         }
 
-        var hosts = Hosts(section);
-        var loopback = section.Optional("AllowLoopback") ?? "false";
-        if (!bool.TryParse(loopback, out var allowLoopback))
-        {
-            section.Fail("AllowLoopback", "must be true or false");
-        }
-
-        var clearText = section.Optional("ClearText");
+        var hosts = Hosts(section, settings.AllowedHosts);
+        var clearText = settings.ClearText;
         if (clearText is not null && (string.IsNullOrWhiteSpace(clearText) || clearText.Length > MaxClearCharacters || clearText.Any(char.IsControl)))
         {
-            section.Fail("ClearText", FormattableString.Invariant($"must be a line of 1 to {MaxClearCharacters} characters"));
+            section.Fail(nameof(settings.ClearText), FormattableString.Invariant($"must be a line of 1 to {MaxClearCharacters} characters"));
         }
 
         if (_byApp.ContainsKey(section.App))
@@ -91,7 +87,7 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
             section.Fail("", "an app has one Web Push account");
         }
 
-        var signer = Key(section);
+        var signer = Key(section, settings.KeyFile);
         if (signer is null || !section.IsValid)
         {
             signer?.Dispose();
@@ -99,7 +95,7 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
         }
 
         var credential = new VapidCredential(signer, subject, time);
-        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, allowLoopback, clearText));
+        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, settings.AllowLoopback, clearText));
         routes.ForEach(route => _byName.TryAdd(route.Name, route));
         _byApp.Add(section.App, [.. routes]);
     }
@@ -107,10 +103,10 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
     private static bool IsContact(string subject) =>
         Uri.TryCreate(subject, UriKind.Absolute, out var contact) && (contact.Scheme == Uri.UriSchemeMailto || contact.Scheme == Uri.UriSchemeHttps);
 
-    private static List<PushServiceHost> Hosts(AccountSection section)
+    private static List<PushServiceHost> Hosts(AccountSection section, string? allowed)
     {
         var hosts = new List<PushServiceHost>();
-        foreach (var entry in (section.Optional("AllowedHosts") ?? PushServiceHost.Known).Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        foreach (var entry in (allowed ?? PushServiceHost.Known).Split(' ', StringSplitOptions.RemoveEmptyEntries))
         {
             if (PushServiceHost.Parse(entry) is { } host)
             {
@@ -118,16 +114,16 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
             }
             else
             {
-                section.Fail("AllowedHosts", $"'{entry}' is not host, host:port, *.suffix or *");
+                section.Fail(nameof(WebPushSettings.AllowedHosts), $"'{entry}' is not host, host:port, *.suffix or *");
             }
         }
 
         return hosts;
     }
 
-    private static ECDsa? Key(AccountSection section)
+    private static ECDsa? Key(AccountSection section, string? file)
     {
-        if (section.File("KeyFile") is not { } pem)
+        if (section.FileBytes(nameof(WebPushSettings.KeyFile), file) is not { } pem)
         {
             return null;
         }
@@ -135,7 +131,7 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
         var signer = ECDsa.Create();
         try
         {
-            signer.ImportFromPem(pem);
+            signer.ImportFromPem(Encoding.UTF8.GetString(pem));
             if (signer.ExportParameters(includePrivateParameters: true).Curve.Oid.Value == NistP256)
             {
                 return signer;
@@ -147,7 +143,7 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
         }
 
         signer.Dispose();
-        section.Fail("KeyFile", "not a PEM file with a P-256 private key");
+        section.Fail(nameof(WebPushSettings.KeyFile), "not a PEM file with a P-256 private key");
         return null;
     }
 }

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Settings;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Push;
 
@@ -11,16 +12,12 @@ namespace Pnh.Channels.WebPush;
 /// <summary>Makes <c>webpush</c> known.</summary>
 internal sealed class WebPushModule : PushChannelModule
 {
+    /// <summary>The settings of an account.</summary>
+    public static SettingsGroup Settings { get; } = new("Apps:*:WebPush:*", typeof(WebPushSettings));
+
     public override string Name => WebPushChannel.ChannelName;
 
-    public override IReadOnlyList<string> ConfigurationKeys { get; } =
-    [
-        "Apps:*:WebPush:*:Subject",
-        "Apps:*:WebPush:*:KeyFile",
-        "Apps:*:WebPush:*:AllowedHosts",
-        "Apps:*:WebPush:*:AllowLoopback",
-        "Apps:*:WebPush:*:ClearText",
-    ];
+    public override IReadOnlyList<string> ConfigurationKeys { get; } = [.. Settings.Keys()];
 
     public override void Register(IServiceCollection services, IConfiguration pnhSection)
     {

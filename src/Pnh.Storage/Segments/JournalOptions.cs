@@ -22,7 +22,8 @@ public enum ForeignRegistryPolicy
     Accept,
 }
 
-/// <summary>Settings of the embedded journal. Not to be changed once it is open; the generated binder leaves out properties that only an initializer may set.</summary>
+/// <summary>The embedded journal: events, outcomes, timelines and the feed.</summary>
+/// <remarks>Not to be changed once it is open. The generated binder leaves out properties that only an initializer may set.</remarks>
 public sealed record JournalOptions
 {
     /// <summary>How long an id is recognised, and an outcome stays in the feed, after acceptance; an unfinished event with a longer TTL is kept until that ends. Default 24 h.</summary>
@@ -36,14 +37,17 @@ public sealed record JournalOptions
     [WholeNumber(256 * 1024, 1024 * 1024 * 1024)]
     public int SegmentBytes { get; set; } = 64 * 1024 * 1024;
 
-    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. At least twice <see cref="SegmentBytes"/>. Null = no bound but time.</summary>
+    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. At least twice <see cref="SegmentBytes"/>. Default no bound but time.</summary>
     [WholeNumber(1, long.MaxValue)]
     public long? MaxBytes { get; set; }
 
-    /// <summary>What to do about damage.</summary>
+    /// <summary>What a start does about damaged records: refuse does not open the journal, quarantine copies them aside, counts them and serves the rest. Default refuse.</summary>
     public DamagePolicy OnDamage { get; set; }
 
-    /// <summary>What a start does about a registry that is not the journal's.</summary>
+    /// <summary>
+    /// What a start does about a registry.db that is not the journal's: refuse, or accept; then unfinished events of users whom it does not have wait for them until they are over.
+    /// Default refuse.
+    /// </summary>
     public ForeignRegistryPolicy OnForeignRegistry { get; set; }
 
     /// <summary>An open event with more milestones keeps its segment, and all after it, until it is over: to carry it takes 8 bytes of memory for each.</summary>

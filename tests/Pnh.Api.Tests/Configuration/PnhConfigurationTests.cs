@@ -240,12 +240,12 @@ public sealed class PnhConfigurationTests
     public void Durations_OfOtherForms_AreRefused(string key, string text) =>
         Assert.StartsWith($"Pnh:{key}: must be a duration like 00:00:30", Assert.Single(Read((key, text)).Errors.All).ToString(), StringComparison.Ordinal);
 
-    /// <summary>What stands in the README is what holds.</summary>
+    /// <summary>What stands in docs/configure.md is what holds.</summary>
     [Theory]
     [InlineData(EventClass.Call, "00:00:30", "00:00:00.500", "00:00:00")]
     [InlineData(EventClass.Message, "24:00:00", "00:00:03", "00:00:02")]
     [InlineData(EventClass.Bulk, "06:00:00", "00:00:30", "00:00:00")]
-    public void ClassDefaults_AsTheReadmeHasThem_CanBeWritten(EventClass @class, string ttl, string ackWithin, string pushAfter)
+    public void ClassDefaults_AsThePageHasThem_CanBeWritten(EventClass @class, string ttl, string ackWithin, string pushAfter)
     {
         var (options, errors) = Read(($"Classes:{@class}:Ttl", ttl), ($"Classes:{@class}:AckWithin", ackWithin), ($"Classes:{@class}:PushAfter", pushAfter));
 

@@ -15,7 +15,7 @@ public sealed partial class ReadmeTests
 
     [Fact]
     public void Readmes_PathsThatTheyName_AreThere() =>
-        Assert.Empty(from readme in Readmes().Concat(["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "k8s/README.md"])
+        Assert.Empty(from readme in Readmes().Concat(["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "k8s/README.md", "docs/configure.md"])
                      from path in Paths(readme)
                      where !IsThere(readme, path)
                      select $"{readme} names {path}");

@@ -74,7 +74,7 @@ public class SessionTableTests
     public void Validate_OutOfBounds_NamesTheMember(int linger, int bytes, int topics)
     {
         var options = new WebSocketServerOptions { Linger = TimeSpan.FromSeconds(linger), LingerBytes = bytes, MaxTopics = topics };
-        Assert.Single(options.Validate());
+        Assert.Single(new WebSocketServerRules().Validate(null, options).Failures!);
     }
 
     private ServerParts Parts(Action<WebSocketServerOptions> configure)

@@ -1,12 +1,12 @@
-using System.Globalization;
-using System.Text;
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Options;
+using Pnh.Channels.Settings;
 
 namespace Pnh.Channels.Provider.Payloads;
 
 /// <summary>
-/// Reads one provider account out of configuration and collects what is wrong with it, each error with its key. Without reflection, so that
-/// trimming cannot break it.
+/// One provider account of the configuration, and what is wrong with it, each error with its key.
 /// </summary>
 internal sealed class AccountSection
 {
@@ -47,58 +47,30 @@ internal sealed class AccountSection
     public void Fail(string key, string problem) =>
         _errors.Add(key.Length == 0 ? $"{_section.Path}: {problem}" : $"{_section.Path}:{key}: {problem}");
 
+    /// <summary>The account's record; its errors are noted.</summary>
+    /// <param name="bind">The generated binder, which must see the record's name at the place of its call.</param>
+    /// <param name="rules">Null = the record has none.</param>
+    public T Read<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] T>(Func<IConfiguration, T?> bind, IValidateOptions<T>? rules = null)
+        where T : class, new() => SettingsReader.Read(_section, bind, rules, Fail);
+
+    /// <summary>The value as it is now, which may have changed since the start; null when there is none.</summary>
+    public string? Now(string key) => _section[key] is { Length: > 0 } value ? value : null;
+
     /// <summary>The value; empty, with an error, when there is none.</summary>
-    public string Required(string key)
+    public string Required(string key, string? value)
     {
-        if (_section[key] is { Length: > 0 } value)
+        if (value is null)
         {
-            return value;
+            Fail(key, "missing");
         }
 
-        Fail(key, "missing");
-        return "";
+        return value ?? "";
     }
 
-    /// <summary>The value or null.</summary>
-    public string? Optional(string key) => _section[key] is { Length: > 0 } value ? value : null;
-
-    /// <summary>A whole number; <paramref name="standard"/> when the key is not set.</summary>
-    public int Number(string key, int standard, int least, int most)
+    /// <summary>The bytes of the file <paramref name="value"/>, which the key names; null, with an error, when it cannot be read.</summary>
+    public byte[]? FileBytes(string key, string? value)
     {
-        if (Optional(key) is not { } text)
-        {
-            return standard;
-        }
-
-        if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var value) && value >= least && value <= most)
-        {
-            return value;
-        }
-
-        Fail(key, $"must be a number from {least} to {most}");
-        return standard;
-    }
-
-    /// <summary>An https address without path; <paramref name="standard"/> when the key is not set.</summary>
-    public Uri Address(string key, string standard)
-    {
-        var text = Optional(key) ?? standard;
-        if (Uri.TryCreate(text, UriKind.Absolute, out var address) && address.Scheme == Uri.UriSchemeHttps && address.AbsolutePath == "/")
-        {
-            return address;
-        }
-
-        Fail(key, "not an https address without a path");
-        return new Uri(standard);
-    }
-
-    /// <summary>The text of the file that the key names; null, with an error, when it cannot be read.</summary>
-    public string? File(string key) => FileBytes(key) is { } bytes ? Encoding.UTF8.GetString(bytes) : null;
-
-    /// <summary>The bytes of the file that the key names; null, with an error, when it cannot be read.</summary>
-    public byte[]? FileBytes(string key)
-    {
-        var path = Required(key);
+        var path = Required(key, value);
         if (path.Length == 0)
         {
             return null;
@@ -106,7 +78,7 @@ internal sealed class AccountSection
 
         try
         {
-            return System.IO.File.ReadAllBytes(path);
+            return File.ReadAllBytes(path);
         }
         catch (Exception exception) when (exception is FileNotFoundException or DirectoryNotFoundException)
         {

@@ -3,7 +3,8 @@ using Pnh.Core.Settings;
 
 namespace Pnh.Channels.WebSockets.Sessions;
 
-/// <summary>Bounds and times of the socket side. Read once, when the server is made.</summary>
+/// <summary>Bounds and times of sockets.</summary>
+/// <remarks>Read once, when the server is made.</remarks>
 public sealed class WebSocketServerOptions
 {
     /// <summary>How long a connection may take from the upgrade to a whole <c>hello</c>. Default 5 s.</summary>
@@ -26,7 +27,7 @@ public sealed class WebSocketServerOptions
     [Duration("00:00:00.001", "01:00:00")]
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>How long a client may take to answer our close frame before the connection is aborted. Default 5 s.</summary>
+    /// <summary>How long a client may take to answer the hub's close frame before the connection is aborted. Default 5 s.</summary>
     [Duration("00:00:00.001", "01:00:00")]
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
