@@ -26,11 +26,11 @@ public sealed class ApnsAccountsTests
 
         Assert.Equal(
             [
-                "Pnh:Apps:demo:Apns:0:TeamId: must be 10 letters and digits",
-                "Pnh:Apps:demo:Apns:0:KeyId: missing",
+                "Pnh:Apps:demo:Apns:0:BaseAddress: not an https address without a path",
                 "Pnh:Apps:demo:Apns:0:Topic: missing",
                 "Pnh:Apps:demo:Apns:0:Environment: must be production or sandbox",
-                "Pnh:Apps:demo:Apns:0:BaseAddress: not an https address without a path",
+                "Pnh:Apps:demo:Apns:0:TeamId: must be 10 letters and digits",
+                "Pnh:Apps:demo:Apns:0:KeyId: missing",
                 "Pnh:Apps:demo:Apns:0:KeyFile: file not found",
                 "Pnh:Apps:demo:Apns:1:KeyFile: not a PEM file with a P-256 private key (the .p8 file from Apple)",
             ],
