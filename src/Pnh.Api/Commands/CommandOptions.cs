@@ -1,7 +1,7 @@
 using System.CommandLine;
-using Pnh.Channels.Settings;
 using Pnh.Api.Access;
 using Pnh.Api.Operations;
+using Pnh.Channels.Settings;
 using Pnh.Core.Events;
 
 namespace Pnh.Api.Commands;

@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Api.Tests.Endpoints;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
@@ -75,6 +76,33 @@ public sealed class DocumentTests
         foreach (Match reference in Regex.Matches(document.GetRawText(), "\"#/components/(\\w+)/(\\w+)\""))
         {
             Assert.True(document.GetProperty("components").GetProperty(reference.Groups[1].Value).TryGetProperty(reference.Groups[2].Value, out _), reference.Value);
+        }
+    }
+
+    /// <summary>Every schema has one, which is what it describes; what may be sent is taken as it stands.</summary>
+    [Fact]
+    public async Task Document_Examples_AreWhatTheyStandFor()
+    {
+        await using var hub = await TestHub.StartAsync();
+        foreach (var (schema, example) in ApiSchema.Examples())
+        {
+            ApiSchema.Holds(schema, example);
+            if (schema switch
+            {
+                "Event" => ("POST", "/v1/events", 202),
+                "Registration" => ("PUT", "/v1/users/ada/devices/new-iphone", 201),
+                "Settings" => ("PUT", "/v1/users/ada/settings", 200),
+                _ => (null, "", 0),
+            } is ({ } method, var path, var expected))
+            {
+                Assert.Equal((schema, expected), (schema, (await hub.SendAsync(method, path, example.GetRawText())).Status));
+            }
+        }
+
+        foreach (var (schema, path) in new[] { ("OwnedDevice", "/v1/devices:import"), ("Event", "/v1/events") })
+        {
+            var example = ApiSchema.Examples().First(one => one.Schema == schema).Example;
+            Assert.Equal(schema == "Event" ? 207 : 200, (await hub.SendAsync("POST", path, JsonSerializer.Serialize(example), type: "application/x-ndjson")).Status);
         }
     }
 

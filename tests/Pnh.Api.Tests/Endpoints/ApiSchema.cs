@@ -17,6 +17,12 @@ internal static class ApiSchema
     /// <summary>Fails with every place where the value is not what <c>components/schemas</c> says.</summary>
     public static void Holds(string schema, JsonElement value) => Holds(Schema(schema), value);
 
+    /// <summary>Every schema that has a name, and its examples.</summary>
+    public static IEnumerable<(string Schema, JsonElement Example)> Examples() =>
+        from schema in Document.GetProperty("components").GetProperty("schemas").EnumerateObject()
+        from example in schema.Value.GetProperty("examples").EnumerateArray()
+        select (schema.Name, example);
+
     /// <summary>The same for the 200 of an operation.</summary>
     public static void HoldsAnswer(string method, string path, JsonElement value) => Holds(
         Document.GetProperty("paths").GetProperty(path).GetProperty(method).GetProperty("responses").GetProperty("200")
@@ -45,6 +51,15 @@ internal static class ApiSchema
                 case "enum":
                     Expect(keyword.Value.EnumerateArray().Any(one => one.GetRawText() == value.GetRawText()), $"{at} is {value}", faults);
                     break;
+                case "const":
+                    Expect(keyword.Value.GetRawText() == value.GetRawText(), $"{at} is {value}", faults);
+                    break;
+                case "minProperties":
+                    Expect(value.EnumerateObject().Count() >= keyword.Value.GetInt32(), $"{at} has too few members", faults);
+                    break;
+                case "maxProperties":
+                    Expect(value.EnumerateObject().Count() <= keyword.Value.GetInt32(), $"{at} has too many members", faults);
+                    break;
                 case "pattern":
                     Expect(Regex.IsMatch(value.GetString()!, keyword.Value.GetString()!), $"{at} is {value}", faults);
                     break;
@@ -67,6 +82,9 @@ internal static class ApiSchema
                     }
 
                     break;
+                case "oneOf":
+                    Expect(keyword.Value.EnumerateArray().Count(one => IsHeld(one, value)) == 1, $"{at} is none, or more than one, of {keyword.Value}", faults);
+                    break;
                 case "properties":
                     CheckMembers(keyword.Value, value, at, faults);
                     break;
@@ -75,6 +93,13 @@ internal static class ApiSchema
                     break;
             }
         }
+    }
+
+    private static bool IsHeld(JsonElement schema, JsonElement value)
+    {
+        var faults = new List<string>();
+        Check(schema, value, "", faults);
+        return faults.Count == 0;
     }
 
     // What is not described is a fault, whether further members are allowed to a sender or not.
