@@ -1,5 +1,6 @@
 using System.Text;
 using Pnh.Api.Access;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Access;
 
@@ -7,7 +8,7 @@ public sealed class ClientTokensTests
 {
     private const long Now = 1_800_000_000;
     private const string Valid = """{"aud":"demo","sub":"ada","exp":1800003600}""";
-    private readonly StandingTime _time = new(DateTimeOffset.FromUnixTimeSeconds(Now));
+    private readonly FakeTimeProvider _time = new(DateTimeOffset.FromUnixTimeSeconds(Now));
     private readonly ClientTokens _tokens;
 
     public ClientTokensTests()

@@ -24,11 +24,3 @@ internal static class TokenFactory
         return $"{signed}.{Base64Url.EncodeToString(sign(Encoding.ASCII.GetBytes(signed)))}";
     }
 }
-
-/// <summary>A clock that stands still until it is set.</summary>
-internal sealed class StandingTime(DateTimeOffset now) : TimeProvider
-{
-    public DateTimeOffset Now { get; set; } = now;
-
-    public override DateTimeOffset GetUtcNow() => Now;
-}

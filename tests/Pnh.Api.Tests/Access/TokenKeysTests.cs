@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using Pnh.Api.Access;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Access;
 
@@ -157,7 +158,7 @@ public sealed class TokenKeysTests : IDisposable
     }
 
     private static ClientTokens Tokens(IReadOnlyList<TokenKey> keys) =>
-        new([new AppOptions("demo", [], new() { PublicKeys = keys })], new StandingTime(DateTimeOffset.FromUnixTimeSeconds(1_800_000_000)));
+        new([new AppOptions("demo", [], new() { PublicKeys = keys })], new FakeTimeProvider(DateTimeOffset.FromUnixTimeSeconds(1_800_000_000)));
 
     private static string? Refusal(ClientTokens tokens, string token)
     {

@@ -1,10 +1,10 @@
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
-using Pnh.Api.Tests.Access;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Endpoints;
 
@@ -13,7 +13,7 @@ public sealed class TimelineTests : IAsyncLifetime
 {
     private static readonly DateTimeOffset Noon = new(2026, 1, 1, 12, 0, 0, TimeSpan.Zero);
     private readonly MemoryJournal _journal = new();
-    private readonly StandingTime _time = new(Noon.AddMinutes(1));
+    private readonly FakeTimeProvider _time = new(Noon.AddMinutes(1));
     private readonly (string Secret, PublisherKey Key) _read = PublisherKey.Create("demo", Scope.Read);
     private readonly (string Secret, PublisherKey Key) _other = PublisherKey.Create("other", Scope.Read);
     private ApiHost _host = null!;
@@ -131,7 +131,7 @@ public sealed class TimelineTests : IAsyncLifetime
     [InlineData(MilestoneKind.Cleared, 61, false)]
     public async Task Get_Mailbox_HoldsUntilAckDropOrTtl(MilestoneKind last, int minutes, bool isKept)
     {
-        _time.Now = Noon.AddMinutes(minutes);
+        _time.AdjustTime(Noon.AddMinutes(minutes));
         _journal.Put(
             MemoryJournal.Event("e-1", Noon), Of(MilestoneKind.Planned, 0, "ada", "phone") with { IsKept = true },
             Of(MilestoneKind.Settled, 1, "ada", "phone") with { State = "accepted", IsKept = true }, Of(last, 2, "ada", "phone"));

@@ -1,7 +1,6 @@
-using System.Buffers.Text;
 using System.Security.Cryptography;
-using System.Text;
-using System.Text.Json;
+using Microsoft.IdentityModel.JsonWebTokens;
+using Microsoft.IdentityModel.Tokens;
 using Pnh.Channels.Fcm;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Push;
@@ -63,18 +62,23 @@ public sealed class FcmCredentialTests : IAsyncDisposable
         Assert.Equal("application/x-www-form-urlencoded", request.Headers["content-type"]);
         const string Prefix = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
         Assert.StartsWith(Prefix, request.Text, StringComparison.Ordinal);
-        var parts = request.Text[Prefix.Length..].Split('.');
         using var publicKey = RSA.Create();
         publicKey.ImportSubjectPublicKeyInfo(_key.ExportSubjectPublicKeyInfo(), out _);
-        Assert.True(publicKey.VerifyData(
-            Encoding.ASCII.GetBytes($"{parts[0]}.{parts[1]}"), Base64Url.DecodeFromChars(parts[2]), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1));
-        Assert.Equal("""{"alg":"RS256","typ":"JWT","kid":"key-1"}""", Encoding.UTF8.GetString(Base64Url.DecodeFromChars(parts[0])));
-        var claims = JsonDocument.Parse(Base64Url.DecodeFromChars(parts[1])).RootElement;
+        var read = await new JsonWebTokenHandler().ValidateTokenAsync(request.Text[Prefix.Length..], new()
+        {
+            IssuerSigningKey = new RsaSecurityKey(publicKey),
+            ValidAlgorithms = [SecurityAlgorithms.RsaSha256],
+            ValidIssuer = "pnh@pnh-test.iam.gserviceaccount.com",
+            ValidAudience = _server.Address + "token",
+            ValidateLifetime = false,
+        });
+
+        Assert.True(read.IsValid, read.Exception?.Message);
+        var token = (JsonWebToken)read.SecurityToken;
+        Assert.Equal(("JWT", "key-1"), (token.Typ, token.Kid));
+        Assert.Equal("https://www.googleapis.com/auth/firebase.messaging", token.GetClaim("scope").Value);
         var now = _time.GetUtcNow().ToUnixTimeSeconds();
-        Assert.Equal("pnh@pnh-test.iam.gserviceaccount.com", claims.GetProperty("iss").GetString());
-        Assert.Equal("https://www.googleapis.com/auth/firebase.messaging", claims.GetProperty("scope").GetString());
-        Assert.Equal(_server.Address + "token", claims.GetProperty("aud").GetString());
-        Assert.Equal((now, now + 3600), (claims.GetProperty("iat").GetInt64(), claims.GetProperty("exp").GetInt64()));
+        Assert.Equal((now, now + 3600), (token.GetPayloadValue<long>("iat"), token.GetPayloadValue<long>("exp")));
     }
 
     [Fact]
