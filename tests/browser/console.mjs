@@ -53,13 +53,18 @@ async function clickThrough(page, failures) {
   const user = await page.inputValue('#user');
   await until(`the sessions table shows the tab of ${user}`, () => page.locator('#sessions tbody').textContent(), (value) => value.includes(user));
 
+  // With the tab in the background the plan pushes at once; in front it would wait for the ack.
+  await page.click('#tab-background');
+  await until('the tab reports background', () => page.locator('#sessions tbody').textContent(), (value) => value.includes('background'));
+  await send(page, 'Grace', 'is calling', 'call');
+  await until('both phones ring', () => page.locator('#phones .phone').evaluateAll((phones) => phones.map((phone) => phone.textContent)),
+    (phones) => phones.length === 2 && phones.every((phone) => phone.includes('is calling')));
+  await takeFrontPicture(page);
+
   const deliveriesBefore = await total(page);
   const eventsBefore = await accepted(page);
   const marker = `browser ${Date.now().toString(36)}`;
 
-  // With the tab in the background the plan pushes at once; in front it would wait for the ack.
-  await page.click('#tab-background');
-  await until('the tab reports background', () => page.locator('#sessions tbody').textContent(), (value) => value.includes('background'));
   step = 'send a message';
   await send(page, 'Grace', marker, 'message');
   await until('the hub accepted it', () => text(page, '#answer-status'), (value) => value === '202');
@@ -85,6 +90,17 @@ async function clickThrough(page, failures) {
   await page.click('#explain');
   await until('explain answers 200', () => text(page, '#answer-status'), (value) => value === '200');
   if (failures.length) throw new Error(`the page reported: ${failures.join(' | ')}`);
+}
+
+/** The picture of the README, docs/console.png: the page's upper part while both phones ring. */
+async function takeFrontPicture(page) {
+  step = 'picture of the README';
+  await page.setViewportSize({ width: 1180, height: 680 });
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await page.waitForTimeout(1_500);
+  const picture = await page.screenshot({ path: join(pictures, 'console.png') });
+  await page.setViewportSize({ width: 1280, height: 900 });
+  if (picture.length > 200_000) throw new Error(`it has ${picture.length} bytes; the README's may have 200,000`);
 }
 
 async function takePictures(page) {
