@@ -42,21 +42,29 @@ internal sealed class RetryWhenNeeded(
         }
         else
         {
-            first = await breaker.ExecuteOutcomeAsync(callback, context, request);
+            first = await ThroughBreakerAsync(Attempting(callback, request), context);
         }
 
-        return isCandidate(first) ? await RetryAsync(first, start, callback, context, request) : first;
+        return isCandidate(first) ? await RetryAsync(first, start, Attempting(callback, request), context) : first;
     }
 
+    // Here the caller's type of state ends: Polly wraps what it is given, so a strategy that gives it to a pipeline of its own makes states of states, without end for a
+    // compiler ahead of time. In a method of its own, since the closure would be made for each push else.
+    private static Func<ResilienceContext, ValueTask<Outcome<Attempt>>> Attempting<TState>(
+        Func<ResilienceContext, TState, ValueTask<Outcome<Attempt>>> callback, TState request) => own => callback(own, request);
+
+    private ValueTask<Outcome<Attempt>> ThroughBreakerAsync(Func<ResilienceContext, ValueTask<Outcome<Attempt>>> attempt, ResilienceContext context) =>
+        breaker.ExecuteOutcomeAsync(static (context, attempt) => attempt(context), context, attempt);
+
     /// <summary>From here on Polly's retry is in charge: the first attempt's outcome is handed to it as its own.</summary>
-    private async ValueTask<Outcome<Attempt>> RetryAsync<TState>(
-        Outcome<Attempt> first, long start, Func<ResilienceContext, TState, ValueTask<Outcome<Attempt>>> callback, ResilienceContext context, TState request)
+    private async ValueTask<Outcome<Attempt>> RetryAsync(
+        Outcome<Attempt> first, long start, Func<ResilienceContext, ValueTask<Outcome<Attempt>>> attempt, ResilienceContext context)
     {
         var left = totalTimeout - time.GetElapsedTime(start);
         using var total = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(total.Token, context.CancellationToken);
         var own = ResilienceContextPool.Shared.Get(context.OperationKey, continueOnCapturedContext: false, either.Token);
-        var run = new Run<TState>(first, breaker, callback, request);
+        var run = new Run(first, own => ThroughBreakerAsync(attempt, own));
         var outcome = await retry.ExecuteOutcomeAsync(static (context, run) => run.NextAsync(context), own, run);
         ResilienceContextPool.Shared.Return(own);
         context.Properties.Set(ProviderPipeline.WasAsked, run.WasAsked);
@@ -75,8 +83,7 @@ internal sealed class RetryWhenNeeded(
     private static bool IsCut(in Outcome<Attempt> outcome) =>
         outcome.Exception is OperationCanceledException || outcome is { Exception: null, Result.Result.Reason: ConnectionPlace.Busy };
 
-    private sealed class Run<TState>(
-        Outcome<Attempt> first, ResiliencePipeline<Attempt> breaker, Func<ResilienceContext, TState, ValueTask<Outcome<Attempt>>> callback, TState state)
+    private sealed class Run(Outcome<Attempt> first, Func<ResilienceContext, ValueTask<Outcome<Attempt>>> throughBreaker)
     {
         private bool _isFirstTaken;
 
@@ -88,7 +95,7 @@ internal sealed class RetryWhenNeeded(
 
         public async ValueTask<Outcome<Attempt>> NextAsync(ResilienceContext context)
         {
-            var outcome = _isFirstTaken ? await breaker.ExecuteOutcomeAsync(callback, context, state) : first;
+            var outcome = _isFirstTaken ? await throughBreaker(context) : first;
             _isFirstTaken = true;
             if (!IsCut(outcome) || outcome.Exception is not null)
             {
