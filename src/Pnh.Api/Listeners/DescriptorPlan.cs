@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Pnh.Core.Diagnostics;
 
 namespace Pnh.Api.Listeners;
@@ -24,8 +25,9 @@ internal sealed record DescriptorPlan(int Limit, int Public, int Operations, int
     private const int MostOwn = 512;
     private const int MostHttp = 1_024;
 
-    // What a hub with one app has open when the plan is made, and a few: with fewer the start fails before that, in whatever it opens next.
-    private const int LeastLimit = 240;
+    // What a hub with one app has open when the plan is made, and a few: with fewer the start fails before that, in whatever it opens next. Nearly all are assemblies,
+    // which a program compiled ahead of time does not have.
+    private static readonly int LeastLimit = RuntimeFeature.IsDynamicCodeCompiled ? 240 : 50;
 
     /// <summary>Highest descriptor that a public connection may have: behind it is the reserve.</summary>
     public int HighestPublic => Limit - (Own / 2) - 2;
