@@ -59,9 +59,9 @@ public sealed partial class LayeringTests
     [Fact]
     public void ChannelFolders_UseEachOtherNowhere()
     {
-        // What channels share lives in Net/, Provider/ and Settings/, and beside the folders.
+        // What channels share lives in Net/, Provider/, Links/ and Settings/, and beside the folders.
         var channels = Path.Combine(Root, "src", "Pnh.Channels");
-        var folders = Directory.GetDirectories(channels).Select(Path.GetFileName).Where(f => f is not ("Net" or "Provider" or "Settings" or "bin" or "obj")).ToList();
+        var folders = Directory.GetDirectories(channels).Select(Path.GetFileName).Where(f => f is not ("Net" or "Provider" or "Links" or "Settings" or "bin" or "obj")).ToList();
         var crossings = from folder in folders
                         from file in Sources($"src/Pnh.Channels/{folder}")
                         from use in Namespaces(file)
@@ -70,7 +70,7 @@ public sealed partial class LayeringTests
                         select $"{use.File}: {use.Name}";
         Assert.Empty(crossings);
 
-        var shared = new[] { "Net", "Provider", "Settings" }.SelectMany(static folder => Sources($"src/Pnh.Channels/{folder}"));
+        var shared = new[] { "Net", "Provider", "Links", "Settings" }.SelectMany(static folder => Sources($"src/Pnh.Channels/{folder}"));
         Assert.DoesNotContain(shared.SelectMany(Namespaces), use => folders.Any(folder => Starts(use.Name, $"Pnh.Channels.{folder}")));
     }
 

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Channels.Links;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
@@ -7,74 +8,72 @@ namespace Pnh.Channels.Tests.WebSockets;
 /// <summary>The sockets' end: their calls to the hub, and the hub's calls to their sessions.</summary>
 internal sealed partial class ByteLink
 {
+    private static readonly EventReader Events = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
     private readonly ConcurrentDictionary<string, SessionOpened> _sessions = new();
-    private readonly ConcurrentDictionary<long, TaskCompletionSource<byte[]>> _calls = new();
+    private readonly ConcurrentDictionary<long, TaskCompletionSource<ReadOnlyMemory<byte>>> _calls = new();
     private readonly Dictionary<string, Refusing> _refusing = []; // under _telling
     private readonly Lock _telling = new();
     private long _lastRefusal;
     private long _lastCall;
 
-    private Task CallEdge(BinaryReader reader)
+    private Task CallEdge(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        var call = (Call)reader.ReadByte();
-        if (call == Call.Answer)
+        var reader = new LinkReader(members.Span);
+        if (kind == LinkItemKind.Answer)
         {
-            var waiter = _calls.TryRemove(reader.ReadInt64(), out var found) ? found : null;
-            waiter!.SetResult(reader.ReadBytes(reader.ReadInt32()));
-            return Task.CompletedTask;
+            var waiter = _calls.TryRemove(reader.Number(), out var found) ? found : null;
+            waiter!.SetResult(members);
         }
-
-        if (call == Call.Fence)
+        else if (kind == Fence)
         {
-            var fence = reader.ReadString();
-            Write(_toHub, Call.Fence, w => w.Write(fence));
-            return Task.CompletedTask;
+            var fence = reader.Text();
+            Write(_toHub, Fence, w => w.Text(fence));
         }
-
-        // Gone: its Closed is on the way, and says it all.
-        if (_sessions.TryGetValue(reader.ReadString(), out var session))
+        else if (_sessions.TryGetValue(reader.Text(), out var session))
         {
-            CallSession(call, session, reader);
+            // Else it is gone: its Closed is on the way, and says it all.
+            CallSession(kind, session, ref reader);
         }
 
         return Task.CompletedTask;
     }
 
-    private void CallSession(Call call, SessionOpened session, BinaryReader reader)
+    private void CallSession(LinkItemKind kind, SessionOpened session, ref LinkReader reader)
     {
         var id = session.Key.Session;
-        if (call == Call.Close)
+        switch (kind)
         {
-            session.Link.Close(id, new SessionClose(reader.ReadInt32(), reader.ReadString()));
-            return;
+            case LinkItemKind.Close:
+                session.Link.Close(id, new SessionClose((int)reader.Number(), reader.Text()));
+                break;
+            case LinkItemKind.GoOn:
+                GoOn(session.Key, reader.Number());
+                break;
+            case LinkItemKind.Withdraw:
+                var withdrawal = reader.Withdrawal();
+                if (!session.Link.TryWithdraw(id, withdrawal))
+                {
+                    Refuse(session.Key, withdrawal.Event, 0);
+                }
+
+                break;
+            case LinkItemKind.Send or LinkItemKind.Replay:
+                // What was refused until the client acks is on its way before that ack, as it is under the shard's lock in one process: the hub goes on with the ack.
+                var accepted = reader.Event(Events, TimeProvider.System);
+                lock (_telling)
+                {
+                    Give(kind, session, accepted);
+                }
+
+                break;
+            default:
+                throw new LinkFormatException($"{kind} does not go this way");
         }
 
-        if (call == Call.GoOn)
-        {
-            GoOn(session.Key, reader.ReadInt64());
-            return;
-        }
-
-        if (call == Call.Withdraw)
-        {
-            var withdrawal = new Withdrawal(reader.ReadString(), reader.ReadString(), reader.ReadString(), new DateTimeOffset(reader.ReadInt64(), TimeSpan.Zero));
-            if (!session.Link.TryWithdraw(id, withdrawal))
-            {
-                Refuse(session.Key, withdrawal.Event, 0);
-            }
-
-            return;
-        }
-
-        // What was refused until the client acks is on its way before that ack, as it is under the shard's lock in one process: the hub goes on with the ack.
-        var accepted = ReadEvent(reader);
-        lock (_telling)
-        {
-            Give(call, session, accepted);
-        }
+        reader.End();
     }
 
-    private void Give(Call call, SessionOpened session, Event accepted)
+    private void Give(LinkItemKind kind, SessionOpened session, Event accepted)
     {
         var id = session.Key.Session;
         if (_refusing.TryGetValue(id, out var refusing))
@@ -84,7 +83,7 @@ internal sealed partial class ByteLink
             refusing.IsOwedRoom |= refusing.HasAcked;
             Refuse(session.Key, accepted.Id, refusing.Last);
         }
-        else if (!(call == Call.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted)))
+        else if (!(kind == LinkItemKind.Send ? session.Link.TrySend(id, accepted) : session.Link.TryReplay(id, accepted)))
         {
             var number = accepted.IsDurable ? ++_lastRefusal : 0;
             if (number > 0)
@@ -106,30 +105,41 @@ internal sealed partial class ByteLink
                 _refusing.Remove(session.Session);
                 if (refusing.IsOwedRoom)
                 {
-                    Write(_toHub, Call.HasRoom, w => WriteKey(w, session));
+                    Write(_toHub, LinkItemKind.HasRoom, w => w.Key(session));
                 }
             }
         }
     }
 
-    private void Refuse(SessionKey session, string eventId, long refusal) => Write(_toHub, Call.Refused, w =>
-    {
-        WriteKey(w, session);
-        w.Write(eventId);
-        w.Write(refusal);
-    });
+    private void Refuse(SessionKey session, string eventId, long refusal) =>
+        Write(_toHub, LinkItemKind.Refused, w => w.Key(session).Text(eventId).Number(refusal));
 
-    private async Task<BinaryReader> AskHubAsync(Call call, Action<BinaryWriter> members, CancellationToken cancellationToken)
+    /// <summary>The members of the answer, behind its number.</summary>
+    private async Task<ReadOnlyMemory<byte>> AskHubAsync(LinkItemKind kind, Action<LinkWriter> members, CancellationToken cancellationToken)
     {
         var number = Interlocked.Increment(ref _lastCall);
-        var answered = _calls[number] = new TaskCompletionSource<byte[]>(TaskCreationOptions.RunContinuationsAsynchronously);
-        Write(_toHub, call, w =>
-        {
-            w.Write(number);
-            members(w);
-        });
-        var answer = new BinaryReader(new MemoryStream(await answered.Task.WaitAsync(cancellationToken)));
-        return answer.ReadBoolean() ? answer : throw new InvalidOperationException("the hub failed");
+        var answered = _calls[number] = new TaskCompletionSource<ReadOnlyMemory<byte>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Write(_toHub, kind, w => members(w.Number(number)));
+        return await answered.Task.WaitAsync(cancellationToken);
+    }
+
+    private static LinkReader ReadAnswer(ReadOnlyMemory<byte> answer)
+    {
+        var reader = new LinkReader(answer.Span);
+        _ = reader.Number();
+        return reader.Flag() ? reader : throw new InvalidOperationException("the hub failed");
+    }
+
+    private static bool ReadFlag(ReadOnlyMemory<byte> answer)
+    {
+        var reader = ReadAnswer(answer);
+        return reader.Flag();
+    }
+
+    private static SendRefusal? ReadSendRefusal(ReadOnlyMemory<byte> answer)
+    {
+        var reader = ReadAnswer(answer);
+        return reader.Flag() ? new SendRefusal(reader.Text(), reader.Text()) : null;
     }
 
     /// <summary>The hub as the sockets see it.</summary>
@@ -138,46 +148,27 @@ internal sealed partial class ByteLink
         public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
         {
             link._sessions[opened.Key.Session] = opened;
-            using var answer = await link.AskHubAsync(
-                Call.Opened,
-                w =>
-                {
-                    WriteKey(w, opened.Key);
-                    w.Write((byte)opened.State);
-                    w.Write(opened.ConnectedAt.UtcTicks);
-                },
-                cancellationToken);
-            return answer.ReadBoolean();
+            return ReadFlag(await link.AskHubAsync(LinkItemKind.Opened, w => w.Key(opened.Key).State(opened.State).Time(opened.ConnectedAt), cancellationToken));
         }
 
-        public void Detached(SessionKey session) => Tell(Call.Detached, session);
+        public void Detached(SessionKey session) => Tell(LinkItemKind.Detached, session);
 
-        public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
-        {
-            using var answer = await link.AskHubAsync(
-                Call.Resumed,
-                w =>
-                {
-                    WriteKey(w, session);
-                    w.Write((byte)state);
-                },
-                cancellationToken);
-            return answer.ReadBoolean();
-        }
+        public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) =>
+            ReadFlag(await link.AskHubAsync(LinkItemKind.Resumed, w => w.Key(session).State(state), cancellationToken));
 
         public void Closed(SessionKey session)
         {
             link._sessions.TryRemove(session.Session, out _);
-            Tell(Call.Closed, session);
+            Tell(LinkItemKind.Closed, session);
         }
 
-        public void StateChanged(SessionKey session, SessionState state) => Tell(Call.StateChanged, session, w => w.Write((byte)state));
+        public void StateChanged(SessionKey session, SessionState state) => Tell(LinkItemKind.StateChanged, session, w => w.State(state));
 
         public void Acked(SessionKey session, string eventId)
         {
             lock (link._telling)
             {
-                Tell(Call.Acked, session, w => w.Write(eventId));
+                Tell(LinkItemKind.Acked, session, w => w.Text(eventId));
                 RoomMade(session);
             }
         }
@@ -186,39 +177,22 @@ internal sealed partial class ByteLink
         {
             lock (link._telling)
             {
-                Tell(Call.HasRoom, session);
+                Tell(LinkItemKind.HasRoom, session);
                 RoomMade(session);
             }
         }
 
         public void Refused(SessionKey session, string eventId) => link.Refuse(session, eventId, 0);
 
-        public void Answered(SessionKey session, string eventId, string reason, string? answer) => Tell(Call.Answered, session, w =>
-        {
-            w.Write(eventId);
-            w.Write(reason);
-            WriteOptional(w, answer);
-        });
+        public void Answered(SessionKey session, string eventId, string reason, string? answer) => Tell(LinkItemKind.Answered, session, w => w.Text(eventId).Text(reason).OptionalText(answer));
 
-        public void Joined(SessionKey session, IReadOnlyList<string> topics) => Tell(Call.Joined, session, w => WriteList(w, topics));
+        public void Joined(SessionKey session, IReadOnlyList<string> topics) => Tell(LinkItemKind.Joined, session, w => w.Texts(topics));
 
-        public void Left(SessionKey session, IReadOnlyList<string> topics) => Tell(Call.Left, session, w => WriteList(w, topics));
+        public void Left(SessionKey session, IReadOnlyList<string> topics) => Tell(LinkItemKind.Left, session, w => w.Texts(topics));
 
         public async ValueTask<SendRefusal?> SendAsync(
-            SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken)
-        {
-            using var answer = await link.AskHubAsync(
-                Call.Publish,
-                w =>
-                {
-                    WriteKey(w, session);
-                    WriteIdentity(w, identity);
-                    w.Write(message.Length);
-                    w.Write(message.Span);
-                },
-                cancellationToken);
-            return answer.ReadBoolean() ? new SendRefusal(answer.ReadString(), answer.ReadString()) : null;
-        }
+            SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
+            ReadSendRefusal(await link.AskHubAsync(LinkItemKind.Publish, w => w.Key(session).Identity(identity).Bytes(message.Span), cancellationToken));
 
         private void RoomMade(SessionKey session)
         {
@@ -228,9 +202,9 @@ internal sealed partial class ByteLink
             }
         }
 
-        private void Tell(Call call, SessionKey session, Action<BinaryWriter>? members = null) => Write(link._toHub, call, w =>
+        private void Tell(LinkItemKind kind, SessionKey session, Action<LinkWriter>? members = null) => Write(link._toHub, kind, w =>
         {
-            WriteKey(w, session);
+            w.Key(session);
             members?.Invoke(w);
         });
     }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Channels.Links;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.WebSockets;
@@ -9,35 +10,33 @@ internal sealed partial class ByteLink
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private int _heard;
 
-    private async Task CallHubAsync(BinaryReader reader)
+    private async Task CallHubAsync(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        var call = (Call)reader.ReadByte();
-        if (call == Call.Fence)
+        if (kind == Fence)
         {
-            _fences[reader.ReadString()].SetResult();
-            return;
+            _fences[new LinkReader(members.Span).Text()].SetResult();
         }
-
-        if (call is Call.Opened or Call.Resumed or Call.Publish)
+        else if (kind is LinkItemKind.Opened or LinkItemKind.Resumed or LinkItemKind.Publish)
         {
-            var number = reader.ReadInt64();
-            var answer = await AnswerAsync(call, reader);
-            Write(_toEdge, Call.Answer, w =>
-            {
-                w.Write(number);
-                w.Write(answer.Length);
-                w.Write(answer);
-            });
-            return;
+            await AnswerAsync(kind, members);
         }
-
-        if (call == Call.Refused)
+        else if (kind == LinkItemKind.Refused)
         {
-            await TellRefusedAsync(ReadKey(reader), reader.ReadString(), reader.ReadInt64());
-            return;
+            var (session, eventId, refusal) = ReadRefusal(members);
+            await TellRefusedAsync(session, eventId, refusal);
         }
+        else
+        {
+            TellHub(kind, members);
+        }
+    }
 
-        TellHub(call, ReadKey(reader), reader);
+    private static (SessionKey Session, string EventId, long Refusal) ReadRefusal(ReadOnlyMemory<byte> members)
+    {
+        var reader = new LinkReader(members.Span);
+        var refusal = (reader.Key(), reader.Text(), reader.Number());
+        reader.End();
+        return refusal;
     }
 
     // What the hub sends from GoOn on, it sends knowing of the refusal.
@@ -51,86 +50,92 @@ internal sealed partial class ByteLink
 
         if (refusal > 0)
         {
-            Write(_toEdge, Call.GoOn, w =>
-            {
-                w.Write(session.Session);
-                w.Write(refusal);
-            });
+            Write(_toEdge, LinkItemKind.GoOn, w => w.Text(session.Session).Number(refusal));
             Interlocked.Increment(ref _heard);
         }
     }
 
-    private void TellHub(Call call, SessionKey session, BinaryReader reader)
+    private void TellHub(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        switch (call)
+        var reader = new LinkReader(members.Span);
+        var session = reader.Key();
+        switch (kind)
         {
-            case Call.Detached:
+            case LinkItemKind.Detached:
                 _hub.Detached(session);
                 break;
-            case Call.Closed:
+            case LinkItemKind.Closed:
                 _hub.Closed(session);
                 break;
-            case Call.StateChanged:
-                _hub.StateChanged(session, (SessionState)reader.ReadByte());
+            case LinkItemKind.StateChanged:
+                _hub.StateChanged(session, reader.State());
                 break;
-            case Call.Acked:
-                _hub.Acked(session, reader.ReadString());
+            case LinkItemKind.Acked:
+                _hub.Acked(session, reader.Text());
                 break;
-            case Call.HasRoom:
+            case LinkItemKind.HasRoom:
                 _hub.HasRoom(session);
                 break;
-            case Call.Answered:
-                _hub.Answered(session, reader.ReadString(), reader.ReadString(), ReadOptional(reader));
+            case LinkItemKind.Answered:
+                _hub.Answered(session, reader.Text(), reader.Text(), reader.OptionalText());
                 break;
-            case Call.Joined:
-                _hub.Joined(session, ReadList(reader));
+            case LinkItemKind.Joined:
+                _hub.Joined(session, reader.Texts());
                 break;
-            case Call.Left:
-                _hub.Left(session, ReadList(reader));
+            case LinkItemKind.Left:
+                _hub.Left(session, reader.Texts());
                 break;
             default:
-                throw new InvalidDataException($"{call} does not go this way");
+                throw new LinkFormatException($"{kind} does not go this way");
         }
+
+        reader.End();
     }
 
     // First whether the hub did not fail, then what it said.
-    private async Task<byte[]> AnswerAsync(Call call, BinaryReader reader)
+    private async Task AnswerAsync(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        var bytes = new MemoryStream();
-        await using var writer = new BinaryWriter(bytes);
+        var (number, ask) = ReadCall(kind, members);
+        Action<LinkWriter> answer;
         try
         {
-            var session = ReadKey(reader);
-            switch (call)
-            {
-                case Call.Opened:
-                    var isTaken = await _hub.OpenedAsync(
-                        new SessionOpened(session, (SessionState)reader.ReadByte(), Hub, new DateTimeOffset(reader.ReadInt64(), TimeSpan.Zero)),
-                        CancellationToken.None);
-                    writer.Write(true);
-                    writer.Write(isTaken);
-                    break;
-                case Call.Resumed:
-                    var known = await _hub.ResumedAsync(session, (SessionState)reader.ReadByte(), CancellationToken.None);
-                    writer.Write(true);
-                    writer.Write(known);
-                    break;
-                default:
-                    var identity = ReadIdentity(reader);
-                    var refusal = await _hub.SendAsync(session, identity, reader.ReadBytes(reader.ReadInt32()), CancellationToken.None);
-                    writer.Write(true);
-                    writer.Write(refusal is not null);
-                    writer.Write(refusal?.Code ?? "");
-                    writer.Write(refusal?.Message ?? "");
-                    break;
-            }
+            answer = await ask();
         }
         catch (InvalidOperationException)
         {
-            writer.Write(false);
+            Write(_toEdge, LinkItemKind.Answer, w => w.Number(number).Flag(false));
+            return;
         }
 
-        writer.Flush();
-        return bytes.ToArray();
+        Write(_toEdge, LinkItemKind.Answer, w => answer(w.Number(number).Flag(true)));
     }
+
+    private (long Number, Func<ValueTask<Action<LinkWriter>>> Ask) ReadCall(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    {
+        var reader = new LinkReader(members.Span);
+        var (number, session) = (reader.Number(), reader.Key());
+        Func<ValueTask<Action<LinkWriter>>> ask;
+        switch (kind)
+        {
+            case LinkItemKind.Opened:
+                var opened = new SessionOpened(session, reader.State(), Hub, reader.Time());
+                ask = async () => SayFlag(await _hub.OpenedAsync(opened, CancellationToken.None));
+                break;
+            case LinkItemKind.Resumed:
+                var state = reader.State();
+                ask = async () => SayFlag(await _hub.ResumedAsync(session, state, CancellationToken.None));
+                break;
+            default:
+                var (identity, frame) = (reader.Identity(), reader.Bytes().ToArray());
+                ask = async () => await _hub.SendAsync(session, identity, frame, CancellationToken.None) is { } refusal
+                    ? w => w.Flag(true).Text(refusal.Code).Text(refusal.Message)
+                    : static w => w.Flag(false);
+                break;
+        }
+
+        reader.End();
+        return (number, ask);
+    }
+
+    private static Action<LinkWriter> SayFlag(bool value) => w => w.Flag(value);
 }

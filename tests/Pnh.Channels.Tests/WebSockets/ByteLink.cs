@@ -1,4 +1,5 @@
 using System.Threading.Channels;
+using Pnh.Channels.Links;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
@@ -24,28 +25,8 @@ internal sealed partial class ByteLink : IAsyncDisposable
         _pumps = Task.WhenAll(Task.Run(() => PumpAsync(_toHub, CallHubAsync)), Task.Run(() => PumpAsync(_toEdge, CallEdge)));
     }
 
-    private enum Call : byte
-    {
-        Opened,
-        Detached,
-        Resumed,
-        Closed,
-        StateChanged,
-        Acked,
-        Refused,
-        HasRoom,
-        Answered,
-        Joined,
-        Left,
-        Publish,
-        Send,
-        Replay,
-        Withdraw,
-        Close,
-        Answer,
-        GoOn,
-        Fence,
-    }
+    /// <summary>Not on a real link: says that everything before it was heard.</summary>
+    private const LinkItemKind Fence = (LinkItemKind)255;
 
     /// <summary>What the sockets take for the hub.</summary>
     public ISessionEvents Edge { get; }
@@ -69,7 +50,7 @@ internal sealed partial class ByteLink : IAsyncDisposable
     {
         var fence = Guid.NewGuid().ToString();
         var passed = _fences[fence] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        Write(_toEdge, Call.Fence, w => w.Write(fence));
+        Write(_toEdge, Fence, w => w.Text(fence));
         await passed.Task.WaitAsync(SocketHost.Patience);
     }
 
@@ -80,23 +61,27 @@ internal sealed partial class ByteLink : IAsyncDisposable
         await _pumps;
     }
 
-    private static async Task PumpAsync(Channel<byte[]> channel, Func<BinaryReader, Task> handleAsync)
+    // As off a socket: each item a batch, and a batch may hold several.
+    private static async Task PumpAsync(Channel<byte[]> channel, Func<LinkItemKind, ReadOnlyMemory<byte>, Task> handleAsync)
     {
         await foreach (var bytes in channel.Reader.ReadAllAsync())
         {
-            using var reader = new BinaryReader(new MemoryStream(bytes));
-            await handleAsync(reader);
+            ReadOnlyMemory<byte> batch = bytes;
+            while (LinkReader.TryTake(ref batch, out var kind, out var members))
+            {
+                await handleAsync(kind, members);
+            }
+
+            Assert.Equal(0, batch.Length);
         }
     }
 
-    private static void Write(Channel<byte[]> channel, Call call, Action<BinaryWriter> members)
+    private static void Write(Channel<byte[]> channel, LinkItemKind kind, Action<LinkWriter> members)
     {
-        var bytes = new MemoryStream();
-        using var writer = new BinaryWriter(bytes);
-        writer.Write((byte)call);
-        members(writer);
-        writer.Flush();
-        channel.Writer.TryWrite(bytes.ToArray());
+        var writer = new LinkWriter();
+        members(writer.Begin(kind));
+        writer.End();
+        channel.Writer.TryWrite(writer.Written.ToArray());
     }
 
     /// <summary>The link as the hub holds it: one for all sessions, nothing but their names in it.</summary>
@@ -106,38 +91,24 @@ internal sealed partial class ByteLink : IAsyncDisposable
 
         public int Sent => Volatile.Read(ref _sent);
 
-        public bool TrySend(string session, Event accepted) => WriteEvent(Call.Send, session, accepted);
+        public bool TrySend(string session, Event accepted) => WriteEvent(LinkItemKind.Send, session, accepted);
 
-        public bool TryReplay(string session, Event accepted) => WriteEvent(Call.Replay, session, accepted);
+        public bool TryReplay(string session, Event accepted) => WriteEvent(LinkItemKind.Replay, session, accepted);
 
-        public bool TryWithdraw(string session, Withdrawal withdrawal) => Write(Call.Withdraw, session, w =>
+        public bool TryWithdraw(string session, Withdrawal withdrawal) => Write(LinkItemKind.Withdraw, session, w => w.Withdrawal(withdrawal));
+
+        public void Close(string session, SessionClose reason) => Write(LinkItemKind.Close, session, w => w.Number(reason.Code).Text(reason.Reason));
+
+        private bool Write(LinkItemKind kind, string session, Action<LinkWriter> members)
         {
-            w.Write(withdrawal.App);
-            w.Write(withdrawal.Event);
-            w.Write(withdrawal.Reason);
-            w.Write(withdrawal.At.UtcTicks);
-        });
-
-        public void Close(string session, SessionClose reason) => Write(Call.Close, session, w =>
-        {
-            w.Write(reason.Code);
-            w.Write(reason.Reason);
-        });
-
-        private bool Write(Call call, string session, Action<BinaryWriter> members)
-        {
-            ByteLink.Write(link._toEdge, call, w =>
-            {
-                w.Write(session);
-                members(w);
-            });
+            ByteLink.Write(link._toEdge, kind, w => members(w.Text(session)));
             return true;
         }
 
-        private bool WriteEvent(Call call, string session, Event accepted)
+        private bool WriteEvent(LinkItemKind kind, string session, Event accepted)
         {
             link.Sending?.Invoke(accepted.Id);
-            Write(call, session, w => ByteLink.WriteEvent(w, accepted));
+            Write(kind, session, w => w.Event(accepted, TimeProvider.System));
             Interlocked.Increment(ref _sent);
             return true;
         }

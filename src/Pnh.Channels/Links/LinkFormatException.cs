@@ -1,0 +1,4 @@
+namespace Pnh.Channels.Links;
+
+/// <summary>What came over a link is none of its items: the link is to end. The message repeats nothing that came.</summary>
+internal sealed class LinkFormatException(string message, Exception? inner = null) : Exception(message, inner);
