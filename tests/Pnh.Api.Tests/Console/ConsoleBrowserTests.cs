@@ -15,7 +15,7 @@ public sealed class ConsoleBrowserTests
         Assert.True(exitCode == 0, $"console.mjs exit {exitCode}: {output}");
         Assert.NotEmpty(Directory.GetFiles(pictures, "*.png"));
         Assert.Contains("\"class\":\"call\"", host.Hub.LastBody, StringComparison.Ordinal);
-        Assert.Equal(2, host.Hub.LastAck);
+        Assert.Equal(3, host.Hub.LastAck);
     }
 
     private static async Task<(int ExitCode, string Output)> RunAsync(string folder, params string[] arguments)
