@@ -1,3 +1,4 @@
+using Pnh.Core.Dispatch;
 using Pnh.Core.Settings;
 
 namespace Pnh.Api.Configuration;
@@ -111,7 +112,7 @@ internal sealed record SocketSettings
 
     /// <summary>Sessions that one user may have at once; the next hello is closed with 4005, older ones stay. Default 100.</summary>
     [WholeNumber(1, int.MaxValue)]
-    public int PerUser { get; set; } = 100;
+    public int PerUser { get; set; } = new HubOptions().SessionsPerUser;
 }
 
 /// <summary>Bounds of the listeners.</summary>
@@ -140,7 +141,7 @@ internal sealed record MailboxSettings
 
     /// <summary>Events that one device's mailbox holds; over it the oldest bulk goes first. Default 500.</summary>
     [WholeNumber(1, 10_000)]
-    public int Items { get; set; } = 500;
+    public int Items { get; set; } = new HubOptions().MailboxItems;
 }
 
 /// <summary>Push addresses.</summary>

@@ -1,5 +1,3 @@
-using System.Security.Cryptography;
-using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Provider.Connections;
@@ -31,7 +29,6 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
     public const string Production = "production";
     public const string Sandbox = "sandbox";
 
-    private const string NistP256 = "1.2.840.10045.3.1.7";
     private const string NotAnIdentifier = "must be 10 letters and digits";
     private const string NotAKey = "not a PEM file with a P-256 private key (the .p8 file from Apple)";
 
@@ -138,7 +135,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
             return known.Credential;
         }
 
-        if (Signer(bytes) is not { } signer)
+        if (P256Key.Read(bytes) is not { } signer)
         {
             section.Fail(nameof(settings.KeyFile), NotAKey);
             return null;
@@ -171,7 +168,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
             }
         }
 
-        if (Signer(fresh) is not { } signer)
+        if (P256Key.Read(fresh) is not { } signer)
         {
             return NotAKey;
         }
@@ -215,25 +212,5 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         _owned.Add(new CredentialFile(() => section.Now(key), ids, bytes, section.Name, take, _services));
         _owned.Add(identity);
         _services.Gauges.AddCredential(section.Name, () => identity.Left);
-    }
-
-    private static ECDsa? Signer(byte[] pem)
-    {
-        var signer = ECDsa.Create();
-        try
-        {
-            signer.ImportFromPem(Encoding.UTF8.GetString(pem));
-            if (signer.ExportParameters(includePrivateParameters: true).Curve.Oid.Value == NistP256)
-            {
-                return signer;
-            }
-        }
-        catch (Exception exception) when (exception is CryptographicException or ArgumentException)
-        {
-            // The reader needs to know what to put there, not which parser gave up.
-        }
-
-        signer.Dispose();
-        return null;
     }
 }

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
-using System.Text;
 using Microsoft.Extensions.Configuration;
+using Pnh.Channels.Provider.Credentials;
 using Pnh.Channels.Provider.Payloads;
 
 namespace Pnh.Channels.WebPush;
@@ -16,7 +16,6 @@ internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCred
 /// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
 internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
 {
-    private const string NistP256 = "1.2.840.10045.3.1.7";
     private const int MaxClearCharacters = 100;
 
     private readonly List<string> _errors = [];
@@ -128,22 +127,12 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
             return null;
         }
 
-        var signer = ECDsa.Create();
-        try
+        var signer = P256Key.Read(pem);
+        if (signer is null)
         {
-            signer.ImportFromPem(Encoding.UTF8.GetString(pem));
-            if (signer.ExportParameters(includePrivateParameters: true).Curve.Oid.Value == NistP256)
-            {
-                return signer;
-            }
-        }
-        catch (Exception exception) when (exception is CryptographicException or ArgumentException)
-        {
-            // Said below: the reader needs to know what to put there, not which parser gave up.
+            section.Fail(nameof(WebPushSettings.KeyFile), "not a PEM file with a P-256 private key");
         }
 
-        signer.Dispose();
-        section.Fail(nameof(WebPushSettings.KeyFile), "not a PEM file with a P-256 private key");
-        return null;
+        return signer;
     }
 }
