@@ -8,6 +8,7 @@ internal sealed partial class ServerProcess
 {
     private const double TicksPerSecond = 100;
     private readonly List<int> _processes;
+    private readonly Dictionary<int, long> _ticksOfChildren = [];
 
     /// <param name="process">Its id; 0 = nobody, whose figures are NaN.</param>
     public ServerProcess(int process)
@@ -16,10 +17,10 @@ internal sealed partial class ServerProcess
     }
 
     /// <summary>CPU, user and system, since the start, in steps of 10 ms. Seconds.</summary>
-    public double CpuSeconds => _processes.Count == 0 ? double.NaN : _processes.Sum(static process => Ticks(process)) / TicksPerSecond;
+    public double CpuSeconds => _processes.Count == 0 ? double.NaN : _processes.Sum(TicksOf) / TicksPerSecond;
 
     /// <summary>Bytes of memory that are resident.</summary>
-    public double ResidentBytes => _processes.Count == 0 ? double.NaN : _processes.Sum(static process => Resident(process));
+    public double ResidentBytes => _processes.Count == 0 ? double.NaN : _processes.Sum(ResidentOf);
 
     public IReadOnlyList<int> Processes => _processes;
 
@@ -50,6 +51,38 @@ internal sealed partial class ServerProcess
     {
         var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
         return stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+    }
+
+    // A child that ended meanwhile keeps what it had used when it was last seen, so the sum never falls.
+    private long TicksOf(int process)
+    {
+        if (process == _processes[0])
+        {
+            return Ticks(process);
+        }
+
+        try
+        {
+            _ticksOfChildren[process] = Ticks(process);
+        }
+        catch (IOException)
+        {
+            _ticksOfChildren.TryAdd(process, 0);
+        }
+
+        return _ticksOfChildren[process];
+    }
+
+    private double ResidentOf(int process)
+    {
+        try
+        {
+            return Resident(process);
+        }
+        catch (IOException) when (process != _processes[0])
+        {
+            return 0; // a child that ended has no memory
+        }
     }
 
     private static long Ticks(int process)
