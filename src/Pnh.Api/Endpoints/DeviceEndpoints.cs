@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
@@ -130,20 +129,5 @@ internal static class PathUser
         problem = isName ? null : new Problem(
             ProblemCatalogue.InvalidId, $"The {parameter} in the path must be 1 to {Limits.IdCharacters} printable characters, percent-encoded as UTF-8, not \".\" or \"..\".");
         return isName ? name : null;
-    }
-}
-
-/// <summary>Writes a JSON answer into the response's own buffer.</summary>
-internal static class JsonAnswer
-{
-    internal static Task WriteAsync(HttpResponse response, Action<Utf8JsonWriter> write)
-    {
-        response.ContentType = RequestBody.Json;
-        using (var json = new Utf8JsonWriter(response.BodyWriter))
-        {
-            write(json);
-        }
-
-        return response.BodyWriter.FlushAsync().AsTask();
     }
 }

@@ -75,12 +75,7 @@ internal sealed class InboxEndpoints
         else
         {
             var acked = _hub.AckInbox(UserOf(context), ack.Device, ack.Ids);
-            await JsonAnswer.WriteAsync(context.Response, json =>
-            {
-                json.WriteStartObject();
-                json.WriteNumber("acked", acked);
-                json.WriteEndObject();
-            });
+            await JsonAnswer.WriteAsync(context.Response, new AckedBody(acked), AnswersJson.Default.AckedBody);
         }
     }
 

@@ -119,39 +119,15 @@ internal sealed class UserEndpoints
         }
 
         var sessions = _hub.Sessions(key);
-        return JsonAnswer.WriteAsync(context.Response, json =>
-        {
-            json.WriteStartObject();
-            json.WriteString("user", key.User);
-            json.WriteBoolean("online", sessions.Count > 0);
-            json.WriteBoolean("active", sessions.Any(s => s.State == SessionState.Active));
-            json.WriteStartArray("sessions");
-            foreach (var session in sessions)
-            {
-                WriteSession(json, session);
-            }
-
-            json.WriteEndArray();
-            json.WriteEndObject();
-        });
+        var isActive = sessions.Any(static session => session.State == SessionState.Active);
+        var presence = new PresenceBody(key.User, sessions.Count > 0, isActive, [.. sessions.Select(Show)]);
+        return JsonAnswer.WriteAsync(context.Response, presence, AnswersJson.Default.PresenceBody);
     }
 
     private Task KickAsync(HttpContext context) => PathUser.TryRead(context, out var key, out var problem)
-        ? JsonAnswer.WriteAsync(context.Response, json =>
-        {
-            json.WriteStartObject();
-            json.WriteNumber("closed", _hub.Kick(key));
-            json.WriteEndObject();
-        })
+        ? JsonAnswer.WriteAsync(context.Response, new ClosedBody(_hub.Kick(key)), AnswersJson.Default.ClosedBody)
         : problem!.ExecuteAsync(context);
 
-    private static void WriteSession(Utf8JsonWriter json, LiveSession session)
-    {
-        json.WriteStartObject();
-        json.WriteString("session", session.Key.Session);
-        json.WriteString("device", session.Key.Device);
-        json.WriteString("state", session.State == SessionState.Active ? "active" : "background");
-        json.WriteString("since", session.Since);
-        json.WriteEndObject();
-    }
+    private static SessionBody Show(LiveSession session) =>
+        new(session.Key.Session, session.Key.Device, session.State == SessionState.Active ? "active" : "background", session.Since);
 }

@@ -42,18 +42,9 @@ internal sealed class WithdrawEndpoint
 
         // Not given up with its caller: once durable, it is carried out.
         var status = await _hub.WithdrawAsync(Caller.Of(context).App, id, reason, CancellationToken.None);
-        await (status == WithdrawStatus.Unknown ? PathEvent.Unknown.ExecuteAsync(context) : JsonAnswer.WriteAsync(context.Response, json =>
-        {
-            json.WriteStartObject();
-            json.WriteString("id", id);
-            json.WriteBoolean("withdrawn", true);
-            if (status == WithdrawStatus.Already)
-            {
-                json.WriteBoolean("duplicate", true);
-            }
-
-            json.WriteEndObject();
-        }));
+        await (status == WithdrawStatus.Unknown
+            ? PathEvent.Unknown.ExecuteAsync(context)
+            : JsonAnswer.WriteAsync(context.Response, new(id, true, status == WithdrawStatus.Already ? true : null), AnswersJson.Default.WithdrawnBody));
     }
 
     /// <summary>The body's reason, or the default when there is no body.</summary>

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Api.Routing;
 
@@ -14,12 +13,7 @@ internal static class ConsoleLinkEndpoint
     public static IEndpointConventionBuilder MapConsoleLinks(this IEndpointRouteBuilder endpoints, Func<Uri> createLink) =>
         endpoints.MapPost(Path, (HttpContext context) => AnswerAsync(context, createLink())).OnOperations().RequireOperator();
 
-    private static async Task AnswerAsync(HttpContext context, Uri link)
-    {
-        context.Response.StatusCode = StatusCodes.Status201Created;
-        context.Response.ContentType = RequestBody.Json;
-        context.Response.Headers.CacheControl = "no-store";
-        await using var json = new Utf8JsonWriter(context.Response.BodyWriter);
-        JsonSerializer.Serialize(json, new ConsoleLinkBody(link.AbsoluteUri), OperationsJson.Default.ConsoleLinkBody);
-    }
+    // A method of its own: the generator of delegates does not see what the generator of JSON makes.
+    private static Task AnswerAsync(HttpContext context, Uri link) =>
+        JsonAnswer.WriteSecretAsync(context.Response, StatusCodes.Status201Created, new(link.AbsoluteUri), OperationsJson.Default.ConsoleLinkBody);
 }

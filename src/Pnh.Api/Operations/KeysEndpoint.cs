@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
@@ -70,8 +69,8 @@ internal sealed class KeysEndpoint
             throw;
         }
 
-        await AnswerAsync(
-            context, StatusCodes.Status201Created, new(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
+        await JsonAnswer.WriteSecretAsync(
+            context.Response, StatusCodes.Status201Created, new(secret, key.App, key.Scopes.Text().Split(' ')), OperationsJson.Default.KeyResponseBody);
     }
 
     private async Task ListAsync(HttpContext context)
@@ -84,7 +83,7 @@ internal sealed class KeysEndpoint
 
         var stored = await _store.LoadAsync(context.RequestAborted);
         KeyBody[] keys = [.. _keys.ConfiguredOf(app).Select(static key => Show(key, null)), .. stored.Where(key => key.App == app).Select(Show)];
-        await AnswerAsync(context, StatusCodes.Status200OK, new(keys), OperationsJson.Default.KeyListBody);
+        await JsonAnswer.WriteSecretAsync(context.Response, StatusCodes.Status200OK, new(keys), OperationsJson.Default.KeyListBody);
     }
 
     private async Task RevokeAsync(HttpContext context)
@@ -98,7 +97,7 @@ internal sealed class KeysEndpoint
             (revoked, problem) = await RevokeAsync(app, id!, context.RequestAborted);
         }
 
-        await (problem?.ExecuteAsync(context) ?? AnswerAsync(context, StatusCodes.Status200OK, Show(revoked!), OperationsJson.Default.KeyBody));
+        await (problem?.ExecuteAsync(context) ?? JsonAnswer.WriteSecretAsync(context.Response, StatusCodes.Status200OK, Show(revoked!), OperationsJson.Default.KeyBody));
     }
 
     /// <summary>The key that is no more, or why none was revoked.</summary>
@@ -170,13 +169,4 @@ internal sealed class KeysEndpoint
     private static KeyBody Show(StoredKey stored) => Show(PublisherKey.Of(stored), stored.CreatedAt);
 
     private static KeyBody Show(PublisherKey key, DateTimeOffset? madeAt) => new(key.Hash.ToId(), key.Scopes.Text().Split(' '), madeAt);
-
-    private static async Task AnswerAsync<T>(HttpContext context, int status, T body, JsonTypeInfo<T> type)
-    {
-        context.Response.StatusCode = status;
-        context.Response.ContentType = RequestBody.Json;
-        context.Response.Headers.CacheControl = "no-store";
-        await using var json = new Utf8JsonWriter(context.Response.BodyWriter);
-        JsonSerializer.Serialize(json, body, type);
-    }
 }

@@ -1,0 +1,42 @@
+using System.Text.Json.Serialization;
+
+namespace Pnh.Api.Bodies;
+
+/// <summary>Answer of <c>GET /v1/users/{user}/presence</c>.</summary>
+/// <param name="User">Whose.</param>
+/// <param name="Online">True when there is a session.</param>
+/// <param name="Active">True when a session's app is in front.</param>
+/// <param name="Sessions">All of the user's.</param>
+internal sealed record PresenceBody(string User, bool Online, bool Active, IReadOnlyList<SessionBody> Sessions);
+
+/// <summary>A session of a presence.</summary>
+/// <param name="Session">Its id.</param>
+/// <param name="Device">Its device.</param>
+/// <param name="State"><c>active</c> or <c>background</c>.</param>
+/// <param name="Since">When it was opened.</param>
+internal sealed record SessionBody(string Session, string Device, string State, DateTimeOffset Since);
+
+/// <summary>Answer of <c>DELETE /v1/users/{user}/sessions</c>.</summary>
+/// <param name="Closed">How many sessions it closed.</param>
+internal sealed record ClosedBody(int Closed);
+
+/// <summary>Answer of <c>POST /v1/events/{id}/withdraw</c>.</summary>
+/// <param name="Id">The event's.</param>
+/// <param name="Withdrawn">True.</param>
+/// <param name="Duplicate">True when an earlier call took it back; null = this one did.</param>
+internal sealed record WithdrawnBody(string Id, bool Withdrawn, bool? Duplicate);
+
+/// <summary>Answer of <c>POST /v1/inbox/ack</c>.</summary>
+/// <param name="Acked">How many of the ids the mailbox held.</param>
+internal sealed record AckedBody(int Acked);
+
+/// <summary>JSON of answers that are short and rare, without reflection: nulls are left out. What may be long or comes often is written in pieces by hand.</summary>
+[JsonSourceGenerationOptions(
+    GenerationMode = JsonSourceGenerationMode.Serialization,
+    PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(PresenceBody))]
+[JsonSerializable(typeof(ClosedBody))]
+[JsonSerializable(typeof(WithdrawnBody))]
+[JsonSerializable(typeof(AckedBody))]
+internal sealed partial class AnswersJson : JsonSerializerContext;
