@@ -20,11 +20,16 @@ internal ref struct LinkReader
     /// <summary>Most bytes that an item may have behind its length: an event's body with everything around it has less than half.</summary>
     public const int MaxItemBytes = 512 * 1024;
 
+    private const int MostNameCharacters = 128;
+    private static readonly TimeSpan MostAge = TimeSpan.FromDays(36_525);
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     private ReadOnlySpan<byte> _left;
 
     public LinkReader(ReadOnlySpan<byte> members) => _left = members;
+
+    /// <summary>Bytes that were not read yet.</summary>
+    public readonly int Left => _left.Length;
 
     /// <summary>Takes the next item off a batch; false when it is not whole yet, and then nothing was taken.</summary>
     /// <param name="batch">What has come; what is left of it afterwards.</param>
@@ -87,9 +92,20 @@ internal ref struct LinkReader
         throw new LinkFormatException("a number is too long");
     }
 
+    /// <summary>A number that is an index or a version.</summary>
+    public int Small() => Number() is var value and <= ushort.MaxValue ? (int)value : throw new LinkFormatException("a number is out of range");
+
     public DateTimeOffset Time() => Number() is var ticks && ticks <= DateTimeOffset.MaxValue.Ticks
         ? new(ticks, TimeSpan.Zero)
         : throw new LinkFormatException("a time is out of range");
+
+    /// <summary>How long ago it was, up to a hundred years.</summary>
+    public TimeSpan Age() => Number() is var ticks && ticks <= MostAge.Ticks ? new(ticks) : throw new LinkFormatException("an age is out of range");
+
+    /// <summary>Code and reason of a close frame.</summary>
+    public SessionClose Close() => Number() is var code and >= 1000 and < 5000
+        ? new((int)code, Text())
+        : throw new LinkFormatException("a code of a close frame is out of range");
 
     public string Text()
     {
@@ -103,6 +119,9 @@ internal ref struct LinkReader
             throw new LinkFormatException("a text is not UTF-8", fault);
         }
     }
+
+    /// <summary>A name of a node.</summary>
+    public string Name() => Text() is { Length: > 0 and <= MostNameCharacters } name && !name.Any(char.IsControl) ? name : throw new LinkFormatException("a node has no such name");
 
     public string? OptionalText() => Flag() ? Text() : null;
 

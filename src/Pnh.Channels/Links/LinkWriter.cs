@@ -31,8 +31,8 @@ internal sealed class LinkWriter
         return this;
     }
 
-    /// <summary>Ends the item. Throws <see cref="InvalidOperationException"/> when it is longer than an item may be.</summary>
-    public void End()
+    /// <summary>Ends the item and returns its bytes, length and all. Throws <see cref="InvalidOperationException"/> when it is longer than an item may be.</summary>
+    public int End()
     {
         var length = _batch.WrittenCount - _itemAt - LinkReader.LengthBytes;
         if (length > LinkReader.MaxItemBytes)
@@ -44,6 +44,7 @@ internal sealed class LinkWriter
         var written = System.Runtime.InteropServices.MemoryMarshal.AsMemory(_batch.WrittenMemory);
         BinaryPrimitives.WriteInt32LittleEndian(written.Span[_itemAt..], length);
         _itemAt = -1;
+        return LinkReader.LengthBytes + length;
     }
 
     public LinkWriter Flag(bool value) => Byte(value ? (byte)1 : (byte)0);
@@ -61,6 +62,9 @@ internal sealed class LinkWriter
     }
 
     public LinkWriter Time(DateTimeOffset value) => Number(value.UtcTicks);
+
+    /// <summary>How long ago it was; what is yet to come is now.</summary>
+    public LinkWriter Age(TimeSpan value) => Number(Math.Max(0, value.Ticks));
 
     public LinkWriter Text(string value)
     {
@@ -94,6 +98,8 @@ internal sealed class LinkWriter
     public LinkWriter Key(in SessionKey key) => Text(key.App).Text(key.User).Text(key.Device).Text(key.Session);
 
     public LinkWriter State(SessionState state) => Byte((byte)state);
+
+    public LinkWriter Close(SessionClose reason) => Number(reason.Code).Text(reason.Reason);
 
     public LinkWriter Identity(ClientIdentity identity) =>
         Text(identity.App).Text(identity.User).OptionalText(identity.Device).Texts(identity.Topics).Time(identity.ExpiresAt);

@@ -51,11 +51,11 @@ public sealed class LinkCodecTests
     [Fact]
     public void Items_OnTheWire_AreThese()
     {
-        Assert.Equal(Enumerable.Range(1, 18), Enum.GetValues<LinkItemKind>().Select(static kind => (int)kind));
+        Assert.Equal(Enumerable.Range(1, 21), Enum.GetValues<LinkItemKind>().Select(static kind => (int)kind));
         var writer = new LinkWriter();
-        writer.Begin(LinkItemKind.Acked).Key(new("a", "b", "c", "d")).Text("e1").End();
-        writer.Begin(LinkItemKind.GoOn).Text("d").Number(300).End();
-        Assert.Equal("0C-00-00-00-06-01-61-01-62-01-63-01-64-02-65-31-05-00-00-00-12-01-64-AC-02", BitConverter.ToString(writer.Written.ToArray()));
+        writer.Begin(LinkItemKind.Acked).Number(7).Text("e1").End();
+        writer.Begin(LinkItemKind.GoOn).Number(7).Number(300).End();
+        Assert.Equal("05-00-00-00-06-07-02-65-31-04-00-00-00-12-07-AC-02", BitConverter.ToString(writer.Written.ToArray()));
     }
 
     [Fact]

@@ -1,4 +1,5 @@
-using System.Threading.Channels;
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Links;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
@@ -6,111 +7,169 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.Tests.WebSockets;
 
 /// <summary>
-/// Sockets and hub as if they lived on two nodes: every call, in both directions, becomes bytes that another thread turns back into a call.
-/// Nothing else crosses. What the hub sends is on its way at once; what a session does not take comes back as
-/// <see cref="ISessionEvents.Refused"/>, and with it what was on its way behind, or a younger event would overtake.
+/// Sockets and hub as if they lived on two nodes: both ends of a link with nothing but bytes between them, which arrive in pieces of any length, carried by a thread a direction.
 /// </summary>
-internal sealed partial class ByteLink : IAsyncDisposable
+internal sealed class ByteLink : IAsyncDisposable
 {
-    private readonly Channel<byte[]> _toHub = Channel.CreateUnbounded<byte[]>();
-    private readonly Channel<byte[]> _toEdge = Channel.CreateUnbounded<byte[]>();
-    private readonly ISessionEvents _hub;
-    private readonly Task _pumps;
+    /// <summary>Not on a real link: says that everything before it was heard.</summary>
+    private const LinkItemKind Fence = (LinkItemKind)255;
+
+    private static readonly EventReader Events = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
+    private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
+    private readonly HubLink _hubEnd;
+    private readonly EdgeLink _edgeEnd = new(Events, TimeProvider.System);
+    private readonly Task _toHub;
+    private readonly Task _toEdge;
+    private int _sent;
+    private int _heard;
 
     public ByteLink(ISessionEvents hub)
     {
-        _hub = hub;
-        Edge = new EdgeSide(this);
-        Hub = new HubSide(this);
-        _pumps = Task.WhenAll(Task.Run(() => PumpAsync(_toHub, CallHubAsync)), Task.Run(() => PumpAsync(_toEdge, CallEdge)));
+        _hubEnd = new HubLink(new WatchedHub(this, hub), TimeProvider.System, NullLogger.Instance);
+        var sessions = new EdgeSessions(TimeProvider.System);
+        sessions.Take(_edgeEnd);
+        Edge = sessions;
+        _toHub = Task.Run(() => PumpAsync(_edgeEnd.Output, TakeAtHub));
+        _toEdge = Task.Run(() => PumpAsync(_hubEnd.Output, TakeAtEdge));
     }
-
-    /// <summary>Not on a real link: says that everything before it was heard.</summary>
-    private const LinkItemKind Fence = (LinkItemKind)255;
 
     /// <summary>What the sockets take for the hub.</summary>
     public ISessionEvents Edge { get; }
 
     /// <summary>Runs when the hub has heard that an event was refused, and before the edge hears that the hub has.</summary>
-    public Func<string, Task>? RefusalHeard { get; set; }
+    public Action<string>? RefusalHeard { get; set; }
 
     /// <summary>Runs before an event is sent, under the shard's lock.</summary>
     public Action<string>? Sending { get; set; }
 
     /// <summary>Events that the hub has sent.</summary>
-    public int Sent => Hub.Sent;
+    public int Sent => Volatile.Read(ref _sent);
 
     /// <summary>Refusals of which the edge was told that the hub has heard them.</summary>
     public int Heard => Volatile.Read(ref _heard);
-
-    private HubSide Hub { get; }
 
     /// <summary>Completes when everything said before has been heard, and what came back at once as well.</summary>
     public async Task FlushAsync()
     {
         var fence = Guid.NewGuid().ToString();
         var passed = _fences[fence] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        Write(_toEdge, Fence, w => w.Text(fence));
-        await passed.Task.WaitAsync(SocketHost.Patience);
+        Write(_hubEnd.Output, fence);
+        await await Task.WhenAny(passed.Task, _toHub, _toEdge).WaitAsync(SocketHost.Patience);
     }
 
     public async ValueTask DisposeAsync()
     {
-        _toHub.Writer.TryComplete();
-        _toEdge.Writer.TryComplete();
-        await _pumps;
+        _edgeEnd.Output.End();
+        _hubEnd.Output.End();
+        await Task.WhenAll(_toHub, _toEdge);
     }
 
-    // As off a socket: each item a batch, and a batch may hold several.
-    private static async Task PumpAsync(Channel<byte[]> channel, Func<LinkItemKind, ReadOnlyMemory<byte>, Task> handleAsync)
+    // As off a socket: an item may come in pieces, and a piece may hold several.
+    private static async Task PumpAsync(LinkQueue queue, Action<LinkItemKind, ReadOnlyMemory<byte>> take)
     {
-        await foreach (var bytes in channel.Reader.ReadAllAsync())
+        var random = new Random(7);
+        var input = new LinkInput();
+        while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
         {
-            ReadOnlyMemory<byte> batch = bytes;
-            while (LinkReader.TryTake(ref batch, out var kind, out var members))
+            while (!batch.IsEmpty)
             {
-                await handleAsync(kind, members);
+                var free = input.Free;
+                var piece = batch[..Math.Min(Math.Min(batch.Length, free.Length), random.Next(1, 40_000))];
+                piece.CopyTo(free);
+                input.Advance(piece.Length);
+                batch = batch[piece.Length..];
+                while (input.TryTake(out var kind, out var members))
+                {
+                    take(kind, members);
+                }
             }
-
-            Assert.Equal(0, batch.Length);
         }
     }
 
-    private static void Write(Channel<byte[]> channel, LinkItemKind kind, Action<LinkWriter> members)
+    private static void Write(LinkQueue queue, string fence)
     {
-        var writer = new LinkWriter();
-        members(writer.Begin(kind));
-        writer.End();
-        channel.Writer.TryWrite(writer.Written.ToArray());
+        using var item = queue.Begin(Fence);
+        item.Members.Text(fence);
     }
 
-    /// <summary>The link as the hub holds it: one for all sessions, nothing but their names in it.</summary>
-    private sealed class HubSide(ByteLink link) : ISessionLink
+    private void TakeAtHub(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        private int _sent;
-
-        public int Sent => Volatile.Read(ref _sent);
-
-        public bool TrySend(string session, Event accepted) => WriteEvent(LinkItemKind.Send, session, accepted);
-
-        public bool TryReplay(string session, Event accepted) => WriteEvent(LinkItemKind.Replay, session, accepted);
-
-        public bool TryWithdraw(string session, Withdrawal withdrawal) => Write(LinkItemKind.Withdraw, session, w => w.Withdrawal(withdrawal));
-
-        public void Close(string session, SessionClose reason) => Write(LinkItemKind.Close, session, w => w.Number(reason.Code).Text(reason.Reason));
-
-        private bool Write(LinkItemKind kind, string session, Action<LinkWriter> members)
+        if (kind == Fence)
         {
-            ByteLink.Write(link._toEdge, kind, w => members(w.Text(session)));
-            return true;
+            _fences[new LinkReader(members.Span).Text()].SetResult();
+        }
+        else
+        {
+            _hubEnd.Receive(kind, members);
+        }
+    }
+
+    private void TakeAtEdge(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    {
+        if (kind == Fence)
+        {
+            Write(_edgeEnd.Output, new LinkReader(members.Span).Text());
+            return;
         }
 
-        private bool WriteEvent(LinkItemKind kind, string session, Event accepted)
+        if (kind == LinkItemKind.GoOn)
+        {
+            Interlocked.Increment(ref _heard);
+        }
+
+        _edgeEnd.Receive(kind, members);
+    }
+
+    /// <summary>The hub, with a test that may step in between.</summary>
+    private sealed class WatchedHub(ByteLink link, ISessionEvents hub) : ISessionEvents
+    {
+        public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken) =>
+            hub.OpenedAsync(opened with { Link = new WatchedWay(link, opened.Link) }, cancellationToken);
+
+        public void Detached(SessionKey session) => hub.Detached(session);
+
+        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => hub.ResumedAsync(session, state, cancellationToken);
+
+        public void Closed(SessionKey session) => hub.Closed(session);
+
+        public void StateChanged(SessionKey session, SessionState state) => hub.StateChanged(session, state);
+
+        public void Acked(SessionKey session, string eventId) => hub.Acked(session, eventId);
+
+        public void HasRoom(SessionKey session) => hub.HasRoom(session);
+
+        public void Refused(SessionKey session, string eventId)
+        {
+            hub.Refused(session, eventId);
+            link.RefusalHeard?.Invoke(eventId);
+        }
+
+        public void Answered(SessionKey session, string eventId, string reason, string? answer) => hub.Answered(session, eventId, reason, answer);
+
+        public void Joined(SessionKey session, IReadOnlyList<string> topics) => hub.Joined(session, topics);
+
+        public void Left(SessionKey session, IReadOnlyList<string> topics) => hub.Left(session, topics);
+
+        public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
+            hub.SendAsync(session, identity, message, cancellationToken);
+    }
+
+    private sealed class WatchedWay(ByteLink link, ISessionLink way) : ISessionLink
+    {
+        public bool TrySend(string session, Event accepted) => Count(accepted, () => way.TrySend(session, accepted));
+
+        public bool TryReplay(string session, Event accepted) => Count(accepted, () => way.TryReplay(session, accepted));
+
+        public bool TryWithdraw(string session, Withdrawal withdrawal) => way.TryWithdraw(session, withdrawal);
+
+        public void Close(string session, SessionClose reason) => way.Close(session, reason);
+
+        private bool Count(Event accepted, Func<bool> send)
         {
             link.Sending?.Invoke(accepted.Id);
-            Write(kind, session, w => w.Event(accepted, TimeProvider.System));
-            Interlocked.Increment(ref _sent);
-            return true;
+            var isSent = send();
+            Interlocked.Increment(ref link._sent);
+            return isSent;
         }
     }
 }

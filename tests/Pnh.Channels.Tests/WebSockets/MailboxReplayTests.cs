@@ -26,16 +26,13 @@ public sealed class ByteLinkMailboxReplayTests() : MailboxReplayTests(overBytes:
     {
         // The refused event is sent again before the edge knows that the hub has heard, the newer one after.
         link.Sending = id => Assert.True(id != "newer" || SpinWait.SpinUntil(() => link.Heard > 0, SocketHost.Patience));
-        link.RefusalHeard = async refused =>
+        link.RefusalHeard = refused =>
         {
             if (link.Heard == 0 && refused != "newer")
             {
                 var sent = link.Sent;
                 _ = Task.Run(acceptAsync); // waits under the shard's lock
-                while (link.Sent == sent)
-                {
-                    await Task.Delay(1);
-                }
+                SpinWait.SpinUntil(() => link.Sent > sent, SocketHost.Patience);
             }
         };
     });

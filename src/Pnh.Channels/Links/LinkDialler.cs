@@ -1,0 +1,197 @@
+using System.Net.WebSockets;
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Links;
+
+/// <summary>
+/// An edge's link to its hub: dialled until it holds, and dialled again when it broke. A hub that comes back is found within a tenth of a second. Thread-safe.
+/// </summary>
+internal sealed partial class LinkDialler : IAsyncDisposable
+{
+    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan DialTimeout = TimeSpan.FromSeconds(5);
+    private readonly IReadOnlyList<Uri> _hubs;
+    private readonly string _key;
+    private readonly LinkHello _self;
+    private readonly EdgeSessions _sessions;
+    private readonly EventReader _events;
+    private readonly TimeProvider _time;
+    private readonly ILogger<LinkDialler> _log;
+    private readonly HttpMessageInvoker _http;
+    private readonly CancellationTokenSource _stopping = new();
+    private Task _running = Task.CompletedTask;
+    private string _cluster = "";
+    private string? _lastFault;
+    private EdgeLink? _link;
+    private Uri _hub = null!; // that is dialled
+    private bool _isStopped;
+
+    /// <param name="hubs">Addresses of the hub, with the path of its links; each is tried in turn.</param>
+    /// <param name="key">The cluster's.</param>
+    /// <param name="self">What this edge says of itself.</param>
+    /// <param name="sessions">Learn of the link.</param>
+    /// <param name="events">Reads events.</param>
+    /// <param name="time">Clock.</param>
+    /// <param name="log">Log.</param>
+    public LinkDialler(IReadOnlyList<Uri> hubs, string key, LinkHello self, EdgeSessions sessions, EventReader events, TimeProvider time, ILogger<LinkDialler> log)
+    {
+        _hubs = hubs;
+        _key = key;
+        _self = self;
+        _sessions = sessions;
+        _events = events;
+        _time = time;
+        _log = log;
+        _http = new HttpMessageInvoker(new SocketsHttpHandler { ConnectTimeout = DialTimeout, UseCookies = false, UseProxy = false });
+    }
+
+    /// <summary>Begins to dial.</summary>
+    public void Start() => _running = Task.Run(RunAsync);
+
+    /// <summary>Says goodbye once what was said has left, and dials no more.</summary>
+    public async Task StopAsync()
+    {
+        await _stopping.CancelAsync();
+        Volatile.Read(ref _link)?.Output.Complete();
+        await _running;
+    }
+
+    /// <summary>Stops it.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (_isStopped)
+        {
+            return;
+        }
+
+        _isStopped = true;
+        await StopAsync();
+        _http.Dispose();
+        _stopping.Dispose();
+    }
+
+    private async Task RunAsync()
+    {
+        var wait = FirstWait;
+        for (var dials = 0; !_stopping.IsCancellationRequested; dials++)
+        {
+            _hub = _hubs[dials % _hubs.Count];
+            if (await TryLinkAsync())
+            {
+                wait = FirstWait;
+            }
+
+            try
+            {
+                await Task.Delay(wait, _time, _stopping.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+
+            wait = wait * 2 < LongestWait ? wait * 2 : LongestWait;
+        }
+    }
+
+    /// <summary>Dials once, and carries the link until it ends. True when the hub greeted.</summary>
+    private async Task<bool> TryLinkAsync()
+    {
+        using var socket = new ClientWebSocket();
+        socket.Options.KeepAliveInterval = TimeSpan.Zero;
+        socket.Options.SetRequestHeader("Authorization", $"Bearer {_key}");
+        try
+        {
+            using var patience = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
+            patience.CancelAfter(DialTimeout);
+            await socket.ConnectAsync(_hub, _http, patience.Token);
+        }
+        catch (Exception fault) when (fault is WebSocketException or OperationCanceledException or HttpRequestException or IOException)
+        {
+            Say(fault.Message);
+            return false;
+        }
+
+        return await CarryAsync(socket);
+    }
+
+    private async Task<bool> CarryAsync(ClientWebSocket socket)
+    {
+        var link = new EdgeLink(_events, _time);
+        using var carrier = new LinkSocket(socket, link.Output, _time);
+        (_self with { Cluster = _cluster }).Write(link.Output);
+        Volatile.Write(ref _link, link);
+        if (_stopping.IsCancellationRequested)
+        {
+            link.Output.Complete();
+        }
+
+        var isGreeted = false;
+        var why = await carrier.RunAsync((kind, members) =>
+        {
+            if (isGreeted)
+            {
+                link.Receive(kind, members);
+            }
+            else
+            {
+                Greeted(link, kind, members);
+                isGreeted = true;
+            }
+        });
+        _sessions.Leave(link);
+        link.End();
+        if (!_stopping.IsCancellationRequested)
+        {
+            Say(why);
+        }
+
+        return isGreeted;
+    }
+
+    private void Greeted(EdgeLink link, LinkItemKind kind, ReadOnlyMemory<byte> members)
+    {
+        if (kind == LinkItemKind.NotLinked)
+        {
+            var reader = new LinkReader(members.Span);
+            throw new LinkFormatException($"it refused: {reader.Text()}. {reader.Text()}");
+        }
+
+        if (kind != LinkItemKind.Hello)
+        {
+            throw new LinkFormatException("its first item is no hello");
+        }
+
+        var hub = LinkHello.Read(members);
+        if (!_self.Understands(hub) || (_cluster.Length > 0 && _cluster != hub.Cluster))
+        {
+            throw new LinkFormatException("it is a hub of another cluster or of a version that this edge does not speak");
+        }
+
+        _cluster = hub.Cluster;
+        _lastFault = null;
+        Log.Linked(_log, hub.Node, _hub);
+        _sessions.Take(link);
+    }
+
+    // Each fault once: a hub that is away for an hour is not 7,200 lines.
+    private void Say(string why)
+    {
+        if (_lastFault != why)
+        {
+            _lastFault = why;
+            Log.NotLinked(_log, _hub, why.TrimEnd('.'));
+        }
+    }
+
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Information, "Linked to hub {Hub} at {Address}.", EventName = "HubLinked")]
+        public static partial void Linked(ILogger logger, string hub, Uri address);
+
+        [LoggerMessage(2, LogLevel.Warning, "No link to the hub at {Address}: {Why}. The edge tries again.", EventName = "HubNotLinked")]
+        public static partial void NotLinked(ILogger logger, Uri address, string why);
+    }
+}

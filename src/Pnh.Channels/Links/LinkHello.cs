@@ -1,0 +1,33 @@
+namespace Pnh.Channels.Links;
+
+/// <summary>The first item of both ends: who speaks.</summary>
+/// <param name="Oldest">The oldest version of the protocol that this node speaks.</param>
+/// <param name="Newest">The newest.</param>
+/// <param name="Node">Its name, 1 to 128 characters.</param>
+/// <param name="Incarnation">When its process started, Unix milliseconds: of two nodes with one name the newer is believed.</param>
+/// <param name="Place">Which of an edge's links to this hub it is, from 0; of a hub 0.</param>
+/// <param name="Cluster">Id of the hub's data; of an edge that of the hub that it had last, empty = it had none.</param>
+/// <param name="Term">The hub's turn to be active; of an edge the highest it has heard of. 0 = the hub has no rival.</param>
+/// <param name="Apps">Of an edge: the apps whose sessions it holds. Of a hub: its apps.</param>
+internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incarnation, int Place, string Cluster, long Term, IReadOnlyList<string> Apps)
+{
+    /// <summary>The version that this build speaks.</summary>
+    public const int Version = 1;
+
+    /// <summary>True when both speak a version.</summary>
+    public bool Understands(LinkHello other) => Oldest <= other.Newest && other.Oldest <= Newest;
+
+    /// <summary>Reads the members of a hello. A newer version's may have more of them.</summary>
+    public static LinkHello Read(ReadOnlyMemory<byte> members)
+    {
+        var reader = new LinkReader(members.Span);
+        return new(reader.Small(), reader.Small(), reader.Name(), reader.Number(), reader.Small(), reader.Text(), reader.Number(), reader.Texts());
+    }
+
+    /// <summary>Says it.</summary>
+    public void Write(LinkQueue output)
+    {
+        using var item = output.Begin(LinkItemKind.Hello);
+        item.Members.Number(Oldest).Number(Newest).Text(Node).Number(Incarnation).Number(Place).Text(Cluster).Number(Term).Texts(Apps);
+    }
+}

@@ -1,0 +1,25 @@
+namespace Pnh.Channels.Links;
+
+/// <summary>Why an edge is not linked.</summary>
+/// <param name="Reason">Kebab-case, stable: a label of metrics.</param>
+/// <param name="Text">For a person.</param>
+internal sealed record LinkRefusal(string Reason, string Text)
+{
+    /// <summary>Null when a hub may link this edge.</summary>
+    public static LinkRefusal? Of(LinkHello hub, LinkHello edge)
+    {
+        if (!hub.Understands(edge))
+        {
+            return new("no-common-version", FormattableString.Invariant($"The edge speaks versions {edge.Oldest} to {edge.Newest}, the hub {hub.Oldest} to {hub.Newest}."));
+        }
+
+        if (edge.Cluster.Length > 0 && edge.Cluster != hub.Cluster)
+        {
+            return new("other-cluster", "The edge was linked to a hub with other data.");
+        }
+
+        return edge.Apps.FirstOrDefault(app => !hub.Apps.Contains(app)) is { } unknown
+            ? new("unknown-app", $"The hub has no app {unknown}.")
+            : null;
+    }
+}

@@ -1,0 +1,123 @@
+using System.Net.WebSockets;
+
+namespace Pnh.Channels.Links;
+
+/// <summary>
+/// Carries the items of one end over a WebSocket until either end is no more. One writer and one reader, both always at work: with no read pending the framework hears no close. No call gets a token that can
+/// fire, as that would abort the socket in the middle of a frame. A beat each second; three seconds without a byte end it, since a ping of the framework's waits behind megabytes.
+/// </summary>
+internal sealed class LinkSocket : IDisposable
+{
+    private static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Silence = TimeSpan.FromSeconds(3);
+    private readonly WebSocket _socket;
+    private readonly LinkQueue _output;
+    private readonly TimeProvider _time;
+    private readonly ITimer _beat;
+    private long _heardAt;
+    private string? _end;
+
+    /// <param name="socket">Open; the caller's to dispose.</param>
+    /// <param name="output">What goes to the other end.</param>
+    /// <param name="time">Paces the beats.</param>
+    public LinkSocket(WebSocket socket, LinkQueue output, TimeProvider time)
+    {
+        _socket = socket;
+        _output = output;
+        _time = time;
+        _heardAt = time.GetTimestamp();
+        _beat = time.CreateTimer(static link => ((LinkSocket)link!).Beat(), this, BeatEvery, BeatEvery);
+    }
+
+    /// <summary>Runs until an end is no more; the output has ended then. Returns why, in a few words.</summary>
+    /// <param name="receive">Takes each item but beats; what it throws as <see cref="LinkFormatException"/> ends the link.</param>
+    public async Task<string> RunAsync(Action<LinkItemKind, ReadOnlyMemory<byte>> receive)
+    {
+        var reading = ReadAsync(receive);
+        var writing = WriteAsync();
+        await Task.WhenAny(reading, writing);
+        if (!reading.IsCompleted)
+        {
+            // All that was to be said is said: the other end has a moment to hear it and to close.
+            await Task.WhenAny(reading, Task.Delay(BeatEvery, _time));
+        }
+
+        _output.End();
+        Abort("this end closed it");
+        await Task.WhenAll(reading, writing);
+        return _end!;
+    }
+
+    /// <summary>Ends it at once. The first reason is kept.</summary>
+    public void Abort(string why)
+    {
+        Interlocked.CompareExchange(ref _end, why, null);
+        _socket.Abort();
+    }
+
+    /// <summary>Stops the beats.</summary>
+    public void Dispose() => _beat.Dispose();
+
+    private async Task ReadAsync(Action<LinkItemKind, ReadOnlyMemory<byte>> receive)
+    {
+        var input = new LinkInput();
+        try
+        {
+            while (true)
+            {
+                var received = await _socket.ReceiveAsync(input.Free, CancellationToken.None);
+                Volatile.Write(ref _heardAt, _time.GetTimestamp());
+                if (received.MessageType != WebSocketMessageType.Binary)
+                {
+                    Interlocked.CompareExchange(ref _end, received.MessageType == WebSocketMessageType.Close ? "the other end closed it" : "a text frame came", null);
+                    return;
+                }
+
+                input.Advance(received.Count);
+                while (input.TryTake(out var kind, out var members))
+                {
+                    if (kind != LinkItemKind.Beat)
+                    {
+                        receive(kind, members);
+                    }
+                }
+            }
+        }
+        catch (LinkFormatException fault)
+        {
+            Interlocked.CompareExchange(ref _end, fault.Message, null);
+        }
+        catch (Exception fault) when (IsBroken(fault))
+        {
+            Interlocked.CompareExchange(ref _end, "the connection broke", null);
+        }
+    }
+
+    private async Task WriteAsync()
+    {
+        try
+        {
+            while (await _output.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+            {
+                await _socket.SendAsync(batch, WebSocketMessageType.Binary, endOfMessage: true, CancellationToken.None);
+            }
+
+            await _socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+        }
+        catch (Exception fault) when (IsBroken(fault))
+        {
+            Interlocked.CompareExchange(ref _end, "the connection broke", null);
+        }
+    }
+
+    private void Beat()
+    {
+        _output.Begin(LinkItemKind.Beat).Dispose();
+        if (_time.GetElapsedTime(Volatile.Read(ref _heardAt)) > Silence)
+        {
+            Abort("nothing came for 3 s");
+        }
+    }
+
+    private static bool IsBroken(Exception fault) => fault is WebSocketException or OperationCanceledException or IOException or ObjectDisposedException or InvalidOperationException;
+}

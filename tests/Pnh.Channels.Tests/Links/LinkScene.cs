@@ -1,0 +1,139 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.WebSockets;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links;
+using Pnh.Channels.Tests.Http;
+using Pnh.Channels.Tests.WebSockets;
+using Pnh.Core.Events;
+
+namespace Pnh.Channels.Tests.Links;
+
+/// <summary>A hub that listens for links on a loopback port, over and over on the same one.</summary>
+internal sealed class LinkScene : IAsyncDisposable
+{
+    private static readonly EventReader Reader = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
+    private readonly LogLines _log = new();
+    private WebApplication? _kestrel;
+    private int _port;
+
+    public RecordingHub Hub { get; } = new();
+
+    public ConcurrentQueue<string> Refusals { get; } = new();
+
+    public LinkServer Links { get; private set; } = null!;
+
+    public string[] Lines(string eventName) => _log.Of(eventName);
+
+    public Uri Address => new($"ws://127.0.0.1:{_port}/v1/link");
+
+    public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
+        new(version, version, node, incarnation, place, cluster, 0, ["demo"]);
+
+    public static async Task<LinkScene> StartAsync()
+    {
+        var scene = new LinkScene();
+        await scene.StartHubAsync();
+        return scene;
+    }
+
+    public async Task StartHubAsync(string cluster = "c-1")
+    {
+        Links = new LinkServer(Hub, Edge("hub", cluster: cluster) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log)) { Refused = Refusals.Enqueue };
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
+        builder.Logging.ClearProviders();
+        builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, _port));
+        _kestrel = builder.Build();
+        _kestrel.UseWebSockets();
+        _kestrel.Run(async context =>
+        {
+            using var socket = await context.WebSockets.AcceptWebSocketAsync();
+            await Links.RunAsync(socket, "peer");
+        });
+        await _kestrel.StartAsync();
+        _port = new Uri(_kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()).Port;
+    }
+
+    public async Task StopHubAsync()
+    {
+        Links.Stop();
+        if (_kestrel is { } kestrel)
+        {
+            _kestrel = null;
+            await kestrel.StopAsync();
+            await kestrel.DisposeAsync();
+        }
+    }
+
+    /// <summary>An edge's dialler, not begun.</summary>
+    public LinkDialler Dial(EdgeSessions sessions) => new([Address], "key", Edge(), sessions, Reader, TimeProvider.System, new Logger<LinkDialler>(_log));
+
+    /// <summary>A connection that says what the test says.</summary>
+    public async Task<ClientWebSocket> ConnectAsync()
+    {
+        var socket = new ClientWebSocket();
+        socket.Options.KeepAliveInterval = TimeSpan.Zero;
+        await socket.ConnectAsync(Address, CancellationToken.None).WaitAsync(SocketHost.Patience);
+        return socket;
+    }
+
+    /// <summary>The same, with a hello; and what the hub said to it: an item and its first members.</summary>
+    public async Task<(ClientWebSocket Socket, LinkItemKind Kind, string First)> GreetAsync(LinkHello edge)
+    {
+        var socket = await ConnectAsync();
+        await SendAsync(socket, output => edge.Write(output));
+        ReadOnlyMemory<byte> batch = await ReadAsync(socket);
+        Assert.True(LinkReader.TryTake(ref batch, out var kind, out var members));
+        return (socket, kind, kind == LinkItemKind.Hello ? LinkHello.Read(members).Node : new LinkReader(members.Span).Text());
+    }
+
+    public static async Task SendAsync(ClientWebSocket socket, Action<LinkQueue> write)
+    {
+        var output = new LinkQueue();
+        write(output);
+        await socket.SendAsync(await output.TakeAsync(CancellationToken.None), WebSocketMessageType.Binary, true, CancellationToken.None).AsTask().WaitAsync(SocketHost.Patience);
+    }
+
+    /// <summary>Bytes; empty = the other end has closed it or is gone.</summary>
+    public static async Task<byte[]> ReadAsync(ClientWebSocket socket)
+    {
+        var buffer = new byte[100_000];
+        try
+        {
+            var received = await socket.ReceiveAsync(buffer.AsMemory(), CancellationToken.None).AsTask().WaitAsync(SocketHost.Patience);
+            return buffer[..received.Count];
+        }
+        catch (WebSocketException)
+        {
+            return [];
+        }
+    }
+
+    /// <summary>Reads until the hub has ended it.</summary>
+    public static async Task ReadToEndAsync(ClientWebSocket socket)
+    {
+        while (await ReadAsync(socket) is { Length: > 0 })
+        {
+        }
+    }
+
+    public static async Task UntilAsync(Func<bool> holds)
+    {
+        using var patience = new CancellationTokenSource(SocketHost.Patience);
+        while (!holds())
+        {
+            await Task.Delay(10, patience.Token);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await StopHubAsync();
+        Assert.Empty(Hub.Faults);
+    }
+}

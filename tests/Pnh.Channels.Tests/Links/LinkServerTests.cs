@@ -1,0 +1,214 @@
+using System.Net.WebSockets;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.Links;
+using Pnh.Channels.Tests.WebSockets;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Tests.Links;
+
+/// <summary>Links over real WebSockets: an edge's dialler, and edges that say what no edge says.</summary>
+public sealed class LinkServerTests
+{
+    private static readonly SessionKey Key = new("demo", "ada", "tab-1", "s-1");
+
+    [Fact]
+    public async Task Dialler_HubListens_SessionsTalkOverTheLink()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = new EdgeSessions(TimeProvider.System);
+        await using var dialler = scene.Dial(sessions);
+        dialler.Start();
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        var (session, transport) = await OpenAsync(sessions);
+        var opened = await scene.Hub.NextOpenedAsync();
+        Assert.Equal(Key, opened.Key);
+        Assert.Equal(("edge-1", 1), (Assert.Single(scene.Links.Links).Edge.Node, scene.Links.Links[0].Sessions));
+
+        Assert.True(opened.Link.TrySend("s-1", Events.Make("e-1")));
+        await LinkScene.UntilAsync(() => session.HasWaiting);
+        Assert.Equal([(1, "e-1")], transport.Drain(session, null));
+        var acked = new TaskCompletionSource<string>();
+        scene.Hub.OnAcked = acked.SetResult;
+        session.Acknowledge(1);
+        Assert.Equal("e-1", await acked.Task.WaitAsync(SocketHost.Patience));
+
+        session.End(Session.Goodbye);
+        session.Report();
+        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+        await LinkScene.UntilAsync(() => scene.Links.Links[0].Sessions == 0);
+    }
+
+    [Fact]
+    public async Task Dialler_HubGoesAndComesBack_SessionsCloseAndNewOnesOpen()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = new EdgeSessions(TimeProvider.System);
+        await using var dialler = scene.Dial(sessions);
+        dialler.Start();
+        for (var round = 0; round < 3; round++)
+        {
+            await LinkScene.UntilAsync(() => sessions.IsLinked);
+            var (session, transport) = await OpenAsync(sessions, $"s-{round}");
+            await scene.Hub.NextOpenedAsync();
+            await scene.StopHubAsync();
+            await LinkScene.UntilAsync(() => transport.Closed is not null);
+            Assert.Equal(SessionClose.HubError, transport.Closed);
+            Assert.False(sessions.IsLinked);
+            session.Report();
+            Assert.Equal(round + 1, scene.Hub.ClosedCount);
+            await Assert.ThrowsAsync<InvalidOperationException>(async () => await OpenAsync(sessions));
+            await scene.StartHubAsync();
+        }
+
+        // One line when it is linked, one or two when it is not: however often it dials.
+        Assert.InRange(scene.Lines("HubNotLinked").Length, 3, 9);
+    }
+
+    [Fact]
+    public async Task Dialler_HubHasOtherData_IsNotLinked()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = new EdgeSessions(TimeProvider.System);
+        await using var dialler = scene.Dial(sessions);
+        dialler.Start();
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await scene.StopHubAsync();
+        await scene.StartHubAsync(cluster: "c-2");
+        await LinkScene.UntilAsync(() => scene.Refusals.Contains("other-cluster"));
+        Assert.False(sessions.IsLinked);
+        Assert.Contains(scene.Lines("HubNotLinked"), static line => line.Contains("other data", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(LinkHello.Version + 1, "", "no-common-version")]
+    [InlineData(LinkHello.Version, "c-2", "other-cluster")]
+    public async Task Hello_NotOfThisCluster_IsRefusedWithTheReason(int version, string cluster, string reason)
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (socket, kind, first) = await scene.GreetAsync(LinkScene.Edge(cluster: cluster, version: version));
+        using (socket)
+        {
+            Assert.Equal((LinkItemKind.NotLinked, reason), (kind, first));
+            await LinkScene.ReadToEndAsync(socket);
+            Assert.Equal([reason], scene.Refusals);
+            Assert.Empty(scene.Links.Links);
+        }
+    }
+
+    [Fact]
+    public async Task Hello_AppThatTheHubHasNot_IsRefused()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (socket, kind, first) = await scene.GreetAsync(LinkScene.Edge() with { Apps = ["demo", "else"] });
+        using (socket)
+        {
+            Assert.Equal((LinkItemKind.NotLinked, "unknown-app"), (kind, first));
+        }
+    }
+
+    [Fact]
+    public async Task Hello_SameNameStartedLater_TakesThePlaceOfTheOlder()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (older, _, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 5));
+        var (newer, kind, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 6));
+        Assert.Equal(LinkItemKind.Hello, kind);
+        await LinkScene.ReadToEndAsync(older);
+        await LinkScene.UntilAsync(() => scene.Links.Links is [{ Edge.Incarnation: 6 }]);
+        var (late, refused, why) = await scene.GreetAsync(LinkScene.Edge(incarnation: 5, place: 1));
+        Assert.Equal((LinkItemKind.NotLinked, "older-node"), (refused, why));
+        older.Dispose();
+        newer.Dispose();
+        late.Dispose();
+    }
+
+    [Fact]
+    public async Task Link_SilentForThreeSeconds_IsEndedAndItsSessionsClosed()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        using (socket)
+        {
+            await LinkScene.SendAsync(socket, OpenSession);
+            await scene.Hub.NextOpenedAsync();
+            await LinkScene.ReadToEndAsync(socket);
+            await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+            await LinkScene.UntilAsync(() => scene.Lines("EdgeLinkEnded").Any(static line => line.Contains("nothing came for 3 s", StringComparison.Ordinal)));
+        }
+    }
+
+    [Fact]
+    public async Task Link_NoHello_IsEndedAfterFiveSeconds()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        using var socket = await scene.ConnectAsync();
+        using var beats = new Timer(static state => _ = LinkScene.SendAsync((ClientWebSocket)state!, static output => output.Begin(LinkItemKind.Beat).Dispose()), socket, 0, 1_000);
+        await LinkScene.ReadToEndAsync(socket);
+        await LinkScene.UntilAsync(() => scene.Refusals.Contains("no-hello"));
+    }
+
+    /// <summary>Two hundred edges that were greeted and then say garbage: each is one line, and a well-behaved one goes on.</summary>
+    [Fact]
+    public async Task Link_Garbage_EndsThatLinkWithOneLine()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = new EdgeSessions(TimeProvider.System);
+        await using var dialler = scene.Dial(sessions);
+        dialler.Start();
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await OpenAsync(sessions);
+        var opened = await scene.Hub.NextOpenedAsync();
+        var random = new Random(17);
+        for (var i = 0; i < 200; i++)
+        {
+            var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge(node: $"bad-{i}"));
+            using (socket)
+            {
+                if (i % 2 == 0)
+                {
+                    await LinkScene.SendAsync(socket, OpenSession);
+                    await scene.Hub.NextOpenedAsync();
+                }
+
+                await socket.SendAsync(Garbage(random, i), WebSocketMessageType.Binary, true, CancellationToken.None);
+                await LinkScene.ReadToEndAsync(socket);
+            }
+        }
+
+        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 100);
+        await LinkScene.UntilAsync(() => scene.Lines("EdgeLinkEnded").Length == 200);
+        Assert.True(sessions.IsLinked);
+        Assert.True(opened.Link.TrySend("s-1", Events.Make("e-1")));
+        Assert.Single(scene.Links.Links);
+    }
+
+    // A good head most of the time, so that what follows is looked at.
+    private static byte[] Garbage(Random random, int round)
+    {
+        var bytes = new byte[random.Next(8, 200)];
+        random.NextBytes(bytes);
+        BitConverter.TryWriteBytes(bytes, round % 5 == 0 ? random.Next(int.MinValue, 0) : bytes.Length - 4);
+        bytes[4] = (byte)(round % 40);
+        bytes[5] = (byte)(1 + (round % 2)); // the session, or one that never was
+        return bytes[4] == (byte)LinkItemKind.Beat ? new byte[4] : bytes; // whatever a beat holds, it is one
+    }
+
+    private static void OpenSession(LinkQueue output)
+    {
+        using var item = output.Begin(LinkItemKind.Opened);
+        item.Members.Number(1).Number(1).Key(Key with { Session = Guid.NewGuid().ToString("N"), Device = Guid.NewGuid().ToString("N") }).State(SessionState.Active).Age(TimeSpan.Zero);
+    }
+
+    private static async Task<(Session Session, FakeTransport Transport)> OpenAsync(EdgeSessions sessions, string id = "s-1")
+    {
+        var parts = new ServerParts(sessions, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
+        var now = TimeProvider.System.GetUtcNow();
+        var session = new Session(Key with { Session = id }, SessionState.Active, now, ConnectionPeer.Unknown, parts);
+        Assert.True(await sessions.OpenedAsync(new SessionOpened(session.Key, SessionState.Active, session, now), CancellationToken.None));
+        var transport = new FakeTransport();
+        session.Attach(transport);
+        return (session, transport);
+    }
+}
