@@ -27,8 +27,14 @@ internal sealed record CommandActions(
 /// <summary>What a node does.</summary>
 internal enum Role
 {
-    /// <summary>Everything, alone.</summary>
+    /// <summary>Everything; with addresses for links also a hub of edges.</summary>
     All,
+
+    /// <summary>Everything but sockets, which its edges hold.</summary>
+    Hub,
+
+    /// <summary>Sockets, of a hub on another node.</summary>
+    Edge,
 }
 
 /// <summary><c>pnh serve</c>.</summary>

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Pnh.Api.Commands;
 
-/// <summary><c>pnh serve [--role all]</c>: runs the hub; also what <c>pnh</c> alone does.</summary>
+/// <summary><c>pnh serve [--role all|hub|edge]</c>: runs the node; also what <c>pnh</c> alone does.</summary>
 internal static class ServeCommand
 {
     /// <summary>The command.</summary>
@@ -18,7 +18,7 @@ internal static class ServeCommand
     {
         var role = new Option<string>("--role")
         {
-            Description = "What this node does: all (one node), hub or edge (several nodes; not available yet)",
+            Description = "What this node does: all; hub (all but sockets); edge (sockets of a hub on another node)",
             DefaultValueFactory = static _ => "all",
         };
         role.AcceptOnlyFromAmong("all", "hub", "edge");
@@ -31,13 +31,7 @@ internal static class ServeCommand
                 return PnhCommandLine.UsageExitCode;
             }
 
-            if (parsed.GetValue(role) is var name and not "all")
-            {
-                await output.Error.WriteLineAsync($"pnh: --role {name} is not available yet; use --role all");
-                return PnhCommandLine.UsageExitCode;
-            }
-
-            return await actions.ServeAsync(new(Role.All, configuration), cancellationToken);
+            return await actions.ServeAsync(new(Enum.Parse<Role>(parsed.GetValue(role)!, ignoreCase: true), configuration), cancellationToken);
         });
     }
 }

@@ -11,19 +11,31 @@ namespace Pnh.Api.Configuration;
 /// </summary>
 internal sealed class KnownKeys
 {
+    private static readonly Type[] OfEdges = [typeof(EdgeNodeSettings), typeof(EdgeSettings)];
+
+    private static readonly Type[] ForEdgesToo =
+        [typeof(NodeSettings), typeof(TokenSettings), typeof(SocketSettings), typeof(WebSocketServerOptions), typeof(LimitSettings)];
+
     private readonly Node _root = new();
+    private string _ofWhom = "";
 
     /// <summary>The hub's own settings, in the order of <c>docs/configure.md</c>.</summary>
     public static IReadOnlyList<SettingsGroup> Groups { get; } =
     [
-        new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
+        new("", typeof(NodeSettings)), new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
         new("Apps:*:Tokens", typeof(TokenSettings)), new("Classes:*", typeof(ClassSettings)), new("Journal", typeof(JournalOptions)), new("Mailbox", typeof(MailboxSettings)),
         new("Addresses", typeof(AddressSettings)), new("Sockets", typeof(SocketSettings)), new("Sockets", typeof(WebSocketServerOptions)), new("Limits", typeof(LimitSettings)),
-        new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)),
+        new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)), new("Cluster", typeof(ClusterSettings)), new("", typeof(EdgeNodeSettings)), new("Edge", typeof(EdgeSettings)),
     ];
 
-    /// <summary>The hub's own keys.</summary>
-    public static KnownKeys Hub() => new KnownKeys().Add(Groups.SelectMany(static group => group.Keys()));
+    /// <summary>A hub's own keys.</summary>
+    public static KnownKeys Hub() => new KnownKeys().Add(Groups.Where(static group => !OfEdges.Contains(group.Type)).SelectMany(static group => group.Keys()));
+
+    /// <summary>An edge's: it has no data, no publishers and no providers.</summary>
+    public static KnownKeys Edge() => new KnownKeys
+    {
+        _ofWhom = " (an edge has no data, no publisher keys and no providers: those are its hub's)",
+    }.Add(Groups.Where(static group => OfEdges.Contains(group.Type) || ForEdgesToo.Contains(group.Type)).SelectMany(static group => group.Keys())).Add("Cluster:KeyFile", "Cluster:PlainHttp");
 
     /// <summary>Allows more keys; returns itself.</summary>
     public KnownKeys Add(params IEnumerable<string> patterns)
@@ -53,13 +65,13 @@ internal sealed class KnownKeys
         Check(_root, section, errors);
     }
 
-    private static void Check(Node node, IConfigurationSection section, ConfigurationErrors errors)
+    private void Check(Node node, IConfigurationSection section, ConfigurationErrors errors)
     {
         foreach (var child in section.GetChildren())
         {
             if (node.Find(child.Key) is not { } next)
             {
-                errors.Add(child.Path, $"unknown key; {node.Describe()}");
+                errors.Add(child.Path, $"unknown key; {node.Describe()}{_ofWhom}");
                 continue;
             }
 

@@ -19,14 +19,17 @@ internal static class PnhConfiguration
     {
         var reader = new SectionReader(configuration.GetSection(PnhOptions.SectionName), new());
         knownKeys.Check(reader.Section, reader.Errors);
-        var hub = reader.Read(static section => section.Get<HubSettings>(), new HubRules());
+        var node = reader.Read(static section => section.Get<NodeSettings>(), new NodeRules());
+        var hub = reader.Read(static section => section.Get<HubSettings>());
         var sockets = reader.Of("Sockets").Read(static section => section.Get<SocketSettings>(), new SocketRules());
         var lanes = reader.Of("Lanes").Read(static section => section.Get<LaneSettings>(), new LaneRules());
         var defaults = new PnhOptions { Data = Path.GetFullPath(hub.Data, workingFolder) };
         var options = defaults with
         {
-            Urls = Addresses(hub.Urls) ?? defaults.Urls,
-            OperationsUrls = Addresses(hub.OperationsUrls) ?? defaults.OperationsUrls,
+            Node = node.Node,
+            Urls = Addresses(node.Urls) ?? defaults.Urls,
+            OperationsUrls = Addresses(node.OperationsUrls) ?? defaults.OperationsUrls,
+            Cluster = ClusterOptions.Read(reader, workingFolder),
             Store = hub.Store,
             Postgres = hub.Postgres,
             Sandbox = hub.Sandbox,
@@ -64,6 +67,11 @@ internal static class PnhConfiguration
         if (options.OperationsUrls.FirstOrDefault(own => own.Port != 0 && options.Urls.Any(url => url.Port == own.Port)) is { } clash)
         {
             reader.Error("OperationsUrls", $"uses port {clash.Port} of Pnh:Urls; the operations listener needs a port of its own");
+        }
+
+        if (options.Cluster.Urls.FirstOrDefault(own => own.Port != 0 && options.Urls.Concat(options.OperationsUrls).Any(url => url.Port == own.Port)) is { } taken)
+        {
+            reader.Error("Cluster:Urls", $"uses port {taken.Port} of Pnh:Urls or Pnh:OperationsUrls; links need a port of their own");
         }
 
         if (options.SandboxPorts.Apns == options.SandboxPorts.Fcm && options.SandboxPorts.Apns != 0)

@@ -23,6 +23,12 @@ internal sealed record PnhOptions
     /// <summary>Addresses of the operations listener; at least one, none shared with <see cref="Urls"/>. Default http://localhost:9090.</summary>
     public IReadOnlyList<ListenAddress> OperationsUrls { get; init; } = [new(IsHttps: false, Address: null, 9090)];
 
+    /// <summary>The node's name as configured; null = none: see <see cref="NodeName"/>.</summary>
+    public string? Node { get; init; }
+
+    /// <summary>How the nodes of the cluster reach each other.</summary>
+    public ClusterOptions Cluster { get; init; } = new();
+
     /// <summary>Which engine keeps devices and events. Default sqlite.</summary>
     public StoreEngine Store { get; init; } = StoreEngine.Sqlite;
 
@@ -66,6 +72,9 @@ internal sealed record PnhOptions
 
     /// <summary>How lanes reach providers.</summary>
     public TransportOption LanesTransport { get; init; } = TransportOption.Framework;
+
+    /// <summary>The node's name: the configured one, or the machine's with the first public port.</summary>
+    public string NodeName => Node ?? string.Create(CultureInfo.InvariantCulture, $"{Environment.MachineName}:{Urls[0].Port}");
 
     /// <summary>True when every address of both listeners is a loopback one.</summary>
     public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);

@@ -6,11 +6,14 @@ namespace Pnh.Api.Configuration;
 // A record a group of keys, a property a key: its name, its type, its rule, its default, and in its docstring its meaning.
 // Not to be changed once read: the generated binder leaves out properties that only an initializer may set.
 
-/// <summary>Keys directly below <c>Pnh</c>.</summary>
-internal sealed record HubSettings
+/// <summary>Keys directly below <c>Pnh</c> that every node has.</summary>
+internal sealed record NodeSettings
 {
-    /// <summary>Folder of everything that must survive a restart; a relative name counts from the working folder. Default pnh-data.</summary>
-    public string Data { get; set; } = "pnh-data";
+    /// <summary>
+    /// Name of this node among those of the cluster; no two have one name. Default the machine's name, a colon and the first public port.
+    /// </summary>
+    [NodeName]
+    public string? Node { get; set; }
 
     /// <summary>
     /// Addresses of the public listener: a list, or one text parted by semicolons. https takes the certificate of Kestrel:Certificates:Default:{Path,KeyPath,Password},
@@ -25,6 +28,13 @@ internal sealed record HubSettings
     /// </summary>
     [ListenAddresses]
     public string[]? OperationsUrls { get; set; }
+}
+
+/// <summary>Keys directly below <c>Pnh</c> that a hub has.</summary>
+internal sealed record HubSettings
+{
+    /// <summary>Folder of everything that must survive a restart; a relative name counts from the working folder. Default pnh-data.</summary>
+    public string Data { get; set; } = "pnh-data";
 
     /// <summary>Which engine keeps devices and events. postgres is refused: it is not there yet. Default sqlite.</summary>
     public StoreEngine Store { get; set; } = StoreEngine.Sqlite;
@@ -34,6 +44,41 @@ internal sealed record HubSettings
 
     /// <summary>Whether stand-ins for the providers run in the process. Default: only when no apps are configured and all addresses are loopback ones.</summary>
     public bool? Sandbox { get; set; }
+}
+
+/// <summary>Keys directly below <c>Pnh</c> that an edge has.</summary>
+internal sealed record EdgeNodeSettings
+{
+    /// <summary>
+    /// Of an edge (pnh serve --role edge): where its hub listens for links, Pnh:Cluster:Urls there. A list, or one text parted by semicolons, of several addresses of one hub. No default.
+    /// </summary>
+    [HubAddresses]
+    public string[] Hubs { get; set; } = [];
+}
+
+/// <summary>How the nodes of a cluster reach each other.</summary>
+internal sealed record ClusterSettings
+{
+    /// <summary>Of a hub: addresses at which it listens for links of edges, on ports of its own. A list, or one text parted by semicolons. Default none: this node is alone.</summary>
+    [ListenAddresses]
+    public string[] Urls { get; set; } = [];
+
+    /// <summary>
+    /// File that holds the cluster's key, 32 to 256 visible ASCII characters; the same on every node. A second line is another key that a hub takes too: so a key is changed without a gap.
+    /// A process that has it may be an edge. Default none.
+    /// </summary>
+    public string? KeyFile { get; set; }
+
+    /// <summary>Whether links may go without TLS over more than this machine, where something else encrypts them. Default false.</summary>
+    public bool PlainHttp { get; set; }
+}
+
+/// <summary>What an edge does when its hub is away.</summary>
+internal sealed record EdgeSettings
+{
+    /// <summary>How long an edge without a link to its hub still counts as ready. Default 60 s.</summary>
+    [Duration("00:00:01", "01:00:00")]
+    public TimeSpan HubWait { get; set; } = TimeSpan.FromMinutes(1);
 }
 
 /// <summary>Where the sandbox listens on loopback.</summary>

@@ -36,8 +36,35 @@ internal sealed class HostNamesAttribute : ValidationAttribute
         && (name.StartsWith('[') ? Uri.CheckHostName(name[1..^1]) == UriHostNameType.IPv6 : Uri.CheckHostName(name) is UriHostNameType.Dns or UriHostNameType.IPv4);
 }
 
+/// <summary>The rule of a node's name.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class NodeNameAttribute : ValidationAttribute
+{
+    public override bool IsValid(object? value) => value is not string text || (text.Length is > 0 and <= 128 && !text.Any(char.IsControl));
+
+    public override string FormatErrorMessage(string name) => "must be a name of 1 to 128 printable characters";
+}
+
+/// <summary>The rule of addresses of a hub.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class HubAddressesAttribute : ValidationAttribute
+{
+    public override bool IsValid(object? value) => value is not string[] texts || texts.All(static text => ClusterOptions.HubAddress(text) is not null);
+
+    public override string FormatErrorMessage(string name) => "must be addresses like https://hub:9091, without a path, parted by semicolons";
+}
+
 [OptionsValidator]
-internal sealed partial class HubRules : IValidateOptions<HubSettings>;
+internal sealed partial class NodeRules : IValidateOptions<NodeSettings>;
+
+[OptionsValidator]
+internal sealed partial class EdgeNodeRules : IValidateOptions<EdgeNodeSettings>;
+
+[OptionsValidator]
+internal sealed partial class ClusterRules : IValidateOptions<ClusterSettings>;
+
+[OptionsValidator]
+internal sealed partial class EdgeRules : IValidateOptions<EdgeSettings>;
 
 [OptionsValidator]
 internal sealed partial class SandboxRules : IValidateOptions<SandboxPorts>;

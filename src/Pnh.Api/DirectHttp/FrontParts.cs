@@ -11,9 +11,11 @@ namespace Pnh.Api.DirectHttp;
 /// <summary>Serves an upgraded connection from now on; by the loop's thread.</summary>
 internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer);
 
-/// <summary>What all connections of the direct transport share.</summary>
+/// <summary>
+/// What all connections of the direct transport share. No <paramref name="Intake"/>: this node takes no events, and has no keys; no <paramref name="Accept"/>: it holds no sockets. Kestrel says so.
+/// </summary>
 internal sealed record FrontParts(
-    EventIntake Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket Accept, TimeProvider Time, ILogger<HttpFront> Logger)
+    EventIntake? Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket? Accept, TimeProvider Time, ILogger<HttpFront> Logger)
 {
     /// <summary>What clients may cause is said once a second.</summary>
     public ILogger Log { get; } = new PacedLog(Logger, Time);

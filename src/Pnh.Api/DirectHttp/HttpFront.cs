@@ -88,7 +88,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
                 return 0;
             case HeadKind.Event when FindSender(head.Authorization) is { } sender:
                 return TakeEvent(socket, sender.App, head, bytes);
-            case HeadKind.Upgrade when _parts.TryFindClient(head.Authorization, out var identity):
+            case HeadKind.Upgrade when _parts.Accept is not null && _parts.TryFindClient(head.Authorization, out var identity):
                 return Upgrade(socket, identity, head);
             default:
                 return HandOver(socket, bytes);
@@ -136,12 +136,12 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
-        if (_parts.Intake.Refuse(app, body, _number, out var place) is { } refusal)
+        if (_parts.Intake!.Refuse(app, body, _number, out var place) is { } refusal)
         {
             Answer(socket, HttpAnswer.Of(refusal, RefusalDelay.Of(refusal), _fronts.DateLine, IsLastAnswer));
             Hold();
         }
-        else if (_parts.Intake.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
+        else if (_parts.Intake!.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
         {
             Answer(socket, HttpAnswer.Of(problem!, _fronts.DateLine, IsLastAnswer));
         }
@@ -149,7 +149,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         {
             _refusals = 0;
 #pragma warning disable CA2012, VSTHRD002 // asked once, and only when it is complete: no state machine, and nothing waits
-            var accepting = _parts.Intake.AcceptAsync(sent, place).GetAwaiter();
+            var accepting = _parts.Intake!.AcceptAsync(sent, place).GetAwaiter();
             if (accepting.IsCompleted)
             {
                 Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));
@@ -195,7 +195,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
             return head.Length;
         }
 
-        socket.Client = _parts.Accept(socket, identity, peer);
+        socket.Client = _parts.Accept!(socket, identity, peer);
         return head.Length;
     }
 

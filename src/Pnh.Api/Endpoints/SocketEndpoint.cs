@@ -23,7 +23,10 @@ internal sealed class SocketEndpoint
     }
 
     // Anyone may connect: the hello brings the token, because a browser cannot set a header here.
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/socket", RunAsync).AllowAnyone();
+    public void Map(IEndpointRouteBuilder routes, bool holdsSockets = true) => routes.MapGet("/v1/socket", holdsSockets ? RunAsync : RefuseAsync).AllowAnyone();
+
+    private static Task RefuseAsync(HttpContext context) =>
+        new Problem(ProblemCatalogue.NoSocketsHere, "This node is a hub without sockets: connect to an edge of its cluster.").ExecuteAsync(context);
 
     private async Task RunAsync(HttpContext context)
     {

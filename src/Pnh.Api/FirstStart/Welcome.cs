@@ -36,4 +36,11 @@ internal static class Welcome
         output.WriteLine();
         output.Flush();
     }
+
+    /// <summary>What an edge prints.</summary>
+    public static void WriteEdge(TextWriter output, Uri publicAddress)
+    {
+        output.WriteLine($"PNH {ProgramVersion.Text} is running: an edge, which takes sockets at {new Uri(publicAddress, "/v1/socket")} for its hub.");
+        output.Flush();
+    }
 }

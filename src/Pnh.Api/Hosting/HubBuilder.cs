@@ -12,6 +12,8 @@ internal static class HubBuilder
     /// <summary>A builder for configuration tokens (<c>--Pnh:Urls=…</c>) and the files of a folder; null = that of the program.</summary>
     public static WebApplicationBuilder Create(string[] tokens, string? folder = null)
     {
+        // A line feed alone ends no line (RFC 9112 section 2.2 lets it, and proxies that differ make two requests of one).
+        AppContext.SetSwitch("Microsoft.AspNetCore.Server.Kestrel.DisableHttp1LineFeedTerminators", true);
         folder ??= AppContext.BaseDirectory;
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions
         {

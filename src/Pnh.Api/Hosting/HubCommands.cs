@@ -47,23 +47,14 @@ internal static class HubCommands
         var errors = new ConfigurationErrors();
         try
         {
-            await using var host = await HubHost.BuildAsync(request.Configuration, errors, null, cancellationToken);
-            if (host is null)
+            var run = request.Role == Role.Edge ? RunEdgeAsync(request, errors, output, cancellationToken) : RunHubAsync(request, errors, output, cancellationToken);
+            if (await run)
             {
-                errors.WriteTo(output.Error);
-                return ConfigurationErrors.ExitCode;
-            }
-
-            if (!await TryStartAsync(host, cancellationToken))
-            {
-                await output.Error.WriteLineAsync("pnh: told to stop while it started");
                 return 0;
             }
 
-            var link = output.IsTerminal || IsOnlyForThisMachine(host.Start.Options) ? host.CreateConsoleLink() : null;
-            Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
-            await host.WaitForShutdownAsync(cancellationToken);
-            return 0;
+            errors.WriteTo(output.Error);
+            return ConfigurationErrors.ExitCode;
         }
         catch (DataFolderException fault)
         {
@@ -92,16 +83,55 @@ internal static class HubCommands
         }
     }
 
+    /// <summary>False when the configuration has errors.</summary>
+    private static async Task<bool> RunHubAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
+    {
+        await using var host = await HubHost.BuildAsync(request.Role, request.Configuration, errors, null, cancellationToken);
+        if (host is null)
+        {
+            return false;
+        }
+
+        if (await TryStartAsync(host.StartAsync, () => host.IsStopping, output, cancellationToken))
+        {
+            var link = output.IsTerminal || IsOnlyForThisMachine(host.Start.Options) ? host.CreateConsoleLink() : null;
+            Welcome.Write(output.Out, host.PublicAddress, host.OperationsAddress, link, host.Start.DemoKey, host.Start.Sandbox is not null);
+            await host.WaitForShutdownAsync(cancellationToken);
+        }
+
+        return true;
+    }
+
+    /// <summary>False when the configuration has errors.</summary>
+    private static async Task<bool> RunEdgeAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
+    {
+        await using var edge = EdgeHost.Build(request.Configuration, errors);
+        if (edge is null)
+        {
+            return false;
+        }
+
+        if (await TryStartAsync(edge.StartAsync, () => edge.IsStopping, output, cancellationToken))
+        {
+            Welcome.WriteEdge(output.Out, edge.PublicAddress);
+            await edge.WaitForShutdownAsync(cancellationToken);
+        }
+
+        return true;
+    }
+
     /// <summary>False when the program was told to stop meanwhile, by a signal that its host heard or by the caller: reading a large journal takes a while.</summary>
-    private static async Task<bool> TryStartAsync(HubHost host, CancellationToken cancellationToken)
+    private static async Task<bool> TryStartAsync(
+        Func<CancellationToken, Task> startAsync, Func<bool> isStopping, CommandOutput output, CancellationToken cancellationToken)
     {
         try
         {
-            await host.StartAsync(cancellationToken);
+            await startAsync(cancellationToken);
             return true;
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested || host.IsStopping)
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested || isStopping())
         {
+            await output.Error.WriteLineAsync("pnh: told to stop while it started");
             return false;
         }
     }

@@ -2,6 +2,7 @@ using System.Reflection;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
+using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
@@ -47,25 +48,31 @@ internal sealed class HubHost : IAsyncDisposable
     public bool IsStopping => Services.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping.IsCancellationRequested;
 
     /// <summary>The public listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
-    public Uri PublicAddress => Addresses(_start.Options.Urls.Count, skip: 0);
+    public Uri PublicAddress => NodeAddress.Of(_app, 0);
 
     /// <summary>The operations listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
-    public Uri OperationsAddress => Addresses(_start.Options.OperationsUrls.Count, skip: _start.Options.Urls.Count);
+    public Uri OperationsAddress => NodeAddress.Of(_app, _start.Options.Urls.Count);
+
+    /// <summary>The cluster listener's address, the port resolved. After <see cref="StartAsync"/>, of a hub that takes links.</summary>
+    public Uri ClusterAddress => NodeAddress.Of(_app, _start.Options.Urls.Count + _start.Options.OperationsUrls.Count);
 
     /// <summary>
     /// Builds a hub from configuration tokens (<c>--Pnh:Urls=…</c>). Null when the configuration has errors. <paramref name="configure"/> may add
     /// services (tests: a clock); <paramref name="channels"/> are assemblies with further channels.
     /// </summary>
+    public static Task<HubHost?> BuildAsync(
+        string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken, params IEnumerable<Assembly> channels) =>
+        BuildAsync(Role.All, tokens, errors, configure, cancellationToken, channels);
+
+    /// <summary>The same, for a hub of this role.</summary>
     public static async Task<HubHost?> BuildAsync(
-        string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken, params IEnumerable<Assembly> channels)
+        Role role, string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure, CancellationToken cancellationToken, params IEnumerable<Assembly> channels)
     {
-        // A line feed alone ends no line (RFC 9112 section 2.2 lets it, and proxies that differ make two requests of one).
-        AppContext.SetSwitch("Microsoft.AspNetCore.Server.Kestrel.DisableHttp1LineFeedTerminators", true);
         var builder = HubBuilder.Create(tokens);
         builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName), channels);
         configure?.Invoke(builder);
         var knownKeys = KnownKeysOf(builder.Services);
-        if (await HubStart.PrepareAsync(builder.Configuration, knownKeys, Environment.CurrentDirectory, errors, cancellationToken) is not { } start)
+        if (await HubStart.PrepareAsync(role, builder.Configuration, knownKeys, Environment.CurrentDirectory, errors, cancellationToken) is not { } start)
         {
             return null;
         }
@@ -124,7 +131,8 @@ internal sealed class HubHost : IAsyncDisposable
         .Where(static service => service.ServiceType == typeof(PushChannelModule))
         .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
 
-    private static void Configure(KestrelServerOptions kestrel, PnhOptions options)
+    /// <summary>Limits and listeners of a node.</summary>
+    internal static void Configure(KestrelServerOptions kestrel, PnhOptions options)
     {
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxRequestBodySize = RequestBodyBytes;
@@ -166,7 +174,8 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<UnreachableUsers>().Map(_app);
         Services.GetRequiredService<UserEndpoints>().Map(_app);
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
-        Services.GetRequiredService<SocketEndpoint>().Map(_app);
+        Services.GetRequiredService<SocketEndpoint>().Map(_app, holdsSockets: _start.Role == Role.All);
+        Services.GetService<LinkEndpoint>()?.Map(_app);
         Services.GetRequiredService<TimelineEndpoint>().Map(_app);
         Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
         Services.GetRequiredService<InboxEndpoints>().Map(_app);
@@ -181,8 +190,4 @@ internal sealed class HubHost : IAsyncDisposable
             Services.GetRequiredService<IPublisherKeyStore>(),
             Services.GetRequiredService<TimeProvider>()).Map(_app);
     }
-
-    private Uri Addresses(int count, int skip) => count == 0
-        ? throw new InvalidOperationException("No address.")
-        : new Uri(_app.Urls.ElementAt(skip).Replace("[::]", "localhost", StringComparison.Ordinal).Replace("0.0.0.0", "localhost", StringComparison.Ordinal));
 }

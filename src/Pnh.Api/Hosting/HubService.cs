@@ -2,6 +2,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
+using Pnh.Channels.Links;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
@@ -40,13 +41,14 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
     private readonly DataFolder _folder;
+    private readonly LinkServer? _links;
     private readonly Action _deal;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, CollectorRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null, LinkServer? links = null)
     {
         _hub = hub;
         _reader = reader;
@@ -60,6 +62,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _sweep = sweep;
         _options = options;
         _folder = folder;
+        _links = links;
         _log = log;
         _deal = () =>
         {
@@ -119,6 +122,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     {
         _readiness.IsReady = false;
         await _sockets.DrainAsync(SocketDrain, cancellationToken);
+        _links?.Stop();
     }
 
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -1,16 +1,16 @@
-using Microsoft.AspNetCore.Connections;
+using System.Globalization;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
+using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
-using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
-using Pnh.Channels.Net.Epoll;
+using Pnh.Channels.Links;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
@@ -40,8 +40,8 @@ internal static class HubServices
         .AddStores(start)
         .AddDecisions(start.Options)
         .AddSockets(start.Options)
-        .AddConnections(start.Options)
-        .AddIngest(start.Options)
+        .AddLinks(start.Options)
+        .AddIngest(start)
         .AddAccess(start.Options)
         .AddEndpoints(start.Options)
         .AddOperatorConsole(start)
@@ -110,35 +110,27 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>().AcceptToFrame,
             provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping));
 
-    private static IServiceCollection AddConnections(this IServiceCollection services, PnhOptions options)
-    {
-        // Unless a test has put one before it.
-        services.TryAddSingleton(provider => new ConnectionBudgets(
-            options, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<ConnectionBudget>>()));
-        return services.AddSingleton<IConnectionListenerFactory, BoundedTransport>();
-    }
+    private static IServiceCollection AddLinks(this IServiceCollection services, PnhOptions options) => options.Cluster.Urls.Count == 0 ? services : services
+        .AddSingleton(provider => new LinkServer(
+            provider.GetRequiredService<ISessionEvents>(),
+            Describe(options, provider.GetRequiredService<SegmentJournal>(), provider.GetRequiredService<TimeProvider>()),
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<ILogger<LinkServer>>()))
+        .AddSingleton<LinkEndpoint>();
 
-    // Behind the framework's: of several transports that could listen, the server takes the last.
-    private static IServiceCollection AddIngest(this IServiceCollection services, PnhOptions options)
-    {
-        services.AddSingleton<StopLimit>().AddSingleton<EventIntake>();
-        return options.SocketsTransport.DirectPercent == 0 ? services : services
-            .AddSingleton(provider => new SocketLoops(
-                SocketLoops.DefaultCount, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<SocketLoops>>()))
-            .AddSingleton(provider => new FrontParts(
-                provider.GetRequiredService<EventIntake>(),
-                provider.GetRequiredService<PublisherKeys>(),
-                provider.GetRequiredService<IClientAuthenticator>(),
-                provider.GetRequiredService<WebSocketServer>().Accept,
-                provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILogger<HttpFront>>()))
-            .AddSingleton<IConnectionListenerFactory>(provider => new DirectListenerFactory(
-                provider.GetRequiredService<SocketLoops>(),
-                provider.GetRequiredService<FrontParts>(),
-                options,
-                provider.GetRequiredService<ConnectionBudgets>(),
-                provider.GetRequiredService<ILoggerFactory>()));
-    }
+    private static LinkHello Describe(PnhOptions options, SegmentJournal journal, TimeProvider time) => new(
+        LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0,
+        journal.FolderId.ToString("x8", CultureInfo.InvariantCulture), 0, [.. options.Apps.Keys.Order(StringComparer.Ordinal)]);
+
+    private static IServiceCollection AddIngest(this IServiceCollection services, HubStart start) => services
+        .AddSingleton<EventIntake>()
+        .AddTransports(start.Options, provider => new FrontParts(
+            provider.GetRequiredService<EventIntake>(),
+            provider.GetRequiredService<PublisherKeys>(),
+            provider.GetRequiredService<IClientAuthenticator>(),
+            start.Role == Role.Hub ? null : provider.GetRequiredService<WebSocketServer>().Accept,
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<ILogger<HttpFront>>()));
 
     private static IServiceCollection AddAccess(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(PublisherKeys.From(options.Apps.Values))

@@ -1,3 +1,4 @@
+using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Channels.Net.Http2;
@@ -13,8 +14,9 @@ namespace Pnh.Api.Hosting;
 /// </summary>
 internal sealed class HubStart : IAsyncDisposable
 {
-    private HubStart(PnhOptions options, DataFolder folder)
+    private HubStart(Role role, PnhOptions options, DataFolder folder)
     {
+        Role = role;
         Options = options;
         Folder = folder;
         try
@@ -27,6 +29,9 @@ internal sealed class HubStart : IAsyncDisposable
             throw DataFolder.Unusable(Path.Combine(folder.FolderPath, Access.OperatorSecret.FileName), exception);
         }
     }
+
+    /// <summary>All, or hub.</summary>
+    public Role Role { get; }
 
     /// <summary>The checked configuration, the demo app included.</summary>
     public PnhOptions Options { get; private set; }
@@ -45,7 +50,7 @@ internal sealed class HubStart : IAsyncDisposable
 
     /// <summary>Reads the configuration and takes hold of everything. Null when the configuration has errors, which are in <paramref name="errors"/>.</summary>
     public static async Task<HubStart?> PrepareAsync(
-        IConfigurationManager configuration, KnownKeys knownKeys, string workingFolder, ConfigurationErrors errors, CancellationToken cancellationToken)
+        Role role, IConfigurationManager configuration, KnownKeys knownKeys, string workingFolder, ConfigurationErrors errors, CancellationToken cancellationToken)
     {
         var read = PnhConfiguration.Read(configuration, knownKeys, workingFolder);
         if (!read.Errors.None)
@@ -54,7 +59,7 @@ internal sealed class HubStart : IAsyncDisposable
             return null;
         }
 
-        RefuseWhatIsNotThere(read.Options, errors);
+        RefuseWhatIsNotThere(role, read.Options, errors);
         if (!errors.None)
         {
             return null;
@@ -65,7 +70,7 @@ internal sealed class HubStart : IAsyncDisposable
             InlineCompletions.Enable();
         }
 
-        var start = new HubStart(read.Options, DataFolder.Open(read.Options.Data));
+        var start = new HubStart(role, read.Options, DataFolder.Open(read.Options.Data));
         try
         {
             await start.PrepareSandboxAsync(cancellationToken);
@@ -94,11 +99,16 @@ internal sealed class HubStart : IAsyncDisposable
     }
 
     /// <summary>Values of the contract that this version cannot keep: refused, never ignored.</summary>
-    private static void RefuseWhatIsNotThere(PnhOptions options, ConfigurationErrors errors)
+    private static void RefuseWhatIsNotThere(Role role, PnhOptions options, ConfigurationErrors errors)
     {
         if (options.Store != StoreEngine.Sqlite)
         {
             errors.Add("Pnh:Store", "postgres is not available yet; use sqlite");
+        }
+
+        if (role == Role.Hub && options.Cluster.Urls.Count == 0)
+        {
+            errors.Add("Pnh:Cluster:Urls", "is missing; a node of role hub holds no sockets itself, so it needs an address at which edges reach it");
         }
     }
 

@@ -5,10 +5,10 @@ using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Listeners;
 
-/// <summary>Opens the configured addresses, the operations ones marked as such.</summary>
+/// <summary>Opens the configured addresses, those of operators and edges marked as such.</summary>
 internal static class ListenerBinding
 {
-    /// <summary>Adds both listeners to the server. Public addresses without TLS are marked for the direct transport, if that is registered.</summary>
+    /// <summary>Adds the listeners to the server. Public addresses without TLS are marked for the direct transport, if that is registered.</summary>
     public static void Listen(this KestrelServerOptions kestrel, PnhOptions options)
     {
         var limit = kestrel.ApplicationServices.GetRequiredService<StopLimit>();
@@ -20,6 +20,11 @@ internal static class ListenerBinding
         foreach (var address in options.OperationsUrls)
         {
             Open(kestrel, address, static (host, port) => new OperationsEndPoint(host, port), limit, ListenerMark.MarkOperations);
+        }
+
+        foreach (var address in options.Cluster.Urls)
+        {
+            Open(kestrel, address, static (host, port) => new ClusterEndPoint(host, port), limit, ListenerMark.MarkCluster);
         }
     }
 

@@ -44,6 +44,9 @@ internal static class ProblemCatalogue
     /// <summary>The path is right, what it names does not exist.</summary>
     public static ProblemKind NoSuchItem { get; } = new("no-such-item", 404, "There is no such item", "It never existed, was removed, or is past its retention.");
 
+    /// <summary>A node of role hub was asked for a socket.</summary>
+    public static ProblemKind NoSocketsHere { get; } = new("no-sockets-here", 404, "This node holds no sockets", "Connect to an edge of this cluster.");
+
     /// <summary>The path exists for other methods.</summary>
     public static ProblemKind MethodNotAllowed { get; } = new("method-not-allowed", 405, "The method is not allowed here", "Use a method of the Allow header.");
 
@@ -89,7 +92,7 @@ internal static class ProblemCatalogue
     /// <summary>All of them, by status.</summary>
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
-        MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, MethodNotAllowed, RequestTimeout,
+        MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, NoSocketsHere, MethodNotAllowed, RequestTimeout,
         IdConflict, TooManyDevices, TooManyTopics, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
     ];
 

@@ -1,9 +1,9 @@
 using System.Buffers.Text;
 using System.Collections.Concurrent;
-using System.Net;
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Api.Access;
+using Pnh.Api.Listeners;
 
 namespace Pnh.Api.WebConsole;
 
@@ -22,11 +22,13 @@ internal sealed class ConsoleAccess
     private readonly ConcurrentDictionary<string, DateTimeOffset> _tickets = new(StringComparer.Ordinal);
     private readonly ConsoleSessions _sessions;
     private readonly ConsoleAccessOptions _options;
+    private readonly KnownHosts _hosts;
     private readonly TimeProvider _time;
 
     public ConsoleAccess(ConsoleAccessOptions options, TimeProvider time)
     {
         _options = options;
+        _hosts = new KnownHosts(options.HostNames);
         _time = time;
         _sessions = new ConsoleSessions(options.SessionsFile, time);
     }
@@ -64,13 +66,10 @@ internal sealed class ConsoleAccess
     public void SignOut(string cookie) => _sessions.Close(cookie);
 
     /// <summary>True when the Host header names this machine's loopback or a configured name, whatever the port.</summary>
-    public bool IsKnownHost(HostString host) => host.HasValue &&
-        (host.Host is "localhost" or "127.0.0.1" or "[::1]" || _options.HostNames.Contains(host.Host, StringComparer.OrdinalIgnoreCase));
+    public bool IsKnownHost(HostString host) => _hosts.Contains(host);
 
-    /// <summary>
-    /// The same for what is no page: also an address, or a name without a dot, under which scrapers ask. A stranger's name that was re-pointed here (DNS rebinding) is neither.
-    /// </summary>
-    public bool MayScrape(HostString host) => IsKnownHost(host) || (host.HasValue && (!host.Host.Contains('.') || IPAddress.TryParse(host.Host, out _)));
+    /// <summary>The same for what is no page.</summary>
+    public bool MayScrape(HostString host) => _hosts.MayScrape(host);
 
     private static string NewSecret() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(32));
 

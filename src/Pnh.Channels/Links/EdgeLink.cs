@@ -7,6 +7,7 @@ namespace Pnh.Channels.Links;
 /// <summary>An edge's end of a link: what the hub says to sessions becomes calls of theirs, and their calls of the hub become items.</summary>
 internal sealed class EdgeLink
 {
+    private const int BlockSize = 16;
     private readonly ConcurrentDictionary<long, EdgeSession> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<LinkAnswer>> _calls = new();
     private readonly EventReader _events;
@@ -61,6 +62,12 @@ internal sealed class EdgeLink
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
+        if (kind == LinkItemKind.Send)
+        {
+            Send(reader);
+            return;
+        }
+
         var number = reader.Number();
         if (kind == LinkItemKind.Answer)
         {
@@ -89,6 +96,39 @@ internal sealed class EdgeLink
         }
     }
 
+    // One event for many sessions: their frames share its bytes, and what a block of them will touch is fetched together.
+    private void Send(LinkReader reader)
+    {
+        var accepted = reader.Event(_events, _time);
+        var block = new Block();
+        while (reader.Left > 0)
+        {
+            var count = 0;
+            while (count < BlockSize && reader.Left > 0)
+            {
+                if (_sessions.TryGetValue(reader.Number(), out var session))
+                {
+                    block[count++] = session;
+                }
+            }
+
+            Give(block[..count], accepted);
+        }
+    }
+
+    private static void Give(ReadOnlySpan<EdgeSession> block, Event accepted)
+    {
+        if (block.Length > 1)
+        {
+            EdgeSession.Prefetch(block);
+        }
+
+        foreach (var session in block)
+        {
+            session.Give(accepted, isReplay: false);
+        }
+    }
+
     private void EndCalls()
     {
         foreach (var (number, call) in _calls)
@@ -102,8 +142,8 @@ internal sealed class EdgeLink
     {
         switch (kind)
         {
-            case LinkItemKind.Send or LinkItemKind.Replay:
-                session.Give(kind, reader.Event(_events, _time));
+            case LinkItemKind.Replay:
+                session.Give(reader.Event(_events, _time), isReplay: true);
                 break;
             case LinkItemKind.Withdraw:
                 session.Withdraw(reader.Withdrawal());
@@ -119,5 +159,11 @@ internal sealed class EdgeLink
         }
 
         reader.End();
+    }
+
+    [System.Runtime.CompilerServices.InlineArray(BlockSize)]
+    private struct Block
+    {
+        private EdgeSession _first;
     }
 }

@@ -26,10 +26,20 @@ internal sealed partial class HubSession : ISessionLink
     public long Handle { get; }
 
     /// <inheritdoc/>
-    public bool TrySend(string session, Event accepted) => TryWrite(LinkItemKind.Send, session, accepted);
+    public bool TrySend(string session, Event accepted) => IsThis(session) && _link.Output.TryAdd(Handle, accepted, _link.Time);
 
     /// <inheritdoc/>
-    public bool TryReplay(string session, Event accepted) => TryWrite(LinkItemKind.Replay, session, accepted);
+    public bool TryReplay(string session, Event accepted)
+    {
+        if (!IsThis(session) || _link.Output.Bytes >= LinkQueue.MostBytes)
+        {
+            return false; // there is no room now, as when the session's own is used up
+        }
+
+        using var item = _link.Output.Begin(LinkItemKind.Replay);
+        item.Members.Number(Handle).Event(accepted, _link.Time);
+        return true;
+    }
 
     /// <inheritdoc/>
     public bool TryWithdraw(string session, Withdrawal withdrawal)
@@ -88,19 +98,6 @@ internal sealed partial class HubSession : ISessionLink
     private static bool IsCall(LinkItemKind kind) => kind is LinkItemKind.Resumed or LinkItemKind.Publish;
 
     private bool IsThis(string session) => string.Equals(session, _key.Session, StringComparison.Ordinal);
-
-    // An event is refused when the link is full, as by a session that is too slow: what else is written is short, and the edge's order hangs on it.
-    private bool TryWrite(LinkItemKind kind, string session, Event accepted)
-    {
-        if (!IsThis(session) || !_link.Output.HasRoom)
-        {
-            return false;
-        }
-
-        using var item = _link.Output.Begin(kind);
-        item.Members.Number(Handle).Event(accepted, _link.Time);
-        return true;
-    }
 
     private void Tell(LinkItemKind kind, LinkReader reader)
     {

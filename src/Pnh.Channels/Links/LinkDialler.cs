@@ -110,7 +110,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         }
         catch (Exception fault) when (fault is WebSocketException or OperationCanceledException or HttpRequestException or IOException)
         {
-            Say(fault.Message);
+            Say(fault.GetBaseException().Message);
             return false;
         }
 

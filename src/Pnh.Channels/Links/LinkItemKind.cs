@@ -39,7 +39,7 @@ internal enum LinkItemKind : byte
     /// <summary>Edge to hub, answered: the client publishes. Handle, call number, identity, frame.</summary>
     Publish = 12,
 
-    /// <summary>Hub to edge. Handle, event.</summary>
+    /// <summary>Hub to edge: an event for one or many sessions. Event, handles up to the end.</summary>
     Send = 13,
 
     /// <summary>Hub to edge: an event that waited for the session. Handle, event.</summary>

@@ -1,10 +1,11 @@
 using System.Threading.Channels;
+using Pnh.Core.Events;
 
 namespace Pnh.Channels.Links;
 
 /// <summary>
-/// Items on their way to the other end of a link, in the order in which they were ended, in batches of some 64 kB. Any thread adds; one writer takes. An end of the queue never throws at who adds:
-/// what is added afterwards goes nowhere, as what was on its way when a connection broke.
+/// Items on their way to the other end of a link, in batches of some 64 kB: calls before the rest, and in each of the two in the order in which they were ended. Any thread adds; one writer takes.
+/// The end of the queue never throws at a thread that adds: what it adds afterwards goes nowhere, like what was on its way when a connection broke.
 /// </summary>
 internal sealed class LinkQueue
 {
@@ -16,17 +17,14 @@ internal sealed class LinkQueue
 
     private const int SpareBatches = 4;
     private readonly Lock _gate = new();
-    private readonly Queue<LinkWriter> _batches = new();
+    private readonly Lane _calls = new();
+    private readonly Lane _rest = new();
     private readonly Stack<LinkWriter> _spare = new();
-    private readonly Channel<bool> _news = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
     private readonly LinkWriter _nowhere = new();
-    private LinkWriter? _filling;
+    private readonly Channel<bool> _news = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
     private LinkWriter? _taken;
     private long _bytes;
     private bool _isComplete;
-
-    /// <summary>False while as much waits as may: an event is refused then.</summary>
-    public bool HasRoom => Volatile.Read(ref _bytes) < MostBytes;
 
     /// <summary>Bytes that wait or are being written.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
@@ -35,13 +33,36 @@ internal sealed class LinkQueue
     public LinkItem Begin(LinkItemKind kind)
     {
         var scope = _gate.EnterScope();
-        if (!_isComplete && (_filling is null || _filling.Written.Length >= BatchBytes))
-        {
-            _filling = _spare.TryPop(out var spare) ? spare : new LinkWriter();
-            _batches.Enqueue(_filling);
-        }
+        _rest.Event = null;
+        return new LinkItem(this, Filling(_rest).Begin(kind), scope);
+    }
 
-        return new LinkItem(this, _filling!.Begin(kind), scope);
+    /// <summary>
+    /// Adds an event for a session. The same event for the next one takes its handle alone: body and all go over the link once. False when as much waits as may; then nothing was added.
+    /// </summary>
+    /// <param name="handle">The session's.</param>
+    /// <param name="accepted">The event.</param>
+    /// <param name="time">This node's clock.</param>
+    public bool TryAdd(long handle, Event accepted, TimeProvider time)
+    {
+        lock (_gate)
+        {
+            if (_isComplete || _bytes >= MostBytes)
+            {
+                return _isComplete;
+            }
+
+            var lane = accepted.Class == EventClass.Call ? _calls : _rest;
+            var batch = Filling(lane);
+            if (!ReferenceEquals(lane.Event, accepted) || !batch.TryReopen())
+            {
+                lane.Event = accepted;
+                batch.Begin(LinkItemKind.Send).Event(accepted, time);
+            }
+
+            Finish(batch.Number(handle));
+            return true;
+        }
     }
 
     /// <summary>The next batch, once there is one; empty = the queue has ended. It is the caller's until the next call.</summary>
@@ -52,9 +73,8 @@ internal sealed class LinkQueue
             lock (_gate)
             {
                 GiveBack();
-                if (_batches.TryDequeue(out _taken))
+                if (_calls.TryTake(out _taken) || _rest.TryTake(out _taken))
                 {
-                    _filling = ReferenceEquals(_filling, _taken) ? null : _filling;
                     return _taken.Written;
                 }
 
@@ -74,7 +94,6 @@ internal sealed class LinkQueue
         lock (_gate)
         {
             _isComplete = true;
-            _filling = _nowhere;
             _news.Writer.TryWrite(true);
         }
     }
@@ -85,7 +104,8 @@ internal sealed class LinkQueue
         lock (_gate)
         {
             Complete();
-            _batches.Clear();
+            _calls.Clear();
+            _rest.Clear();
         }
     }
 
@@ -93,7 +113,7 @@ internal sealed class LinkQueue
     internal void Finish(LinkWriter batch)
     {
         var bytes = batch.End();
-        if (ReferenceEquals(batch, _nowhere))
+        if (_isComplete)
         {
             batch.Clear();
             return;
@@ -101,6 +121,21 @@ internal sealed class LinkQueue
 
         Volatile.Write(ref _bytes, _bytes + bytes);
         _news.Writer.TryWrite(true);
+    }
+
+    private LinkWriter Filling(Lane lane)
+    {
+        if (_isComplete)
+        {
+            return _nowhere;
+        }
+
+        if (lane.Filling is null || lane.Filling.Written.Length >= BatchBytes)
+        {
+            lane.Add(_spare.TryPop(out var spare) ? spare : new LinkWriter());
+        }
+
+        return lane.Filling!;
     }
 
     private void GiveBack()
@@ -116,6 +151,44 @@ internal sealed class LinkQueue
         if (_spare.Count < SpareBatches)
         {
             _spare.Push(written);
+        }
+    }
+
+    /// <summary>Batches in their order; the last one takes further items.</summary>
+    private sealed class Lane
+    {
+        private readonly Queue<LinkWriter> _batches = new();
+
+        /// <summary>The batch that takes the next item; null = a new one has to be added.</summary>
+        public LinkWriter? Filling { get; private set; }
+
+        /// <summary>The event of that batch's last item, when the item is one for sessions that get it now; null = it is another.</summary>
+        public Event? Event { get; set; }
+
+        public void Add(LinkWriter batch)
+        {
+            _batches.Enqueue(batch);
+            Filling = batch;
+            Event = null;
+        }
+
+        public bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out LinkWriter? batch)
+        {
+            var isTaken = _batches.TryDequeue(out batch);
+            if (ReferenceEquals(batch, Filling))
+            {
+                Filling = null;
+                Event = null;
+            }
+
+            return isTaken;
+        }
+
+        public void Clear()
+        {
+            _batches.Clear();
+            Filling = null;
+            Event = null;
         }
     }
 }

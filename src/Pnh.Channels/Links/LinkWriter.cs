@@ -14,6 +14,7 @@ internal sealed class LinkWriter
 {
     private readonly ArrayBufferWriter<byte> _batch = new();
     private int _itemAt = -1;
+    private int _from; // what End counts begins here
 
     /// <summary>The items that are complete.</summary>
     public ReadOnlyMemory<byte> Written => _batch.WrittenMemory;
@@ -24,14 +25,26 @@ internal sealed class LinkWriter
     /// <summary>Begins an item. Ended by <see cref="End"/>.</summary>
     public LinkWriter Begin(LinkItemKind kind)
     {
-        _itemAt = _batch.WrittenCount;
+        _itemAt = _from = _batch.WrittenCount;
         var head = _batch.GetSpan(LinkReader.HeadBytes);
         head[LinkReader.LengthBytes] = (byte)kind;
         _batch.Advance(LinkReader.HeadBytes);
         return this;
     }
 
-    /// <summary>Ends the item and returns its bytes, length and all. Throws <see cref="InvalidOperationException"/> when it is longer than an item may be.</summary>
+    /// <summary>Opens the last item again, for further members. False when it has no room for many: then nothing was done.</summary>
+    public bool TryReopen()
+    {
+        if (_batch.WrittenCount - _itemAt > LinkReader.MaxItemBytes / 2)
+        {
+            return false;
+        }
+
+        _from = _batch.WrittenCount;
+        return true;
+    }
+
+    /// <summary>Ends the item and returns the bytes that came since it was begun or opened again. Throws <see cref="InvalidOperationException"/> when it is longer than an item may be.</summary>
     public int End()
     {
         var length = _batch.WrittenCount - _itemAt - LinkReader.LengthBytes;
@@ -43,8 +56,7 @@ internal sealed class LinkWriter
         // The batch is our own array: what was written may be written to again.
         var written = System.Runtime.InteropServices.MemoryMarshal.AsMemory(_batch.WrittenMemory);
         BinaryPrimitives.WriteInt32LittleEndian(written.Span[_itemAt..], length);
-        _itemAt = -1;
-        return LinkReader.LengthBytes + length;
+        return _batch.WrittenCount - _from;
     }
 
     public LinkWriter Flag(bool value) => Byte(value ? (byte)1 : (byte)0);

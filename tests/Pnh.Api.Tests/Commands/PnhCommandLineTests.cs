@@ -33,8 +33,17 @@ public sealed class PnhCommandLineTests : IDisposable
     }
 
     [Theory]
-    [InlineData("serve --role hub", "not available yet")]
-    [InlineData("serve --role edge", "not available yet")]
+    [InlineData("serve", Role.All)]
+    [InlineData("serve --role all", Role.All)]
+    [InlineData("serve --role hub", Role.Hub)]
+    [InlineData("serve --role edge", Role.Edge)]
+    public async Task Serve_Role_IsPassedOn(string line, object role)
+    {
+        Assert.Equal(0, await RunAsync(Split(line)));
+        Assert.Equal(role, Assert.IsType<ServeRequest>(_ran).Role);
+    }
+
+    [Theory]
     [InlineData("serve --role boss", "boss")]
     [InlineData("sevre", "sevre")]
     [InlineData("serve --rol all", "--rol")]

@@ -7,6 +7,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Api.Access;
+using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
 
@@ -39,12 +40,12 @@ internal sealed class TestHub : IAsyncDisposable
         StartAsync(folder, channels, time: null, configuration);
 
     internal static async Task<TestHub> StartAsync(
-        string? folder, Assembly[]? channels, TimeProvider? time, string[] configuration, Action<IServiceCollection>? services = null)
+        string? folder, Assembly[]? channels, TimeProvider? time, string[] configuration, Action<IServiceCollection>? services = null, Role role = Role.All)
     {
         var data = folder ?? Directory.CreateTempSubdirectory("pnh-").FullName;
         var errors = new ConfigurationErrors();
         using var patience = new CancellationTokenSource(Patience);
-        var host = await HubHost.BuildAsync([.. Tokens(data), .. configuration], errors, Configure, patience.Token, channels ?? []);
+        var host = await HubHost.BuildAsync(role, [.. Tokens(data), .. configuration], errors, Configure, patience.Token, channels ?? []);
         Assert.True(host is not null, string.Join(' ', errors.All));
         try
         {
@@ -105,9 +106,9 @@ internal sealed class TestHub : IAsyncDisposable
             response.Content.Headers.ContentType?.MediaType);
     }
 
-    internal async Task<TestSocket> ConnectAsync(string user, string device, string state = "active")
+    internal async Task<TestSocket> ConnectAsync(string user, string device, string state = "active", Uri? at = null)
     {
-        var socket = await TestSocket.OpenAsync(Host.PublicAddress);
+        var socket = await TestSocket.OpenAsync(at ?? Host.PublicAddress);
         await socket.SendAsync(JsonSerializer.Serialize(new { type = "hello", token = ClientToken(user), device, state }));
         Assert.Equal("welcome", (await socket.ReceiveAsync()).GetProperty("type").GetString());
         return socket;

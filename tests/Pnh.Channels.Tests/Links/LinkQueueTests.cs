@@ -1,4 +1,6 @@
 using Pnh.Channels.Links;
+using Pnh.Channels.Tests.WebSockets;
+using Pnh.Core.Events;
 
 namespace Pnh.Channels.Tests.Links;
 
@@ -28,19 +30,82 @@ public sealed class LinkQueueTests
     }
 
     [Fact]
-    public async Task HasRoom_PeerReadsNothing_IsFalseAtTheBound()
+    public async Task TryAdd_PeerReadsNothing_IsFalseAtTheBound()
     {
         var queue = new LinkQueue();
-        while (queue.HasRoom)
+        while (queue.TryAdd(1, Events.Make("e"), TimeProvider.System))
         {
             Add(queue, 1, bytes: 10_000);
         }
 
         Assert.InRange(queue.Bytes, LinkQueue.MostBytes, LinkQueue.MostBytes + 10_010);
         await queue.TakeAsync(CancellationToken.None);
-        Assert.False(queue.HasRoom); // it is not written yet
+        Assert.False(queue.TryAdd(1, Events.Make("e"), TimeProvider.System)); // it is not written yet
         await queue.TakeAsync(CancellationToken.None);
-        Assert.True(queue.HasRoom);
+        Assert.True(queue.TryAdd(1, Events.Make("e"), TimeProvider.System));
+    }
+
+    [Fact]
+    public async Task TryAdd_SameEventForManySessions_CarriesItsBodyOnce()
+    {
+        var queue = new LinkQueue();
+        var (big, other) = (Events.Make("big", data: $"\"{new string('x', 10_000)}\""), Events.Make("other"));
+        for (var handle = 1; handle <= 2_000; handle++)
+        {
+            Assert.True(queue.TryAdd(handle, big, TimeProvider.System));
+        }
+
+        queue.TryAdd(7, other, TimeProvider.System);
+        queue.TryAdd(8, big, TimeProvider.System);
+        Assert.InRange(queue.Bytes, 20_000, 26_000);
+        queue.Complete();
+        var sends = await ReadSendsAsync(queue);
+        Assert.Equal([("big", 2_000), ("other", 1), ("big", 1)], sends.Select(static send => (send.Id, send.Handles.Count)));
+        Assert.Equal(Enumerable.Range(1, 2_000).Select(static i => (long)i), sends[0].Handles);
+        Assert.Equal(0, queue.Bytes);
+    }
+
+    [Fact]
+    public async Task TryAdd_BatchOfItsEventTaken_CarriesTheBodyAgain()
+    {
+        var queue = new LinkQueue();
+        var accepted = Events.Make("e");
+        queue.TryAdd(1, accepted, TimeProvider.System);
+        ReadOnlyMemory<byte> first = (await queue.TakeAsync(CancellationToken.None)).ToArray();
+        queue.TryAdd(2, accepted, TimeProvider.System);
+        ReadOnlyMemory<byte> second = (await queue.TakeAsync(CancellationToken.None)).ToArray();
+        Assert.Equal(first.Length, second.Length);
+    }
+
+    [Fact]
+    public async Task TryAdd_AnotherItemBetween_KeepsItsPlace()
+    {
+        var queue = new LinkQueue();
+        var accepted = Events.Make("e");
+        queue.TryAdd(1, accepted, TimeProvider.System);
+        Add(queue, 1, bytes: 1);
+        queue.TryAdd(2, accepted, TimeProvider.System);
+        queue.Complete();
+        Assert.Equal(2, (await ReadSendsAsync(queue)).Count);
+    }
+
+    [Fact]
+    public async Task Take_CallsBehindMuchElse_ComeFirst()
+    {
+        var queue = new LinkQueue();
+        for (var i = 0; i < 500; i++)
+        {
+            queue.TryAdd(1, Events.Make($"m-{i}", data: $"\"{new string('x', 1_000)}\""), TimeProvider.System);
+            if (i % 100 == 0)
+            {
+                queue.TryAdd(1, Events.Make($"c-{i}", EventClass.Call), TimeProvider.System);
+            }
+        }
+
+        queue.Complete();
+        var ids = (await ReadSendsAsync(queue)).Select(static send => send.Id).ToList();
+        Assert.Equal(["c-0", "c-100", "c-200", "c-300", "c-400"], ids[..5]);
+        Assert.Equal(Enumerable.Range(0, 500).Select(static i => $"m-{i}"), ids[5..]);
     }
 
     [Fact]
@@ -99,6 +164,37 @@ public sealed class LinkQueueTests
     {
         using var item = queue.Begin(LinkItemKind.Acked);
         item.Members.Number(number).Bytes(new byte[bytes]);
+    }
+
+    private static async Task<List<(string Id, List<long> Handles)>> ReadSendsAsync(LinkQueue queue)
+    {
+        var reader = new EventReader(ClassPolicies.Default, ["websocket"]);
+        var sends = new List<(string, List<long>)>();
+        while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+        {
+            while (LinkReader.TryTake(ref batch, out var kind, out var members))
+            {
+                if (kind == LinkItemKind.Send)
+                {
+                    sends.Add(ReadSend(reader, members));
+                }
+            }
+        }
+
+        return sends;
+    }
+
+    private static (string Id, List<long> Handles) ReadSend(EventReader events, ReadOnlyMemory<byte> members)
+    {
+        var reader = new LinkReader(members.Span);
+        var accepted = reader.Event(events, TimeProvider.System);
+        var handles = new List<long>();
+        while (reader.Left > 0)
+        {
+            handles.Add(reader.Number());
+        }
+
+        return (accepted.Id, handles);
     }
 
     private static List<long> Numbers(ReadOnlyMemory<byte> batch)

@@ -1,0 +1,150 @@
+using System.Reflection;
+using Pnh.Api.Access;
+using Pnh.Api.Configuration;
+using Pnh.Api.DirectHttp;
+using Pnh.Api.Endpoints;
+using Pnh.Api.Listeners;
+using Pnh.Api.Operations;
+using Pnh.Api.Problems;
+using Pnh.Api.Routing;
+using Pnh.Channels;
+using Pnh.Channels.Links;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Core.Diagnostics;
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+using Prometheus;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>One edge: holds sockets for a hub on another node. Has no data, no publishers and no providers.</summary>
+internal sealed class EdgeHost : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+    private readonly PnhOptions _options;
+
+    private EdgeHost(WebApplication app, PnhOptions options)
+    {
+        _app = app;
+        _options = options;
+    }
+
+    /// <summary>Everything composed; for tests.</summary>
+    public IServiceProvider Services => _app.Services;
+
+    /// <summary>The public listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
+    public Uri PublicAddress => NodeAddress.Of(_app, 0);
+
+    /// <summary>The operations listener's address, the port resolved. After <see cref="StartAsync"/>.</summary>
+    public Uri OperationsAddress => NodeAddress.Of(_app, _options.Urls.Count);
+
+    /// <summary>True once the process was told to stop.</summary>
+    public bool IsStopping => _app.Lifetime.ApplicationStopping.IsCancellationRequested;
+
+    /// <summary>Builds an edge from configuration tokens. Null when the configuration has errors.</summary>
+    public static EdgeHost? Build(string[] tokens, ConfigurationErrors errors, Action<WebApplicationBuilder>? configure = null)
+    {
+        var builder = HubBuilder.Create(tokens);
+        var read = PnhConfiguration.Read(builder.Configuration, KnownKeys.Edge(), Environment.CurrentDirectory);
+        Check(read);
+        if (!read.Errors.None)
+        {
+            errors.AddAll(read.Errors);
+            return null;
+        }
+
+        var options = read.Options;
+        builder.Services.AddSingleton(TimeProvider.System);
+        configure?.Invoke(builder);
+        AddServices(builder.Services, options);
+        builder.WebHost.ConfigureKestrel(kestrel => HubHost.Configure(kestrel, options));
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
+        var edge = new EdgeHost(builder.Build(), options);
+        edge.Map();
+        return edge;
+    }
+
+    /// <summary>Opens the listeners and dials the hub. Throws <see cref="IOException"/> when a port is in use.</summary>
+    public Task StartAsync(CancellationToken cancellationToken) => _app.StartAsync(cancellationToken);
+
+    /// <summary>Until the process is told to stop; then stops.</summary>
+    public Task WaitForShutdownAsync(CancellationToken cancellationToken) => _app.WaitForShutdownAsync(cancellationToken);
+
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+
+    private static void Check(ConfigurationResult read)
+    {
+        if (read.Options.Cluster.Hubs.Count == 0)
+        {
+            read.Errors.Add("Pnh:Hubs", "is missing; say where the hub listens for links: its Pnh:Cluster:Urls");
+        }
+
+        if (read.Options.Apps.Count == 0)
+        {
+            read.Errors.Add("Pnh:Apps", "is missing; an edge needs Pnh:Apps:{app}:Tokens of each app whose clients it takes");
+        }
+
+        foreach (var app in read.Options.Apps.Values.Where(static app => app.Tokens is null))
+        {
+            read.Errors.Add($"Pnh:Apps:{app.Name}:Tokens", "is missing; say how tokens of its clients are checked");
+        }
+    }
+
+    private static void AddServices(IServiceCollection services, PnhOptions options) => services
+        .AddSingleton(options)
+        .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
+        .AddSingleton(provider => new HubMetrics(provider.GetRequiredService<CollectorRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys))
+        .AddSingleton(PublisherKeys.From([]))
+        .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton<IClientAuthenticator>(static provider => provider.GetRequiredService<ClientTokens>())
+        .AddSingleton(static provider => new EdgeSessions(provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton(provider => new WebSocketServer(
+            provider.GetRequiredService<EdgeSessions>(),
+            provider.GetRequiredService<IClientAuthenticator>(),
+            provider.GetRequiredService<TimeProvider>(),
+            options.Sockets,
+            provider.GetRequiredService<ILogger<WebSocketServer>>(),
+            provider.GetRequiredService<HubMetrics>().AcceptToFrame,
+            provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping))
+        .AddSingleton(provider => new LinkDialler(
+            options.Cluster.Hubs,
+            options.Cluster.Keys[0],
+            Describe(options, provider.GetRequiredService<TimeProvider>()),
+            provider.GetRequiredService<EdgeSessions>(),
+            new EventReader(options.ToPolicies(), ChannelNames()),
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<ILogger<LinkDialler>>()))
+        .AddSingleton(provider => new EdgeReadiness(
+            provider.GetRequiredService<EdgeSessions>(), options.Cluster.HubWait, provider.GetRequiredService<TimeProvider>()))
+        .AddTransports(options, static provider => new FrontParts(
+            null,
+            provider.GetRequiredService<PublisherKeys>(),
+            provider.GetRequiredService<IClientAuthenticator>(),
+            provider.GetRequiredService<WebSocketServer>().Accept,
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<ILogger<HttpFront>>()))
+        .AddSingleton<SocketEndpoint>()
+        .AddHostedService<EdgeService>();
+
+    private static LinkHello Describe(PnhOptions options, TimeProvider time) => new(
+        LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, "", 0, [.. options.Apps.Keys.Order(StringComparer.Ordinal)]);
+
+    // What an event may name: whether its hub has them is the hub's.
+    private static IEnumerable<string> ChannelNames() =>
+        typeof(PushChannelModule).Assembly.GetCustomAttributes<PushChannelModule>().Select(static module => module.Name);
+
+    private void Map()
+    {
+        _app.Use(KestrelPlace.Watch());
+        _app.UseFrontDoor();
+        var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
+        _app.Use(next => new ExceptionProblems(next, log, Services.GetRequiredService<TimeProvider>()).InvokeAsync);
+        _app.UseAccessGate(operatorSecret: null);
+        _app.Use(static next => new QueryGate(next).InvokeAsync);
+        _app.Use(CountedUpgrade.Watch());
+        _app.UseWebSockets();
+        Services.GetRequiredService<SocketEndpoint>().Map(_app);
+        var hosts = new KnownHosts([.. _options.OperationsUrls.Select(static url => url.ToClientUri().Host)]);
+        _app.MapOperations(Services.GetRequiredService<EdgeReadiness>().Readiness, Services.GetRequiredService<CollectorRegistry>(), hosts.MayScrape);
+    }
+}

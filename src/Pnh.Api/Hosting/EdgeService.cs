@@ -1,0 +1,73 @@
+using Pnh.Api.Listeners;
+using Pnh.Channels.Links;
+using Pnh.Channels.Net.Epoll;
+using Pnh.Channels.WebSockets.Server;
+using Pnh.Core.Diagnostics;
+using Prometheus;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>Starts an edge, and stops it in the order that loses nothing: not ready, sockets drained, what they said sent to the hub, the link closed.</summary>
+internal sealed class EdgeService : IHostedLifecycleService, IDisposable
+{
+    private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
+    private readonly WebSocketServer _sockets;
+    private readonly LinkDialler _dialler;
+    private readonly EdgeReadiness _readiness;
+    private readonly ConnectionBudgets _budgets;
+    private readonly CollectorRegistry _registry;
+    private readonly ThreadPoolWatchdog _watchdog;
+    private readonly RuntimeMetrics _runtime;
+
+    public EdgeService(
+        WebSocketServer sockets, LinkDialler dialler, EdgeReadiness readiness, ConnectionBudgets budgets, CollectorRegistry registry, HubMetrics metrics, TimeProvider time,
+        SocketLoops? loops = null)
+    {
+        _sockets = sockets;
+        _dialler = dialler;
+        _readiness = readiness;
+        _budgets = budgets;
+        _registry = registry;
+        _watchdog = new ThreadPoolWatchdog(metrics, time);
+        _runtime = new RuntimeMetrics(registry);
+        metrics.RegisterReadiness(() => readiness.Readiness.Fault is null, []);
+        if (loops is not null)
+        {
+            metrics.RegisterConnections(() => loops.Count);
+        }
+    }
+
+    public Task StartingAsync(CancellationToken cancellationToken)
+    {
+        _budgets.Export(_registry);
+        _sockets.MostConnections = DescriptorPlan.SocketsOf(_budgets.Public.Capacity);
+        _watchdog.Start();
+        return Task.CompletedTask;
+    }
+
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StartedAsync(CancellationToken cancellationToken)
+    {
+        _dialler.Start();
+        _readiness.Readiness.IsReady = true;
+        return Task.CompletedTask;
+    }
+
+    public async Task StoppingAsync(CancellationToken cancellationToken)
+    {
+        _readiness.Readiness.IsReady = false;
+        await _sockets.DrainAsync(SocketDrain, cancellationToken);
+        await _dialler.StopAsync();
+    }
+
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public void Dispose()
+    {
+        _watchdog.Dispose();
+        _runtime.Dispose();
+    }
+}

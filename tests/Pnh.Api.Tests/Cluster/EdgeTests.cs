@@ -1,0 +1,294 @@
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+using Pnh.Api.Hosting;
+using Pnh.Api.Tests.EndToEnd;
+
+namespace Pnh.Api.Tests.Cluster;
+
+/// <summary>What a client and a publisher can do when the socket is on an edge and the hub is another node.</summary>
+public sealed class EdgeTests
+{
+    private const string Message = """{"id":"m-1","to":{"user":"ada"},"data":{"n":1}}""";
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Post_SocketAtAnEdge_ArrivesAndTheAckSettlesIt(string transport)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync(configuration: $"--Pnh:Sockets:Transport={transport}");
+        using var tab = await cluster.Hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress);
+
+        Assert.Equal(202, (await cluster.Hub.SendAsync("POST", "/v1/events", Message)).Status);
+
+        Assert.Equal("m-1", (await tab.ReceiveEventAsync()).GetProperty("id").GetString());
+        await UntilTimelineAsync(cluster.Hub, "m-1", "acked");
+    }
+
+    [Fact]
+    public async Task Post_TwoEdgesAndThisNode_ReachesEverySessionOfTheUser()
+    {
+        await using var cluster = await TestCluster.StartAsync(Role.All);
+        var (one, two) = (await cluster.StartEdgeAsync("edge-1"), await cluster.StartEdgeAsync("edge-2"));
+        using var first = await cluster.Hub.ConnectAsync("ada", "tab-1", at: one.PublicAddress);
+        using var second = await cluster.Hub.ConnectAsync("ada", "tab-2", at: two.PublicAddress);
+        using var here = await cluster.Hub.ConnectAsync("ada", "tab-3");
+
+        for (var i = 0; i < 50; i++)
+        {
+            Assert.Equal(202, (await cluster.Hub.SendAsync("POST", "/v1/events", $$"""{"id":"e-{{i}}","to":{"user":"ada"},"data":{{i}}}""")).Status);
+        }
+
+        foreach (var socket in (TestSocket[])[first, second, here])
+        {
+            for (var i = 0; i < 50; i++)
+            {
+                Assert.Equal($"e-{i}", (await socket.ReceiveEventAsync()).GetProperty("id").GetString());
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Session_AtAnEdge_PublishesIsSeenAndKicked()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync();
+        using var ada = await cluster.Hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress);
+        using var other = await cluster.Hub.ConnectAsync("ada", "tab-2", at: edge.PublicAddress);
+
+        await ada.SendAsync("""{"type":"send","to":{"user":"ada"},"class":"transient","data":"typing"}""");
+        Assert.Equal("typing", (await ada.ReceiveAsync()).GetProperty("data").GetString());
+        Assert.Equal("typing", (await other.ReceiveAsync()).GetProperty("data").GetString());
+        await ada.SendAsync("""{"type":"send","to":{"user":"bob"},"class":"transient","data":"typing"}""");
+        Assert.Equal("not-allowed", (await ada.ReceiveAsync()).GetProperty("code").GetString());
+
+        var presence = (await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json;
+        Assert.True(presence.GetProperty("active").GetBoolean());
+        await ada.SendAsync("""{"type":"state","state":"background"}""");
+        await other.SendAsync("""{"type":"state","state":"background"}""");
+        await TestCluster.UntilAsync(async () => !(await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("active").GetBoolean());
+
+        Assert.Equal(2, (await cluster.Hub.SendAsync("DELETE", "/v1/users/ada/sessions")).Json.GetProperty("closed").GetInt32());
+        Assert.Equal("closed", (await ada.ReceiveAsync()).GetProperty("type").GetString());
+        Assert.Equal(4503, (int)ada.CloseStatus!);
+        await TestCluster.UntilAsync(async () => !(await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("online").GetBoolean());
+    }
+
+    [Fact]
+    public async Task Withdraw_SocketAtAnEdge_IsTakenBackThere()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync();
+        using var tab = await cluster.Hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress);
+        await cluster.Hub.SendAsync("POST", "/v1/events", Message);
+        await tab.ReceiveEventAsync(ack: false);
+
+        Assert.Equal(200, (await cluster.Hub.SendAsync("POST", "/v1/events/m-1/withdraw")).Status);
+
+        var frame = await tab.ReceiveAsync();
+        Assert.Equal(("withdraw", "m-1"), (frame.GetProperty("type").GetString(), frame.GetProperty("id").GetString()));
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Socket_AtANodeOfRoleHub_IsToldSo(string transport)
+    {
+        await using var cluster = await TestCluster.StartAsync(Role.Hub, $"--Pnh:Sockets:Transport={transport}");
+
+        var answer = await cluster.Hub.SendAsync("GET", "/v1/socket", credential: "");
+
+        Assert.Equal((404, "no-sockets-here"), (answer.Status, answer.Code));
+        await Assert.ThrowsAsync<System.Net.WebSockets.WebSocketException>(() => TestSocket.OpenAsync(cluster.Hub.Host.PublicAddress));
+    }
+
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Post_AtAnEdge_IsNotThere(string transport)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync(configuration: $"--Pnh:Sockets:Transport={transport}");
+        foreach (var path in (string[])["/v1/events", "/v1/users/ada", "/metrics", "/console"])
+        {
+            Assert.Equal(404, await TestCluster.GetAsync(new Uri(edge.PublicAddress, path), TestHub.ConfiguredKey));
+        }
+
+        Assert.Equal(200, await TestCluster.GetAsync(new Uri(edge.OperationsAddress, "/metrics"), null));
+    }
+
+    [Fact]
+    public async Task Link_AtThePublicListener_IsNotThere()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        Assert.Equal(404, (await cluster.Hub.SendAsync("GET", "/v1/link")).Status);
+        Assert.Equal(404, (await cluster.Hub.SendAsync("GET", "/v1/link", operations: true)).Status);
+    }
+
+    [Theory]
+    [InlineData("0123456789abcdef0123456789abcdef-clusteR")]
+    [InlineData("another key of thirty-two characters and more")]
+    public async Task Link_WrongKey_IsRefusedAndTheEdgeIsNotReady(string key)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync(key: key.Replace(' ', '-'), waits: false);
+        Assert.Equal(401, await TestCluster.GetAsync(new Uri(cluster.Hub.Host.ClusterAddress, "/v1/link"), key.Replace(' ', '-')));
+        Assert.Equal(400, await TestCluster.GetAsync(new Uri(cluster.Hub.Host.ClusterAddress, "/v1/link"), TestCluster.ClusterKey));
+        await Task.Delay(300);
+        await TestCluster.UntilReadyAsync(edge, false);
+    }
+
+    [Fact]
+    public async Task Link_SecondKeyOfTheHub_IsTakenToo()
+    {
+        await using var cluster = new TestClusterFiles();
+        await using var hub = await TestCluster.StartAsync(Role.Hub, $"--Pnh:Cluster:KeyFile={cluster.Write("a new key of thirty-two characters".Replace(' ', '-'), TestCluster.ClusterKey)}");
+        await hub.StartEdgeAsync();
+    }
+
+    [Fact]
+    public async Task Edge_HubGoesAndComesBack_ClosesSessionsAndTakesThemAgain()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync();
+        var port = cluster.Hub.Host.ClusterAddress.Port;
+        using (var tab = await cluster.Hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress))
+        {
+            await cluster.Hub.DisposeAsync();
+            Assert.Equal("closed", (await tab.ReceiveAsync()).GetProperty("type").GetString());
+            Assert.Equal(4004, (int)tab.CloseStatus!);
+        }
+
+        await cluster.StartHubAsync(port: port);
+        TestSocket? again = null;
+        await TestCluster.UntilAsync(async () => (again = await TryConnectAsync(cluster.Hub, edge)) is not null);
+        using (again)
+        {
+            await cluster.Hub.SendAsync("POST", "/v1/events", Message);
+            Assert.Equal("m-1", (await again!.ReceiveEventAsync()).GetProperty("id").GetString());
+        }
+    }
+
+    [Fact]
+    public async Task Edge_HubNotThereYet_StartsAndIsReadyOnceItIs()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var address = cluster.Hub.Host.ClusterAddress;
+        await cluster.Hub.DisposeAsync();
+        var edge = await cluster.StartEdgeAsync(hub: address, waits: false);
+        await TestCluster.UntilReadyAsync(edge, false);
+
+        await cluster.StartHubAsync(port: address.Port);
+
+        await TestCluster.UntilReadyAsync(edge, true);
+    }
+
+    [Fact]
+    public async Task Edge_HubAwayForLongerThanItWaits_IsNotReady()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync(configuration: "--Pnh:Edge:HubWait=00:00:01");
+
+        await cluster.Hub.DisposeAsync();
+
+        await TestCluster.UntilReadyAsync(edge, false);
+    }
+
+    [Theory]
+    [InlineData("--Pnh:Data=x", "Pnh:Data")]
+    [InlineData("--Pnh:Store=sqlite", "Pnh:Store")]
+    [InlineData("--Pnh:Journal:MaxBytes=1000000000", "Pnh:Journal")]
+    [InlineData("--Pnh:Apps:demo:Keys:0:Secret=0123456789abcdef", "Pnh:Apps:demo:Keys")]
+    [InlineData("--Pnh:Apps:demo:Apns:0:TeamId=x", "Pnh:Apps:demo:Apns")]
+    [InlineData("--Pnh:Cluster:Urls=http://localhost:1", "Pnh:Cluster:Urls")]
+    [InlineData("--Pnh:Hubs=http://10.0.0.1:9091", "Pnh:Hubs")]
+    [InlineData("--Pnh:Hubs=https://hub:9091/path", "Pnh:Hubs")]
+    [InlineData("--Pnh:Hubs=", "Pnh:Hubs")]
+    [InlineData("--Pnh:Cluster:KeyFile=/nowhere/key", "Pnh:Cluster:KeyFile")]
+    [InlineData("--Pnh:Cluster:KeyFile=", "Pnh:Cluster:KeyFile")]
+    [InlineData("--Pnh:Apps:other:Tokens:Audience=x", "Pnh:Apps:other")]
+    [InlineData("--Pnh:Node=", "")]
+    public async Task Build_KeysThatNoEdgeHas_AreErrors(string token, string key)
+    {
+        await using var files = new TestClusterFiles();
+        var errors = new ConfigurationErrors();
+        string[] good =
+        [
+            "--Pnh:Hubs=http://127.0.0.1:1", $"--Pnh:Cluster:KeyFile={files.Write(TestCluster.ClusterKey)}", "--Pnh:Apps:demo:Tokens:Hs256Secret=an HS256 secret of thirty-two bytes and more",
+        ];
+
+        await using var edge = EdgeHost.Build([.. good, token], errors, TestHub.Quiet);
+
+        Assert.Equal(key.Length == 0, edge is not null);
+        Assert.True(key.Length == 0 || errors.All.Any(error => error.ToString().StartsWith(key, StringComparison.Ordinal)), string.Join('\n', errors.All));
+    }
+
+    [Theory]
+    [InlineData("short")]
+    [InlineData("thirty-one-characters-are-fewer")]
+    [InlineData("with a space in it, thirty-two characters or more")]
+    [InlineData("")]
+    public async Task Build_KeyThatIsNone_IsAnErrorWithoutTheKey(string line)
+    {
+        await using var files = new TestClusterFiles();
+        var errors = new ConfigurationErrors();
+        await using var host = await HubHost.BuildAsync(
+            Role.Hub, [.. TestHub.Tokens(files.Folder), "--Pnh:Cluster:Urls=http://127.0.0.1:0", $"--Pnh:Cluster:KeyFile={files.Write(line)}"], errors, TestHub.Quiet, CancellationToken.None);
+
+        Assert.Null(host);
+        Assert.StartsWith("Pnh:Cluster:KeyFile: must hold", Assert.Single(errors.All).ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(Role.Hub, "", "Pnh:Cluster:Urls: is missing")]
+    [InlineData(Role.All, "--Pnh:Cluster:Urls=http://127.0.0.1:0", "Pnh:Cluster:KeyFile: is missing")]
+    [InlineData(Role.All, "--Pnh:Cluster:Urls=http://0.0.0.0:0", "Pnh:Cluster:Urls: http://0.0.0.0:0 has no TLS")]
+    [InlineData(Role.All, "--Pnh:Cluster:Urls=http://127.0.0.1:8080;--Pnh:Urls=http://127.0.0.1:8080", "Pnh:Cluster:Urls: uses port 8080")]
+    [InlineData(Role.All, "--Pnh:Hubs=http://localhost:1", "Pnh:Hubs: unknown key")]
+    [InlineData(Role.Hub, "--Pnh:Edge:HubWait=00:01:00", "Pnh:Edge: unknown key")]
+    public async Task Build_HubWithHalfACluster_IsAnError(object role, string tokens, string error)
+    {
+        await using var files = new TestClusterFiles();
+        var errors = new ConfigurationErrors();
+
+        await using var host = await HubHost.BuildAsync(
+            (Role)role, [.. TestHub.Tokens(files.Folder), .. tokens.Split(';', StringSplitOptions.RemoveEmptyEntries)], errors, TestHub.Quiet, CancellationToken.None);
+
+        Assert.Null(host);
+        Assert.Contains(errors.All, found => found.ToString().StartsWith(error, StringComparison.Ordinal));
+    }
+
+    private static async Task<TestSocket?> TryConnectAsync(TestHub hub, EdgeHost edge)
+    {
+        try
+        {
+            return await hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress);
+        }
+        catch (Xunit.Sdk.XunitException)
+        {
+            return null; // it is not linked yet
+        }
+    }
+
+    private static Task UntilTimelineAsync(TestHub hub, string id, string outcome) =>
+        TestCluster.UntilAsync(async () => (await hub.SendAsync("GET", $"/v1/events/{id}")).Body.Contains(outcome, StringComparison.Ordinal));
+
+    /// <summary>Files of a test.</summary>
+    private sealed class TestClusterFiles : IAsyncDisposable
+    {
+        internal string Folder { get; } = Directory.CreateTempSubdirectory("pnh-key-").FullName;
+
+        internal string Write(params string[] lines)
+        {
+            var file = Path.Combine(Folder, $"{Guid.NewGuid():N}.key");
+            File.WriteAllLines(file, lines);
+            return file;
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Directory.Delete(Folder, recursive: true);
+            return ValueTask.CompletedTask;
+        }
+    }
+}
