@@ -21,6 +21,12 @@ internal sealed record ClusterOptions
     /// <summary>The cluster's keys, one or two: an edge shows the first, a hub takes both. Empty = none is configured. Secrets.</summary>
     public IReadOnlyList<string> Keys { get; init; } = [];
 
+    /// <summary>Links of an edge to its hub.</summary>
+    public int Links { get; init; }
+
+    /// <summary>Apps whose clients an edge takes; empty = all that are configured.</summary>
+    public IReadOnlyList<string> Apps { get; init; } = [];
+
     /// <summary>How long an edge without a link still counts as ready.</summary>
     public TimeSpan HubWait { get; init; }
 
@@ -41,6 +47,8 @@ internal sealed record ClusterOptions
             Urls = [.. settings.Urls.Select(static text => ListenAddress.TryParse(text, out var address) ? address : null).OfType<ListenAddress>()],
             Hubs = [.. hubs.Select(HubAddress).OfType<Uri>()],
             Keys = ReadKeys(settings.KeyFile, pnh, workingFolder),
+            Links = edge.Links,
+            Apps = edge.Apps,
             HubWait = edge.HubWait,
         };
         options.Check(settings, pnh);

@@ -73,9 +73,16 @@ internal sealed record ClusterSettings
     public bool PlainHttp { get; set; }
 }
 
-/// <summary>What an edge does when its hub is away.</summary>
+/// <summary>How an edge is linked to its hub.</summary>
 internal sealed record EdgeSettings
 {
+    /// <summary>Links to the hub; a session belongs to one. Default 2.</summary>
+    [WholeNumber(1, 8)]
+    public int Links { get; set; } = 2;
+
+    /// <summary>Apps whose clients the edge takes: a list, or one text parted by semicolons. Default all that are configured.</summary>
+    public string[] Apps { get; set; } = [];
+
     /// <summary>How long an edge without a link to its hub still counts as ready. Default 60 s.</summary>
     [Duration("00:00:01", "01:00:00")]
     public TimeSpan HubWait { get; set; } = TimeSpan.FromMinutes(1);

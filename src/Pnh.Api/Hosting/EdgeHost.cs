@@ -54,6 +54,11 @@ internal sealed class EdgeHost : IAsyncDisposable
         }
 
         var options = read.Options;
+        if (options.Cluster.Apps.Count > 0)
+        {
+            options = options with { Apps = options.Cluster.Apps.ToDictionary(static app => app, app => options.Apps[app]) };
+        }
+
         builder.Services.AddSingleton(TimeProvider.System);
         configure?.Invoke(builder);
         AddServices(builder.Services, options);
@@ -84,6 +89,11 @@ internal sealed class EdgeHost : IAsyncDisposable
             read.Errors.Add("Pnh:Apps", "is missing; an edge needs Pnh:Apps:{app}:Tokens of each app whose clients it takes");
         }
 
+        foreach (var app in read.Options.Cluster.Apps.Where(app => !read.Options.Apps.ContainsKey(app)))
+        {
+            read.Errors.Add("Pnh:Edge:Apps", $"names an app that is not configured; known here: {string.Join(", ", read.Options.Apps.Keys)}");
+        }
+
         foreach (var app in read.Options.Apps.Values.Where(static app => app.Tokens is null))
         {
             read.Errors.Add($"Pnh:Apps:{app.Name}:Tokens", "is missing; say how tokens of its clients are checked");
@@ -97,7 +107,7 @@ internal sealed class EdgeHost : IAsyncDisposable
         .AddSingleton(PublisherKeys.From([]))
         .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<IClientAuthenticator>(static provider => provider.GetRequiredService<ClientTokens>())
-        .AddSingleton(static provider => new EdgeSessions(provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton(provider => MakeSessions(options, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new WebSocketServer(
             provider.GetRequiredService<EdgeSessions>(),
             provider.GetRequiredService<IClientAuthenticator>(),
@@ -106,14 +116,7 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<ILogger<WebSocketServer>>(),
             provider.GetRequiredService<HubMetrics>().AcceptToFrame,
             provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping))
-        .AddSingleton(provider => new LinkDialler(
-            options.Cluster.Hubs,
-            options.Cluster.Keys[0],
-            Describe(options, provider.GetRequiredService<TimeProvider>()),
-            provider.GetRequiredService<EdgeSessions>(),
-            new EventReader(options.ToPolicies(), ChannelNames()),
-            provider.GetRequiredService<TimeProvider>(),
-            provider.GetRequiredService<ILogger<LinkDialler>>()))
+        .AddSingleton(provider => Dial(options, provider))
         .AddSingleton(provider => new EdgeReadiness(
             provider.GetRequiredService<EdgeSessions>(), options.Cluster.HubWait, provider.GetRequiredService<TimeProvider>()))
         .AddTransports(options, static provider => new FrontParts(
@@ -125,6 +128,26 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<ILogger<HttpFront>>()))
         .AddSingleton<SocketEndpoint>()
         .AddHostedService<EdgeService>();
+
+    private static EdgeSessions MakeSessions(PnhOptions options, TimeProvider time)
+    {
+        var events = new EventReader(options.ToPolicies(), ChannelNames());
+        return new EdgeSessions([.. Enumerable.Range(0, options.Cluster.Links).Select(_ => new EdgeLink(events, time))], time);
+    }
+
+    private static IReadOnlyList<LinkDialler> Dial(PnhOptions options, IServiceProvider provider)
+    {
+        var time = provider.GetRequiredService<TimeProvider>();
+        var self = Describe(options, time);
+        return [.. Enumerable.Range(0, options.Cluster.Links).Select(place => new LinkDialler(
+            options.Cluster.Hubs,
+            options.Cluster.Keys[0],
+            self with { Place = place },
+            provider.GetRequiredService<EdgeSessions>(),
+            options.Cluster.HubWait,
+            time,
+            provider.GetRequiredService<ILogger<LinkDialler>>()))];
+    }
 
     private static LinkHello Describe(PnhOptions options, TimeProvider time) => new(
         LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, "", 0, [.. options.Apps.Keys.Order(StringComparer.Ordinal)]);

@@ -12,7 +12,7 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
 {
     private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
     private readonly WebSocketServer _sockets;
-    private readonly LinkDialler _dialler;
+    private readonly IReadOnlyList<LinkDialler> _diallers;
     private readonly EdgeReadiness _readiness;
     private readonly ConnectionBudgets _budgets;
     private readonly CollectorRegistry _registry;
@@ -20,11 +20,11 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
     private readonly RuntimeMetrics _runtime;
 
     public EdgeService(
-        WebSocketServer sockets, LinkDialler dialler, EdgeReadiness readiness, ConnectionBudgets budgets, CollectorRegistry registry, HubMetrics metrics, TimeProvider time,
+        WebSocketServer sockets, IReadOnlyList<LinkDialler> diallers, EdgeReadiness readiness, ConnectionBudgets budgets, CollectorRegistry registry, HubMetrics metrics, TimeProvider time,
         SocketLoops? loops = null)
     {
         _sockets = sockets;
-        _dialler = dialler;
+        _diallers = diallers;
         _readiness = readiness;
         _budgets = budgets;
         _registry = registry;
@@ -49,7 +49,11 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
 
     public Task StartedAsync(CancellationToken cancellationToken)
     {
-        _dialler.Start();
+        foreach (var dialler in _diallers)
+        {
+            dialler.Start();
+        }
+
         _readiness.Readiness.IsReady = true;
         return Task.CompletedTask;
     }
@@ -58,12 +62,18 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
     {
         _readiness.Readiness.IsReady = false;
         await _sockets.DrainAsync(SocketDrain, cancellationToken);
-        await _dialler.StopAsync();
+        await Task.WhenAll(_diallers.Select(static dialler => dialler.StopAsync()));
     }
 
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-    public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+    public async Task StoppedAsync(CancellationToken cancellationToken)
+    {
+        foreach (var dialler in _diallers)
+        {
+            await dialler.DisposeAsync();
+        }
+    }
 
     public void Dispose()
     {

@@ -54,7 +54,7 @@ internal sealed class HubHost : IAsyncDisposable
     public Uri OperationsAddress => NodeAddress.Of(_app, _start.Options.Urls.Count);
 
     /// <summary>The cluster listener's address, the port resolved. After <see cref="StartAsync"/>, of a hub that takes links.</summary>
-    public Uri ClusterAddress => NodeAddress.Of(_app, _start.Options.Urls.Count + _start.Options.OperationsUrls.Count);
+    public Uri ClusterAddress => Services.GetRequiredService<LinkListener>().Address;
 
     /// <summary>
     /// Builds a hub from configuration tokens (<c>--Pnh:Urls=…</c>). Null when the configuration has errors. <paramref name="configure"/> may add
@@ -175,7 +175,6 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<UserEndpoints>().Map(_app);
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app, holdsSockets: _start.Role == Role.All);
-        Services.GetService<LinkEndpoint>()?.Map(_app);
         Services.GetRequiredService<TimelineEndpoint>().Map(_app);
         Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
         Services.GetRequiredService<InboxEndpoints>().Map(_app);

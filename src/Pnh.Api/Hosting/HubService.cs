@@ -2,7 +2,6 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
-using Pnh.Channels.Links;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
@@ -41,14 +40,14 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
     private readonly DataFolder _folder;
-    private readonly LinkServer? _links;
+    private readonly HubLinks? _links;
     private readonly Action _deal;
     private readonly ILogger<HubService> _log;
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, CollectorRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null, LinkServer? links = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
     {
         _hub = hub;
         _reader = reader;
@@ -104,7 +103,9 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         }
 
         await LoadKeysAsync(cancellationToken);
+        await (_links?.StartAsync(cancellationToken) ?? Task.CompletedTask);
         await _hub.StartAsync(cancellationToken);
+        _links?.Recovered();
         _deal(); // when everything but the listeners is open
         _watchdog.Start();
         _sweep.Start();
@@ -122,7 +123,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     {
         _readiness.IsReady = false;
         await _sockets.DrainAsync(SocketDrain, cancellationToken);
-        _links?.Stop();
+        await (_links?.StopAsync(cancellationToken) ?? Task.CompletedTask);
     }
 
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -8,6 +8,7 @@ using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
+using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels.Links;
@@ -23,6 +24,7 @@ using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
 using Pnh.Storage.Segments;
 using Prometheus;
@@ -116,7 +118,13 @@ internal static class HubServices
             Describe(options, provider.GetRequiredService<SegmentJournal>(), provider.GetRequiredService<TimeProvider>()),
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<LinkServer>>()))
-        .AddSingleton<LinkEndpoint>();
+        .AddSingleton(provider => new LinkListener(
+            options.Cluster,
+            provider.GetRequiredService<LinkServer>(),
+            provider.GetRequiredService<IConfiguration>(),
+            provider.GetRequiredService<ILoggerFactory>()))
+        .AddSingleton(provider => new KnownEdges(provider.GetRequiredService<DataFolder>().FolderPath, provider.GetRequiredService<ILogger<KnownEdges>>()))
+        .AddSingleton<HubLinks>();
 
     private static LinkHello Describe(PnhOptions options, SegmentJournal journal, TimeProvider time) => new(
         LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0,

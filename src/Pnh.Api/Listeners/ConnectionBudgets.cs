@@ -18,7 +18,6 @@ internal sealed class ConnectionBudgets
     private readonly Lazy<DescriptorPlan> _plan;
     private readonly Lazy<ConnectionBudget> _public;
     private readonly Lazy<ConnectionBudget> _operations;
-    private readonly Lazy<ConnectionBudget> _cluster;
 
     /// <param name="options">The configuration.</param>
     /// <param name="time">Time.</param>
@@ -31,8 +30,7 @@ internal sealed class ConnectionBudgets
         _log = log;
         _plan = plan is null ? new(Plan) : new(plan);
         _public = new(MakePublic);
-        _operations = new(() => MakeReserved("operations"));
-        _cluster = new(() => MakeReserved("cluster"));
+        _operations = new(MakeOperations);
     }
 
     /// <summary>Publishers and clients. Throws <see cref="DescriptorException"/> when there are too few descriptors.</summary>
@@ -41,20 +39,15 @@ internal sealed class ConnectionBudgets
     /// <summary>Operators. Throws as <see cref="Public"/> does.</summary>
     public ConnectionBudget Operations => _operations.Value;
 
-    /// <summary>Edges. As many as operators have, and none of theirs: a link is of an edge, so a hundred are many. Throws as <see cref="Public"/> does.</summary>
-    public ConnectionBudget Cluster => _cluster.Value;
-
     /// <summary>The budget of an address that the hub listens on. The server clones the end points of localhost; a port is never shared.</summary>
     public ConnectionBudget Of(IPEndPoint endPoint) =>
-        endPoint is OperationsEndPoint || IsOf(_options.OperationsUrls, endPoint) ? Operations
-        : endPoint is ClusterEndPoint || IsOf(_options.Cluster.Urls, endPoint) ? Cluster
-        : Public;
+        endPoint is OperationsEndPoint || (endPoint.Port != 0 && _options.OperationsUrls.Any(url => url.Port == endPoint.Port)) ? Operations : Public;
 
-    /// <summary>Exports them.</summary>
+    /// <summary>Exports both.</summary>
     public void Export(CollectorRegistry registry)
     {
         var metrics = new ListenerMetrics(registry);
-        foreach (var budget in _options.Cluster.Urls.Count == 0 ? [Public, Operations] : (ConnectionBudget[])[Public, Operations, Cluster])
+        foreach (var budget in new[] { Public, Operations })
         {
             metrics.Add(
                 budget.Name, budget.Capacity, () => budget.Count, () => budget.Evicted,
@@ -81,13 +74,8 @@ internal sealed class ConnectionBudgets
         return new("public", capacity, perAddress, _plan.Value.HighestPublic, _time, _log);
     }
 
-    private static bool IsOf(IReadOnlyList<ListenAddress> urls, IPEndPoint endPoint) => endPoint.Port != 0 && urls.Any(url => url.Port == endPoint.Port);
-
-    private ConnectionBudget MakeReserved(string name) => new(name, _plan.Value.Operations, perAddress: 0, _plan.Value.HighestOperations, _time, _log);
+    private ConnectionBudget MakeOperations() => new("operations", _plan.Value.Operations, perAddress: 0, _plan.Value.HighestOperations, _time, _log);
 }
 
 /// <summary>An address of the operations listener. The mark is the type: with port 0 nothing else tells it from a public one.</summary>
 internal sealed class OperationsEndPoint(IPAddress address, int port) : IPEndPoint(address, port);
-
-/// <summary>An address of the cluster's listener.</summary>
-internal sealed class ClusterEndPoint(IPAddress address, int port) : IPEndPoint(address, port);

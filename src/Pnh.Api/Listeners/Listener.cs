@@ -10,9 +10,6 @@ internal enum Listener
 
     /// <summary>Operators: metrics, console, keys.</summary>
     Operations = 1,
-
-    /// <summary>Edges: links.</summary>
-    Cluster = 2,
 }
 
 /// <summary>
@@ -22,7 +19,6 @@ internal enum Listener
 internal sealed class ListenerMark
 {
     private static readonly ListenerMark Operations = new(Listener.Operations);
-    private static readonly ListenerMark Cluster = new(Listener.Cluster);
 
     private ListenerMark(Listener listener)
     {
@@ -33,17 +29,12 @@ internal sealed class ListenerMark
     public Listener Listener { get; }
 
     /// <summary>Marks every connection of a Kestrel endpoint as an operator's; connections of other endpoints count as public.</summary>
-    public static void MarkOperations(ListenOptions options) => Mark(options, Operations);
-
-    /// <summary>Marks every connection of a Kestrel endpoint as an edge's.</summary>
-    public static void MarkCluster(ListenOptions options) => Mark(options, Cluster);
+    public static void MarkOperations(ListenOptions options) => options.Use(static next => connection =>
+    {
+        connection.Features.Set(Operations);
+        return next(connection);
+    });
 
     /// <summary>The listener of a request. Works for HTTP/1.1 and HTTP/2: requests see the features of their connection.</summary>
     public static Listener Of(HttpContext context) => context.Features.Get<ListenerMark>()?.Listener ?? Listener.Public;
-
-    private static void Mark(ListenOptions options, ListenerMark mark) => options.Use(next => connection =>
-    {
-        connection.Features.Set(mark);
-        return next(connection);
-    });
 }

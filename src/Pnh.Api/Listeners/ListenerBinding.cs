@@ -5,10 +5,10 @@ using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Listeners;
 
-/// <summary>Opens the configured addresses, those of operators and edges marked as such.</summary>
+/// <summary>Opens the configured addresses, the operations ones marked as such.</summary>
 internal static class ListenerBinding
 {
-    /// <summary>Adds the listeners to the server. Public addresses without TLS are marked for the direct transport, if that is registered.</summary>
+    /// <summary>Adds both listeners to the server. Public addresses without TLS are marked for the direct transport, if that is registered.</summary>
     public static void Listen(this KestrelServerOptions kestrel, PnhOptions options)
     {
         var limit = kestrel.ApplicationServices.GetRequiredService<StopLimit>();
@@ -21,14 +21,10 @@ internal static class ListenerBinding
         {
             Open(kestrel, address, static (host, port) => new OperationsEndPoint(host, port), limit, ListenerMark.MarkOperations);
         }
-
-        foreach (var address in options.Cluster.Urls)
-        {
-            Open(kestrel, address, static (host, port) => new ClusterEndPoint(host, port), limit, ListenerMark.MarkCluster);
-        }
     }
 
-    private static void UseHttps(ListenOptions listen, ListenAddress address)
+    /// <summary>TLS with the certificate of the configuration. Throws <see cref="CertificateException"/>.</summary>
+    internal static void UseHttps(ListenOptions listen, ListenAddress address)
     {
         try
         {

@@ -10,7 +10,7 @@ internal sealed class RouteNode
 {
     private readonly List<(string Text, RouteNode Node)> _literals = [];
     private readonly List<(string Prefix, string Suffix, RouteNode Node)> _parameters = [];
-    private readonly Route?[] _routes = new Route?[Enum.GetValues<Listener>().Length];
+    private readonly Route?[] _routes = new Route?[2];
     private RouteNode? _rest;
 
     /// <summary>The node below for a literal segment.</summary>
@@ -52,12 +52,14 @@ internal sealed class RouteNode
     /// <summary>Takes up an endpoint that ends here.</summary>
     public void Add(RouteEndpoint endpoint, EndpointPlace place)
     {
-        foreach (var listener in Enum.GetValues<Listener>())
+        if (place.OnPublic)
         {
-            if (place.IsOn(listener))
-            {
-                Route.Add(ref _routes[(int)listener], endpoint, place);
-            }
+            Route.Add(ref _routes[(int)Listener.Public], endpoint, place);
+        }
+
+        if (place.OnOperations)
+        {
+            Route.Add(ref _routes[(int)Listener.Operations], endpoint, place);
         }
     }
 

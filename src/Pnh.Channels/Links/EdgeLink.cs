@@ -4,34 +4,58 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;
 
-/// <summary>An edge's end of a link: what the hub says to sessions becomes calls of theirs, and their calls of the hub become items.</summary>
+/// <summary>
+/// One of an edge's links to its hub, as its sessions have it: it outlives each connection that carries it. What the hub says to sessions becomes calls of theirs, and what they say becomes items.
+/// While there is no connection a session keeps what it is, and the link what its client acknowledged; both are said on the next one, to the same hub or to its next process. Thread-safe.
+/// </summary>
 internal sealed class EdgeLink
 {
     private const int BlockSize = 16;
     private readonly ConcurrentDictionary<long, EdgeSession> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<LinkAnswer>> _calls = new();
+    private readonly HeldReports _reports = new();
+    private readonly LinkQueue _nowhere = new();
     private readonly EventReader _events;
     private readonly TimeProvider _time;
-    private long _lastHandle;
+    private LinkQueue _output;
+    private TaskCompletionSource _ready = NewSignal();
     private long _lastCall;
-    private volatile bool _isEnded;
+    private long _brokeAt = -1;
 
     public EdgeLink(EventReader events, TimeProvider time)
     {
         _events = events;
         _time = time;
+        _nowhere.Complete();
+        _output = _nowhere;
     }
-
-    /// <summary>What goes to the hub.</summary>
-    public LinkQueue Output { get; } = new();
 
     /// <summary>How many sessions it carries.</summary>
     public int Sessions => _sessions.Count;
 
-    /// <summary>Gives a session a number here.</summary>
-    public EdgeSession Add(SessionOpened opened)
+    /// <summary>What clients reported and the hub has not noted yet.</summary>
+    public int HeldReports => _reports.Count;
+
+    /// <summary>True while the hub takes everything; false from a break until its process of then has recovered.</summary>
+    public bool IsReady => Volatile.Read(ref _ready).Task.IsCompleted;
+
+    /// <summary>Time-stamp of the last break; 0 = it is ready; null = it never was.</summary>
+    public long? BrokenSince => IsReady ? 0 : Volatile.Read(ref _brokeAt) is >= 0 and var since ? since : null;
+
+    /// <summary>Where items go now.</summary>
+    public LinkQueue Output => Volatile.Read(ref _output);
+
+    /// <summary>This node's clock.</summary>
+    public TimeProvider Time => _time;
+
+    /// <summary>Completes when the link is ready. Throws <see cref="TimeoutException"/> after <paramref name="patience"/>.</summary>
+    public Task UntilReadyAsync(TimeSpan patience, CancellationToken cancellationToken) =>
+        IsReady ? Task.CompletedTask : Volatile.Read(ref _ready).Task.WaitAsync(patience, _time, cancellationToken);
+
+    /// <summary>Carries the session from now on, under this number.</summary>
+    public EdgeSession Add(SessionOpened opened, long handle)
     {
-        var session = new EdgeSession(opened, Interlocked.Increment(ref _lastHandle), this);
+        var session = new EdgeSession(opened, handle, this);
         _sessions[session.Handle] = session;
         return session;
     }
@@ -39,60 +63,115 @@ internal sealed class EdgeLink
     /// <summary>The session has ended.</summary>
     public void Remove(EdgeSession session) => _sessions.TryRemove(session.Handle, out _);
 
-    /// <summary>Asks the hub. Throws <see cref="InvalidOperationException"/> when the hub fails or the link ends before the answer.</summary>
-    public async Task<LinkAnswer> AskAsync(EdgeSession session, LinkItemKind kind, Action<LinkWriter> members, CancellationToken cancellationToken)
+    /// <summary>There is a connection, and the hub has greeted: it is told which sessions there are and what they hold.</summary>
+    public void Connect(LinkQueue output)
     {
-        var call = Interlocked.Increment(ref _lastCall);
-        var answered = _calls[call] = new TaskCompletionSource<LinkAnswer>(TaskCreationOptions.RunContinuationsAsynchronously);
-        using (var item = session.Begin(kind))
+        Volatile.Write(ref _output, output);
+        var held = _reports.ByDevice();
+        foreach (var (_, session) in _sessions)
         {
-            members(item.Members.Number(call));
+            session.Reopen(output, held[session.Key]);
         }
 
-        if (_isEnded)
+        output.Begin(LinkItemKind.Synced).Dispose();
+    }
+
+    /// <summary>The connection is no more: calls fail, sessions wait.</summary>
+    public void Disconnect()
+    {
+        Volatile.Write(ref _output, _nowhere);
+        _reports.Stop();
+        if (IsReady)
         {
-            EndCalls(); // it may have ended before the call was among them
+            Volatile.Write(ref _brokeAt, _time.GetTimestamp());
+            Volatile.Write(ref _ready, NewSignal());
+        }
+
+        EndCalls();
+        foreach (var (_, session) in _sessions)
+        {
+            session.Wait(_nowhere);
+        }
+    }
+
+    /// <summary>No hub came back in time: the sessions are closed, and their clients come back by themselves.</summary>
+    public void GiveUp()
+    {
+        foreach (var (_, session) in _sessions)
+        {
+            session.Way.Close(session.Key.Session, SessionClose.HubError);
+        }
+    }
+
+    /// <summary>Asks the hub. Throws <see cref="InvalidOperationException"/> when the hub fails or the connection breaks before the answer.</summary>
+    public async Task<LinkAnswer> AskAsync(EdgeSession session, LinkItemKind kind, Action<LinkWriter> members, CancellationToken cancellationToken)
+    {
+        var output = Output;
+        var call = Interlocked.Increment(ref _lastCall);
+        var answered = _calls[call] = new TaskCompletionSource<LinkAnswer>(TaskCreationOptions.RunContinuationsAsynchronously);
+        session.Say(kind, item => members(item.Number(call)));
+        if (!ReferenceEquals(output, Output) || ReferenceEquals(output, _nowhere))
+        {
+            EndCalls(); // it broke before the call was among those that the break ended
         }
 
         var answer = await answered.Task.WaitAsync(cancellationToken);
         return answer.HasFailed ? throw new InvalidOperationException("The hub failed, or its link broke.") : answer;
     }
 
-    /// <summary>Takes an item; never waits. Called by the one reader of the link. Throws <see cref="LinkFormatException"/> for what no hub says.</summary>
+    /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
+    public void Report(EdgeSession session, in HeldReport report) => _reports.Add(session, report);
+
+    /// <summary>Takes an item; never waits. Called by the one reader of the connection. Throws <see cref="LinkFormatException"/> for what no hub says.</summary>
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
-        if (kind == LinkItemKind.Send)
+        switch (kind)
         {
-            Send(reader);
-            return;
-        }
+            case LinkItemKind.Send:
+                Send(reader);
+                break;
+            case LinkItemKind.Recovered:
+                reader.End();
+                _reports.Start(Output);
+                Volatile.Read(ref _ready).TrySetResult();
+                break;
+            case LinkItemKind.Noted:
+                _reports.Noted(reader.Number());
+                reader.End();
+                break;
+            case LinkItemKind.Answer:
+                Answer(reader);
+                break;
+            default:
+                // Of an unknown session nothing: it has ended, and its Closed is on the way, which says it all.
+                if (_sessions.TryGetValue(reader.Number(), out var session))
+                {
+                    Receive(kind, session, reader);
+                }
 
-        var number = reader.Number();
-        if (kind == LinkItemKind.Answer)
-        {
-            var answer = LinkAnswer.Read(reader);
-            if (_calls.TryRemove(number, out var call))
-            {
-                call.TrySetResult(answer);
-            }
-        }
-        else if (_sessions.TryGetValue(number, out var session))
-        {
-            // Else it is gone: its Closed is on the way, and says it all.
-            Receive(kind, session, reader);
+                break;
         }
     }
 
-    /// <summary>The link is no more: its calls fail, its sessions are closed, and their clients come back.</summary>
-    public void End()
+    private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private void Answer(LinkReader reader)
     {
-        _isEnded = true;
-        Output.End();
-        EndCalls();
-        foreach (var (_, session) in _sessions)
+        var number = reader.Number();
+        var answer = LinkAnswer.Read(reader);
+        if (_calls.TryRemove(number, out var call))
         {
-            session.Way.Close(session.Key.Session, SessionClose.HubError);
+            call.TrySetResult(answer);
+        }
+    }
+
+    private void EndCalls()
+    {
+        foreach (var (number, call) in _calls)
+        {
+            _calls.TryRemove(number, out _);
+            call.TrySetResult(LinkAnswer.Failed);
         }
     }
 
@@ -126,15 +205,6 @@ internal sealed class EdgeLink
         foreach (var session in block)
         {
             session.Give(accepted, isReplay: false);
-        }
-    }
-
-    private void EndCalls()
-    {
-        foreach (var (number, call) in _calls)
-        {
-            _calls.TryRemove(number, out _);
-            call.TrySetResult(LinkAnswer.Failed);
         }
     }
 

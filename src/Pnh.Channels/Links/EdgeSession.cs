@@ -9,8 +9,14 @@ namespace Pnh.Channels.Links;
 /// </summary>
 internal sealed class EdgeSession
 {
-    private readonly LinkQueue _output;
+    private readonly DateTimeOffset _since;
+    private LinkQueue _output;
+    private SessionState _state;
+    private HashSet<string>? _topics;
+    private List<string>? _left; // while the hub could not hear of it
     private long _lastRefusal;
+    private bool _isOpen;
+    private bool _isDetached;
     private bool _isRefusing;
     private bool _hasAcked;
     private bool _isOwedRoom;
@@ -21,6 +27,8 @@ internal sealed class EdgeSession
         Way = opened.Link;
         Handle = handle;
         Link = link;
+        _state = opened.State;
+        _since = opened.ConnectedAt;
         _output = link.Output;
     }
 
@@ -58,16 +66,105 @@ internal sealed class EdgeSession
         }
     }
 
-    /// <summary>Begins an item about it.</summary>
-    public LinkItem Begin(LinkItemKind kind)
+    /// <summary>Says something about it that is not kept.</summary>
+    public void Say(LinkItemKind kind, Action<LinkWriter>? members = null)
     {
-        var item = _output.Begin(kind);
-        item.Members.Number(Handle);
-        return item;
+        lock (this)
+        {
+            Write(kind, members);
+        }
     }
 
-    /// <summary>An item without further members.</summary>
-    public void Tell(LinkItemKind kind) => Begin(kind).Dispose();
+    /// <summary>The hub took it.</summary>
+    public void Opened()
+    {
+        lock (this)
+        {
+            _isOpen = true;
+        }
+    }
+
+    /// <summary>Its client has a connection, or none.</summary>
+    public void SetDetached(bool isDetached)
+    {
+        lock (this)
+        {
+            _isDetached = isDetached;
+            if (isDetached)
+            {
+                Write(LinkItemKind.Detached);
+            }
+        }
+    }
+
+    /// <summary>Front or background.</summary>
+    public void SetState(SessionState state, bool isNews)
+    {
+        lock (this)
+        {
+            _state = state;
+            if (isNews)
+            {
+                Write(LinkItemKind.StateChanged, members => members.State(state));
+            }
+        }
+    }
+
+    /// <summary>It joined topics.</summary>
+    public void Join(IReadOnlyList<string> topics)
+    {
+        lock (this)
+        {
+            (_topics ??= new(StringComparer.Ordinal)).UnionWith(topics);
+            Write(LinkItemKind.Joined, members => members.Texts(topics));
+        }
+    }
+
+    /// <summary>It left topics.</summary>
+    public void Leave(IReadOnlyList<string> topics)
+    {
+        lock (this)
+        {
+            _topics?.ExceptWith(topics);
+            (_left ??= []).AddRange(topics);
+            if (Write(LinkItemKind.Left, members => members.Texts(topics)))
+            {
+                _left = null;
+            }
+        }
+    }
+
+    /// <summary>The hub of this connection learns what the session is and what it holds. Not one that the hub did not take yet.</summary>
+    /// <param name="output">Of the connection.</param>
+    /// <param name="reported">Events that it reported and that are not noted yet.</param>
+    public void Reopen(LinkQueue output, IEnumerable<string> reported)
+    {
+        lock (this)
+        {
+            if (!_isOpen)
+            {
+                return;
+            }
+
+            var holds = new List<string>(reported);
+            Way.CopyHeld(holds);
+            _output = output;
+            _isRefusing = false;
+            using var item = output.Begin(LinkItemKind.Reopen);
+            item.Members.Number(Handle).Key(Key).State(_state).Flag(_isDetached).Age(Link.Time.GetUtcNow() - _since)
+                .Texts(_topics is null ? [] : [.. _topics]).Texts(_left ?? []).Texts(holds);
+            _left = null;
+        }
+    }
+
+    /// <summary>There is no connection.</summary>
+    public void Wait(LinkQueue nowhere)
+    {
+        lock (this)
+        {
+            _output = nowhere;
+        }
+    }
 
     /// <summary>Gives the session an event of the hub.</summary>
     public void Give(Event accepted, bool isReplay)
@@ -112,22 +209,18 @@ internal sealed class EdgeSession
             _isRefusing = false;
             if (_isOwedRoom)
             {
-                Tell(LinkItemKind.HasRoom);
+                Write(LinkItemKind.HasRoom);
             }
         }
     }
 
-    /// <summary>The client has the event.</summary>
-    public void Acked(string eventId)
+    /// <summary>The client has the event, or answered it.</summary>
+    public void Report(in HeldReport report)
     {
         lock (this)
         {
-            using (var item = Begin(LinkItemKind.Acked))
-            {
-                item.Members.Text(eventId);
-            }
-
-            _hasAcked = true;
+            Link.Report(this, report);
+            _hasAcked |= report.Reason is null;
         }
     }
 
@@ -136,15 +229,20 @@ internal sealed class EdgeSession
     {
         lock (this)
         {
-            Tell(LinkItemKind.HasRoom);
+            Write(LinkItemKind.HasRoom);
             _hasAcked = true;
         }
     }
 
     /// <summary>An event was not taken. 0 = nothing younger has to wait.</summary>
-    public void Refuse(string eventId, long refusal)
+    public void Refuse(string eventId, long refusal) => Say(LinkItemKind.Refused, members => members.Text(eventId).Number(refusal));
+
+    // False when there is no connection: then the item went nowhere.
+    private bool Write(LinkItemKind kind, Action<LinkWriter>? members = null)
     {
-        using var item = Begin(LinkItemKind.Refused);
-        item.Members.Text(eventId).Number(refusal);
+        using var item = _output.Begin(kind);
+        item.Members.Number(Handle);
+        members?.Invoke(item.Members);
+        return ReferenceEquals(_output, Link.Output);
     }
 }

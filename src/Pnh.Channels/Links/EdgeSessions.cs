@@ -3,43 +3,48 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;
 
-/// <summary>What the sockets of an edge take for the hub: each session's calls go to the link that carries it. Thread-safe; never waits but for an answer.</summary>
+/// <summary>What the sockets of an edge take for the hub: each session's calls go to the link that carries it. Thread-safe; waits for an answer, and a while for a link, and for nothing else.</summary>
 internal sealed class EdgeSessions : ISessionEvents
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
     private readonly ConcurrentDictionary<string, EdgeSession> _sessions = new(StringComparer.Ordinal);
+    private readonly IReadOnlyList<EdgeLink> _links;
     private readonly TimeProvider _time;
-    private EdgeLink? _current;
-    private long _unlinkedSince = -1;
+    private long _lastHandle;
 
-    public EdgeSessions(TimeProvider time) => _time = time;
+    /// <param name="links">The edge's links to its hub, at least one. A session belongs to one of them.</param>
+    /// <param name="time">Clock.</param>
+    public EdgeSessions(IReadOnlyList<EdgeLink> links, TimeProvider time)
+    {
+        _links = links;
+        _time = time;
+    }
+
+    /// <summary>Id of the data of the hub that the edge was linked to; empty = of none yet. It is linked to no other.</summary>
+    public string Cluster { get; set; } = "";
+
+    /// <summary>The links.</summary>
+    public IReadOnlyList<EdgeLink> Links => _links;
 
     /// <summary>True while sessions can open.</summary>
-    public bool IsLinked => Volatile.Read(ref _current) is not null;
+    public bool IsLinked => _links.Any(static link => link.IsReady);
 
-    /// <summary>Time-stamp of the end of the last link; 0 = there is one; null = there was none yet.</summary>
-    public long? UnlinkedSince => IsLinked ? 0 : Volatile.Read(ref _unlinkedSince) is >= 0 and var since ? since : null;
-
-    /// <summary>Sessions that open from now on are carried by this link.</summary>
-    public void Take(EdgeLink link) => Volatile.Write(ref _current, link);
-
-    /// <summary>The link is no more.</summary>
-    public void Leave(EdgeLink link)
-    {
-        if (ReferenceEquals(Volatile.Read(ref _current), link))
-        {
-            Volatile.Write(ref _unlinkedSince, _time.GetTimestamp());
-            Volatile.Write(ref _current, null);
-        }
-    }
+    /// <summary>Time-stamp of the moment since when there is no link; 0 = there is one; null = there was none yet.</summary>
+    public long? UnlinkedSince => IsLinked ? 0 : _links.Max(static link => link.BrokenSince);
 
     /// <inheritdoc/>
     public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        var link = Volatile.Read(ref _current) ?? throw new InvalidOperationException("The edge has no link to a hub.");
-        var session = _sessions[opened.Key.Session] = link.Add(opened);
+        var link = _links[(int)((uint)opened.Key.Session.GetHashCode(StringComparison.Ordinal) % (uint)_links.Count)];
+        await UntilReadyAsync(link, cancellationToken);
+        var session = _sessions[opened.Key.Session] = link.Add(opened, Interlocked.Increment(ref _lastHandle));
         var age = _time.GetUtcNow() - opened.ConnectedAt;
         var answer = await link.AskAsync(session, LinkItemKind.Opened, members => members.Key(opened.Key).State(opened.State).Age(age), cancellationToken);
-        if (!answer.Yes)
+        if (answer.Yes)
+        {
+            session.Opened();
+        }
+        else
         {
             Remove(session); // nothing happened at the hub, and no end of it will be reported
         }
@@ -55,6 +60,9 @@ internal sealed class EdgeSessions : ISessionEvents
             return false;
         }
 
+        await UntilReadyAsync(known.Link, cancellationToken);
+        known.SetState(state, isNews: false);
+        known.SetDetached(false);
         var answer = await known.Link.AskAsync(known, LinkItemKind.Resumed, members => members.State(state), cancellationToken);
         return answer.Yes;
     }
@@ -63,12 +71,13 @@ internal sealed class EdgeSessions : ISessionEvents
     public async ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken)
     {
         var known = Find(session) ?? throw new InvalidOperationException("The session has ended.");
+        await UntilReadyAsync(known.Link, cancellationToken);
         var answer = await known.Link.AskAsync(known, LinkItemKind.Publish, members => members.Identity(identity).Bytes(message.Span), cancellationToken);
         return answer.SendRefusal;
     }
 
     /// <inheritdoc/>
-    public void Detached(SessionKey session) => Find(session)?.Tell(LinkItemKind.Detached);
+    public void Detached(SessionKey session) => Find(session)?.SetDetached(true);
 
     /// <inheritdoc/>
     public void Closed(SessionKey session)
@@ -76,22 +85,15 @@ internal sealed class EdgeSessions : ISessionEvents
         if (Find(session) is { } known)
         {
             Remove(known);
-            known.Tell(LinkItemKind.Closed);
+            known.Say(LinkItemKind.Closed);
         }
     }
 
     /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state)
-    {
-        if (Find(session) is { } known)
-        {
-            using var item = known.Begin(LinkItemKind.StateChanged);
-            item.Members.State(state);
-        }
-    }
+    public void StateChanged(SessionKey session, SessionState state) => Find(session)?.SetState(state, isNews: true);
 
     /// <inheritdoc/>
-    public void Acked(SessionKey session, string eventId) => Find(session)?.Acked(eventId);
+    public void Acked(SessionKey session, string eventId) => Find(session)?.Report(new(eventId, null, null));
 
     /// <inheritdoc/>
     public void HasRoom(SessionKey session) => Find(session)?.HasRoom();
@@ -100,27 +102,24 @@ internal sealed class EdgeSessions : ISessionEvents
     public void Refused(SessionKey session, string eventId) => Find(session)?.Refuse(eventId, 0);
 
     /// <inheritdoc/>
-    public void Answered(SessionKey session, string eventId, string reason, string? answer)
+    public void Answered(SessionKey session, string eventId, string reason, string? answer) => Find(session)?.Report(new(eventId, reason, answer));
+
+    /// <inheritdoc/>
+    public void Joined(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Join(topics);
+
+    /// <inheritdoc/>
+    public void Left(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Leave(topics);
+
+    // A hub that is started again is there within seconds: its clients need not notice.
+    private static async Task UntilReadyAsync(EdgeLink link, CancellationToken cancellationToken)
     {
-        if (Find(session) is { } known)
+        try
         {
-            using var item = known.Begin(LinkItemKind.Answered);
-            item.Members.Text(eventId).Text(reason).OptionalText(answer);
+            await link.UntilReadyAsync(Patience, cancellationToken);
         }
-    }
-
-    /// <inheritdoc/>
-    public void Joined(SessionKey session, IReadOnlyList<string> topics) => Tell(LinkItemKind.Joined, session, topics);
-
-    /// <inheritdoc/>
-    public void Left(SessionKey session, IReadOnlyList<string> topics) => Tell(LinkItemKind.Left, session, topics);
-
-    private void Tell(LinkItemKind kind, SessionKey session, IReadOnlyList<string> topics)
-    {
-        if (Find(session) is { } known)
+        catch (TimeoutException fault)
         {
-            using var item = known.Begin(kind);
-            item.Members.Texts(topics);
+            throw new InvalidOperationException("The edge has no link to its hub.", fault);
         }
     }
 

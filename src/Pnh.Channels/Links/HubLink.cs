@@ -4,17 +4,20 @@ using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;
 
-/// <summary>The hub's end of a link: what an edge says of its sessions becomes calls of the hub, those of each session in their order.</summary>
+/// <summary>The hub's end of a connection of a link: what an edge says of its sessions becomes calls of the hub, those of each session in their order.</summary>
 internal sealed class HubLink
 {
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
     private long _highest;
+    private long _reports;
+    private int _late;
 
     public HubLink(ISessionEvents hub, TimeProvider time, ILogger log)
     {
         Hub = hub;
         Time = time;
         Log = log;
+        Synced = Recovered;
     }
 
     /// <summary>Who hears what the sessions say.</summary>
@@ -35,6 +38,15 @@ internal sealed class HubLink
     /// <summary>What an edge said that no edge says, found when its item's turn came; null = nothing. The output has ended then.</summary>
     public LinkFormatException? Fault { get; private set; }
 
+    /// <summary>Called once the edge has said which sessions it has. Unless it is set the edge is told at once to go on: the hub has recovered.</summary>
+    public Action Synced { get; set; }
+
+    /// <summary>Called with each session that the edge says again.</summary>
+    public Action<SessionKey> Reopened { get; set; } = static _ => { };
+
+    /// <summary>Reports that were heard; -1 while the hub has still to take one of them.</summary>
+    public long Reports => Volatile.Read(ref _late) == 0 ? Volatile.Read(ref _reports) : -1;
+
     /// <summary>
     /// Takes an item; returns at once, whatever the hub has to wait for. Called by the one reader of the link. Throws <see cref="LinkFormatException"/> for what no edge says: then the
     /// link is to be ended.
@@ -42,31 +54,61 @@ internal sealed class HubLink
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
-        var handle = reader.Number();
-        if (kind == LinkItemKind.Opened)
+        switch (kind)
         {
-            Open(handle, reader);
-        }
-        else if (_sessions.TryGetValue(handle, out var session))
-        {
-            session.Receive(kind, members[^reader.Left..]);
-        }
-        else if (handle > _highest)
-        {
-            throw new LinkFormatException("an item is of a session that the link never had");
-        }
+            case LinkItemKind.Opened:
+                Open(reader);
+                break;
+            case LinkItemKind.Reopen:
+                Reopen(reader);
+                break;
+            case LinkItemKind.Synced:
+                reader.End();
+                Synced();
+                break;
+            case LinkItemKind.Reported:
+                TakeReport(reader);
+                break;
+            default:
+                var handle = reader.Number();
+                if (_sessions.TryGetValue(handle, out var session))
+                {
+                    session.Receive(kind, members[^reader.Left..]);
+                }
+                else if (handle > _highest)
+                {
+                    throw new LinkFormatException("an item is of a session that the link never had");
+                }
+                else if (kind is LinkItemKind.Acked or LinkItemKind.Answered)
+                {
+                    CountReport(); // of a session that the hub would not take
+                }
 
-        // Else it has ended: what an edge refused of it meanwhile does not matter.
+                // Else it has ended: what an edge refused of it meanwhile does not matter.
+                break;
+        }
     }
 
-    /// <summary>The link is no more: the hub hears of the end of each session. To be called once the reader has ended.</summary>
-    public void End()
+    /// <summary>Tells the edge to go on.</summary>
+    public void Recovered() => Output.Begin(LinkItemKind.Recovered).Dispose();
+
+    /// <summary>Tells the edge that so many of its reports are on stable storage.</summary>
+    public void Noted(long reports)
+    {
+        using var item = Output.Begin(LinkItemKind.Noted);
+        item.Members.Number(reports);
+    }
+
+    /// <summary>The connection is no more: to the hub each session has lost its client for now. To be called once the reader has ended. Returns them.</summary>
+    public IReadOnlyCollection<HubSession> End()
     {
         Output.End();
         foreach (var (_, session) in _sessions)
         {
-            session.Receive(LinkItemKind.Closed, default);
+            session.Receive(LinkItemKind.Detached, default);
         }
+
+        return [.. _sessions.Values];
     }
 
     /// <summary>The hub knows the session no longer.</summary>
@@ -79,10 +121,55 @@ internal sealed class HubLink
         Output.End();
     }
 
-    private void Open(long handle, LinkReader reader)
+    /// <summary>The hub has taken a report.</summary>
+    public void CountReport() => Interlocked.Increment(ref _reports);
+
+    /// <summary>A report waits behind a call of its session (+1), or no longer (-1).</summary>
+    public void CountLate(int change) => Interlocked.Add(ref _late, change);
+
+    private void Open(LinkReader reader)
     {
-        var (call, key, state, age) = (reader.Number(), reader.Key(), reader.State(), reader.Age());
+        var (handle, call, key, state, age) = (reader.Number(), reader.Number(), reader.Key(), reader.State(), reader.Age());
         reader.End();
+        var session = Add(handle, key);
+        session.Open(call, new SessionOpened(key, state, session, Time.GetUtcNow() - age));
+    }
+
+    private void Reopen(LinkReader reader)
+    {
+        var (handle, key, state, isDetached, age) = (reader.Number(), reader.Key(), reader.State(), reader.Flag(), reader.Age());
+        var (topics, left, holds) = (reader.Texts(), reader.Texts(), reader.Texts());
+        reader.End();
+        var session = Add(handle, key);
+        Reopened(key);
+        session.Reopen(new SessionReopened(new SessionOpened(key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
+    }
+
+    private void TakeReport(LinkReader reader)
+    {
+        var (key, eventId, reason, answer) = (reader.Key(), reader.Text(), reader.OptionalText(), reader.OptionalText());
+        reader.End();
+        try
+        {
+            if (reason is null)
+            {
+                Hub.Acked(key, eventId);
+            }
+            else
+            {
+                Hub.Answered(key, eventId, reason, answer);
+            }
+        }
+        catch (Exception fault)
+        {
+            HubSession.HubFailed(Log, fault);
+        }
+
+        CountReport();
+    }
+
+    private HubSession Add(long handle, SessionKey key)
+    {
         var session = new HubSession(this, handle, key);
         if (!_sessions.TryAdd(handle, session))
         {
@@ -90,6 +177,6 @@ internal sealed class HubLink
         }
 
         _highest = Math.Max(_highest, handle);
-        session.Open(call, new SessionOpened(key, state, session, Time.GetUtcNow() - age));
+        return session;
     }
 }

@@ -14,6 +14,7 @@ internal sealed partial class HubSession : ISessionLink
     private readonly SessionKey _key;
     private Queue<(LinkItemKind Kind, byte[] Members)>? _behind;
     private bool _isAsking;
+    private bool _isDetached;
 
     public HubSession(HubLink link, long handle, SessionKey key)
     {
@@ -24,6 +25,9 @@ internal sealed partial class HubSession : ISessionLink
 
     /// <summary>The edge's number of it.</summary>
     public long Handle { get; }
+
+    /// <summary>Session and device.</summary>
+    public SessionKey Key => _key;
 
     /// <inheritdoc/>
     public bool TrySend(string session, Event accepted) => IsThis(session) && _link.Output.TryAdd(Handle, accepted, _link.Time);
@@ -71,6 +75,14 @@ internal sealed partial class HubSession : ISessionLink
         _ = AnswerAndGoOnAsync(AnswerAsync(call, () => OpenAsync(opened)));
     }
 
+    /// <summary>Tells the hub of a session that it may have known. Before anything else of it.</summary>
+    public void Reopen(SessionReopened reopened)
+    {
+        _isAsking = true;
+        _isDetached = reopened.IsDetached;
+        _ = AnswerAndGoOnAsync(ReopenAsync(reopened));
+    }
+
     /// <summary>Takes an item, without the session's number. Returns at once. By the reader of the link only.</summary>
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
@@ -79,6 +91,7 @@ internal sealed partial class HubSession : ISessionLink
             if (_isAsking)
             {
                 (_behind ??= new()).Enqueue((kind, members.ToArray()));
+                _link.CountLate(IsReport(kind) ? +1 : 0);
                 return;
             }
         }
@@ -95,6 +108,8 @@ internal sealed partial class HubSession : ISessionLink
         }
     }
 
+    private static bool IsReport(LinkItemKind kind) => kind is LinkItemKind.Acked or LinkItemKind.Answered;
+
     private static bool IsCall(LinkItemKind kind) => kind is LinkItemKind.Resumed or LinkItemKind.Publish;
 
     private bool IsThis(string session) => string.Equals(session, _key.Session, StringComparison.Ordinal);
@@ -108,10 +123,12 @@ internal sealed partial class HubSession : ISessionLink
         catch (Exception fault) when (fault is not LinkFormatException)
         {
             HubFailed(_link.Log, fault); // the other sessions of the link go on
-            return;
         }
 
-        reader.End();
+        if (IsReport(kind))
+        {
+            _link.CountReport();
+        }
     }
 
     private void TellHub(LinkItemKind kind, ref LinkReader reader)
@@ -119,35 +136,67 @@ internal sealed partial class HubSession : ISessionLink
         switch (kind)
         {
             case LinkItemKind.Detached:
-                _link.Hub.Detached(_key);
+                reader.End();
+                Detach();
                 break;
             case LinkItemKind.Closed:
+                reader.End();
                 _link.Forget(this);
                 _link.Hub.Closed(_key);
                 break;
             case LinkItemKind.StateChanged:
-                _link.Hub.StateChanged(_key, reader.State());
+                var state = reader.State();
+                reader.End();
+                _link.Hub.StateChanged(_key, state);
                 break;
             case LinkItemKind.Acked:
-                _link.Hub.Acked(_key, reader.Text());
+                var acked = reader.Text();
+                reader.End();
+                _link.Hub.Acked(_key, acked);
                 break;
             case LinkItemKind.HasRoom:
+                reader.End();
                 _link.Hub.HasRoom(_key);
                 break;
             case LinkItemKind.Refused:
-                Refuse(reader.Text(), reader.Number());
+                var (refused, number) = (reader.Text(), reader.Number());
+                reader.End();
+                Refuse(refused, number);
                 break;
             case LinkItemKind.Answered:
-                _link.Hub.Answered(_key, reader.Text(), reader.Text(), reader.OptionalText());
+                var (eventId, reason, answer) = (reader.Text(), reader.Text(), reader.OptionalText());
+                reader.End();
+                _link.Hub.Answered(_key, eventId, reason, answer);
                 break;
-            case LinkItemKind.Joined:
-                _link.Hub.Joined(_key, reader.Texts());
-                break;
-            case LinkItemKind.Left:
-                _link.Hub.Left(_key, reader.Texts());
+            case LinkItemKind.Joined or LinkItemKind.Left:
+                var topics = reader.Texts();
+                reader.End();
+                Tell(kind == LinkItemKind.Joined, topics);
                 break;
             default:
                 throw new LinkFormatException($"{kind} does not go to a hub");
+        }
+    }
+
+    private void Tell(bool hasJoined, List<string> topics)
+    {
+        if (hasJoined)
+        {
+            _link.Hub.Joined(_key, topics);
+        }
+        else
+        {
+            _link.Hub.Left(_key, topics);
+        }
+    }
+
+    // Its client went, or the way to its edge: once.
+    private void Detach()
+    {
+        if (!_isDetached)
+        {
+            _isDetached = true;
+            _link.Hub.Detached(_key);
         }
     }
 
@@ -162,103 +211,6 @@ internal sealed partial class HubSession : ISessionLink
         }
     }
 
-    private (long Call, Func<ValueTask<LinkAnswer>> Ask) ReadCall(LinkItemKind kind, LinkReader reader)
-    {
-        var call = reader.Number();
-        if (kind == LinkItemKind.Resumed)
-        {
-            var state = reader.State();
-            reader.End();
-            return (call, async () => LinkAnswer.Flag(await _link.Hub.ResumedAsync(_key, state, CancellationToken.None)));
-        }
-
-        var (identity, frame) = (reader.Identity(), reader.Bytes().ToArray());
-        reader.End();
-        return (call, async () => LinkAnswer.Refusal(await _link.Hub.SendAsync(_key, identity, frame, CancellationToken.None)));
-    }
-
-    private async ValueTask<LinkAnswer> OpenAsync(SessionOpened opened)
-    {
-        var isTaken = await _link.Hub.OpenedAsync(opened, CancellationToken.None);
-        if (!isTaken)
-        {
-            _link.Forget(this); // the edge says no more of it
-        }
-
-        return LinkAnswer.Flag(isTaken);
-    }
-
-    private async Task AnswerAsync(long call, Func<ValueTask<LinkAnswer>> ask)
-    {
-        var answer = LinkAnswer.Failed;
-        try
-        {
-            answer = await ask();
-        }
-        catch (Exception fault)
-        {
-            HubFailed(_link.Log, fault); // the edge closes the session's connection, as a node that is alone does
-        }
-
-        using var item = _link.Output.Begin(LinkItemKind.Answer);
-        answer.Write(item.Members.Number(call));
-    }
-
-    private async Task AnswerAndGoOnAsync(Task answered)
-    {
-        await answered;
-        try
-        {
-            while (TryTakeBehind(out var kind, out var members))
-            {
-                if (IsCall(kind))
-                {
-                    var (call, ask) = ReadCall(kind, new LinkReader(members));
-                    await AnswerAsync(call, ask);
-                }
-                else
-                {
-                    Tell(kind, new LinkReader(members));
-                }
-            }
-        }
-        catch (LinkFormatException fault)
-        {
-            _link.Fail(fault);
-            if (DropBehind())
-            {
-                Tell(LinkItemKind.Closed, default);
-            }
-        }
-    }
-
-    // True when the end of the session was among it.
-    private bool DropBehind()
-    {
-        lock (this)
-        {
-            var hasEnded = _behind is not null && _behind.Any(static item => item.Kind == LinkItemKind.Closed);
-            _behind = null;
-            _isAsking = false;
-            return hasEnded;
-        }
-    }
-
-    private bool TryTakeBehind(out LinkItemKind kind, out byte[] members)
-    {
-        lock (this)
-        {
-            (kind, members) = _behind is not null && _behind.TryDequeue(out var next) ? next : default;
-            if (members is not null)
-            {
-                return true;
-            }
-
-            _behind = null;
-            return _isAsking = false;
-        }
-    }
-
     [LoggerMessage(1, LogLevel.Error, "The hub failed at a call of a session that an edge holds.", EventName = "LinkCallFailed")]
-    private static partial void HubFailed(ILogger logger, Exception exception);
+    internal static partial void HubFailed(ILogger logger, Exception exception);
 }

@@ -1,11 +1,10 @@
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging;
-using Pnh.Core.Events;
 
 namespace Pnh.Channels.Links;
 
 /// <summary>
-/// An edge's link to its hub: dialled until it holds, and dialled again when it broke. A hub that comes back is found within a tenth of a second. Thread-safe.
+/// One of an edge's links to its hub: dialled until it holds, and dialled again when it broke. A hub that comes back is found within a tenth of a second. Thread-safe.
 /// </summary>
 internal sealed partial class LinkDialler : IAsyncDisposable
 {
@@ -16,32 +15,33 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     private readonly string _key;
     private readonly LinkHello _self;
     private readonly EdgeSessions _sessions;
-    private readonly EventReader _events;
+    private readonly TimeSpan _wait;
     private readonly TimeProvider _time;
     private readonly ILogger<LinkDialler> _log;
     private readonly HttpMessageInvoker _http;
     private readonly CancellationTokenSource _stopping = new();
     private Task _running = Task.CompletedTask;
-    private string _cluster = "";
     private string? _lastFault;
-    private EdgeLink? _link;
+    private readonly EdgeLink _link;
+    private LinkQueue? _output;
     private Uri _hub = null!; // that is dialled
     private bool _isStopped;
 
     /// <param name="hubs">Addresses of the hub, with the path of its links; each is tried in turn.</param>
     /// <param name="key">The cluster's.</param>
     /// <param name="self">What this edge says of itself.</param>
-    /// <param name="sessions">Learn of the link.</param>
-    /// <param name="events">Reads events.</param>
+    /// <param name="sessions">Of the edge.</param>
+    /// <param name="wait">How long sessions wait for a hub.</param>
     /// <param name="time">Clock.</param>
     /// <param name="log">Log.</param>
-    public LinkDialler(IReadOnlyList<Uri> hubs, string key, LinkHello self, EdgeSessions sessions, EventReader events, TimeProvider time, ILogger<LinkDialler> log)
+    public LinkDialler(IReadOnlyList<Uri> hubs, string key, LinkHello self, EdgeSessions sessions, TimeSpan wait, TimeProvider time, ILogger<LinkDialler> log)
     {
         _hubs = hubs;
         _key = key;
         _self = self;
         _sessions = sessions;
-        _events = events;
+        _link = sessions.Links[self.Place];
+        _wait = wait;
         _time = time;
         _log = log;
         _http = new HttpMessageInvoker(new SocketsHttpHandler { ConnectTimeout = DialTimeout, UseCookies = false, UseProxy = false });
@@ -54,7 +54,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     public async Task StopAsync()
     {
         await _stopping.CancelAsync();
-        Volatile.Read(ref _link)?.Output.Complete();
+        Volatile.Read(ref _output)?.Complete();
         await _running;
     }
 
@@ -81,6 +81,10 @@ internal sealed partial class LinkDialler : IAsyncDisposable
             if (await TryLinkAsync())
             {
                 wait = FirstWait;
+            }
+            else if (_link.BrokenSince is { } since and > 0 && _time.GetElapsedTime(since) > _wait)
+            {
+                _link.GiveUp();
             }
 
             try
@@ -119,13 +123,13 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 
     private async Task<bool> CarryAsync(ClientWebSocket socket)
     {
-        var link = new EdgeLink(_events, _time);
-        using var carrier = new LinkSocket(socket, link.Output, _time);
-        (_self with { Cluster = _cluster }).Write(link.Output);
-        Volatile.Write(ref _link, link);
+        var output = new LinkQueue();
+        using var carrier = new LinkSocket(socket, output, _time);
+        (_self with { Cluster = _sessions.Cluster }).Write(output);
+        Volatile.Write(ref _output, output);
         if (_stopping.IsCancellationRequested)
         {
-            link.Output.Complete();
+            output.Complete();
         }
 
         var isGreeted = false;
@@ -133,16 +137,19 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         {
             if (isGreeted)
             {
-                link.Receive(kind, members);
+                _link.Receive(kind, members);
             }
             else
             {
-                Greeted(link, kind, members);
+                Greeted(output, kind, members);
                 isGreeted = true;
             }
         });
-        _sessions.Leave(link);
-        link.End();
+        if (isGreeted)
+        {
+            _link.Disconnect();
+        }
+
         if (!_stopping.IsCancellationRequested)
         {
             Say(why);
@@ -151,7 +158,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         return isGreeted;
     }
 
-    private void Greeted(EdgeLink link, LinkItemKind kind, ReadOnlyMemory<byte> members)
+    private void Greeted(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (kind == LinkItemKind.NotLinked)
         {
@@ -165,15 +172,15 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         }
 
         var hub = LinkHello.Read(members);
-        if (!_self.Understands(hub) || (_cluster.Length > 0 && _cluster != hub.Cluster))
+        if (!_self.Understands(hub) || (_sessions.Cluster.Length > 0 && _sessions.Cluster != hub.Cluster))
         {
             throw new LinkFormatException("it is a hub of another cluster or of a version that this edge does not speak");
         }
 
-        _cluster = hub.Cluster;
+        _sessions.Cluster = hub.Cluster;
         _lastFault = null;
         Log.Linked(_log, hub.Node, _hub);
-        _sessions.Take(link);
+        _link.Connect(output);
     }
 
     // Each fault once: a hub that is away for an hour is not 7,200 lines.

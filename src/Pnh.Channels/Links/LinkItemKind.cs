@@ -65,4 +65,22 @@ internal enum LinkItemKind : byte
 
     /// <summary>Both ways, each second: the node is alive.</summary>
     Beat = 21,
+
+    /// <summary>
+    /// Edge to hub, on a new connection: a session that the hub of now may know or not. Handle, key, state, whether it waits for its client, age, topics, topics that it left meanwhile, events that
+    /// it holds: given to it and not noted as acknowledged.
+    /// </summary>
+    Reopen = 22,
+
+    /// <summary>Edge to hub: all sessions of this link have been said.</summary>
+    Synced = 23,
+
+    /// <summary>Hub to edge: the hub knows what its previous process left; from here on it takes everything.</summary>
+    Recovered = 24,
+
+    /// <summary>Edge to hub: a report that was not noted, said again. Key, event id, reason or none (an ack), answer or none.</summary>
+    Reported = 25,
+
+    /// <summary>Hub to edge: so many reports of this connection (<see cref="Acked"/>, <see cref="Answered"/>, <see cref="Reported"/>) are on stable storage. Number.</summary>
+    Noted = 26,
 }

@@ -9,10 +9,10 @@ namespace Pnh.Channels.Links;
 internal sealed partial class LinkServer
 {
     private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan Minute = TimeSpan.FromMinutes(1);
-    private readonly ConcurrentDictionary<(string Node, int Place), Linked> _links = new();
-    private readonly ConcurrentDictionary<Linked, bool> _open = new();
-    private readonly ConcurrentDictionary<(string Reason, string Peer), long> _said = new();
+    private static readonly TimeSpan NoteEvery = TimeSpan.FromMilliseconds(250);
+    private readonly ConcurrentDictionary<string, LinkedEdge> _links = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<LinkedEdge, bool> _open = new();
+    private readonly LinkOrphans _orphans;
     private readonly ISessionEvents _hub;
     private readonly LinkHello _self;
     private readonly TimeProvider _time;
@@ -23,16 +23,26 @@ internal sealed partial class LinkServer
     /// <param name="self">What this hub says of itself.</param>
     /// <param name="time">Clock.</param>
     /// <param name="log">Log.</param>
-    public LinkServer(ISessionEvents hub, LinkHello self, TimeProvider time, ILogger<LinkServer> log)
+    /// <param name="linger">How long sessions of a connection that broke wait for their edge to say them again; null = a minute.</param>
+    public LinkServer(ISessionEvents hub, LinkHello self, TimeProvider time, ILogger<LinkServer> log, TimeSpan? linger = null)
     {
+        _orphans = new LinkOrphans(time, linger ?? TimeSpan.FromMinutes(1));
+        Start = new LinkStart(time);
+        Refusals = new LinkRefusals(time, log);
         _hub = hub;
         _self = self;
         _time = time;
         _log = log;
     }
 
-    /// <summary>Called with the reason of each link that was refused, and of each that ended for a fault of its edge. Must not wait or throw.</summary>
-    public Action<string> Refused { get; set; } = static _ => { };
+    /// <summary>What the start of the hub waits for, and what edges wait for at it.</summary>
+    public LinkStart Start { get; }
+
+    /// <summary>Links that were refused.</summary>
+    public LinkRefusals Refusals { get; }
+
+    /// <summary>Called with the names of the links that there are, after each change but at the stop. Must not throw.</summary>
+    public Action<IReadOnlyCollection<string>> Changed { get; set; } = static _ => { };
 
     /// <summary>Links that have been greeted, with what their edges said of themselves.</summary>
     public IReadOnlyList<(LinkHello Edge, int Sessions)> Links => [.. _links.Values.Select(static linked => (linked.Edge!, linked.Link.Sessions))];
@@ -42,7 +52,7 @@ internal sealed partial class LinkServer
     {
         var link = new HubLink(_hub, _time, _log);
         using var carrier = new LinkSocket(socket, link.Output, _time);
-        var linked = new Linked(link, carrier, peer);
+        var linked = new LinkedEdge(link, carrier, peer);
         _open[linked] = true;
         using var late = _time.CreateTimer(_ => EndUnlessGreeted(linked), null, HelloWithin, Timeout.InfiniteTimeSpan);
         if (_isStopping)
@@ -50,12 +60,16 @@ internal sealed partial class LinkServer
             link.Output.Complete();
         }
 
+        link.Reopened = _orphans.Take;
+        link.Synced = () => Sync(linked);
+        using var noting = _time.CreateTimer(_ => _ = linked.NoteAsync(_hub), null, NoteEvery, NoteEvery);
         var why = await carrier.RunAsync((kind, members) => Receive(linked, kind, members));
-        link.End();
+        _orphans.Leave(linked);
         _open.TryRemove(linked, out _);
         if (linked.Edge is { } edge)
         {
-            _links.TryRemove(new(KeyOf(edge), linked));
+            _links.TryRemove(new(linked.Name, linked));
+            SayChanged();
             Log.Ended(_log, edge.Node, peer, link.Fault?.Message ?? why);
         }
         else if (!linked.IsRefused)
@@ -74,28 +88,26 @@ internal sealed partial class LinkServer
         }
     }
 
-    /// <summary>Counts a link that was not even accepted, and says so once a minute.</summary>
-    public void NoteRefusal(string peer, LinkRefusal refusal)
+    private void Sync(LinkedEdge linked)
     {
-        Refused(refusal.Reason);
-        var now = _time.GetTimestamp();
-        if (_said.TryGetValue((refusal.Reason, peer), out var last) && _time.GetElapsedTime(last, now) < Minute)
+        _orphans.EndOlder(linked);
+        Start.Synced(linked);
+    }
+
+    private void SayChanged()
+    {
+        if (_isStopping)
         {
             return;
         }
 
-        if (_said.Count > 1_000)
+        lock (_links)
         {
-            _said.Clear(); // of as many peers the lines come sooner again
+            Changed([.. _links.Keys.Order(StringComparer.Ordinal)]);
         }
-
-        _said[(refusal.Reason, peer)] = now;
-        Log.Refused(_log, peer, refusal.Reason, refusal.Text);
     }
 
-    private static (string Node, int Place) KeyOf(LinkHello edge) => (edge.Node, edge.Place);
-
-    private void Receive(Linked linked, LinkItemKind kind, ReadOnlyMemory<byte> members)
+    private void Receive(LinkedEdge linked, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (linked.Edge is not null)
         {
@@ -111,7 +123,7 @@ internal sealed partial class LinkServer
         }
     }
 
-    private void Greet(Linked linked, LinkHello edge)
+    private void Greet(LinkedEdge linked, LinkHello edge)
     {
         var refusal = LinkRefusal.Of(_self, edge) ?? Outlive(linked, edge);
         if (refusal is not null)
@@ -126,13 +138,13 @@ internal sealed partial class LinkServer
             return;
         }
 
-        linked.Edge = edge;
+        SayChanged();
         _self.Write(linked.Link.Output);
         Log.Greeted(_log, edge.Node, linked.Peer, string.Join(' ', edge.Apps));
     }
 
     // Of two edges with one name the one that started last is believed; of one edge the newer connection: the older one broke, and this end has not noticed yet.
-    private LinkRefusal? Outlive(Linked linked, LinkHello edge)
+    private LinkRefusal? Outlive(LinkedEdge linked, LinkHello edge)
     {
         if (_links.Values.Any(other => other.Edge!.Node == edge.Node && other.Edge.Incarnation > edge.Incarnation))
         {
@@ -145,16 +157,16 @@ internal sealed partial class LinkServer
             other.Carrier.Abort("a node of its name started later");
         }
 
-        if (_links.TryGetValue(KeyOf(edge), out var older))
+        if (_links.TryGetValue(linked.Name, out var older))
         {
             older.Carrier.Abort("the edge has a newer link in its place");
         }
 
-        _links[KeyOf(edge)] = linked;
+        _links[linked.Name] = linked;
         return null;
     }
 
-    private static void EndUnlessGreeted(Linked linked)
+    private static void EndUnlessGreeted(LinkedEdge linked)
     {
         if (linked.Edge is null)
         {
@@ -162,25 +174,10 @@ internal sealed partial class LinkServer
         }
     }
 
-    private void Refuse(Linked linked, LinkRefusal refusal)
+    private void Refuse(LinkedEdge linked, LinkRefusal refusal)
     {
         linked.IsRefused = true;
-        NoteRefusal(linked.Peer, refusal);
-    }
-
-    /// <summary>A connection, and who is behind it.</summary>
-    private sealed class Linked(HubLink link, LinkSocket carrier, string peer)
-    {
-        public HubLink Link { get; } = link;
-
-        public LinkSocket Carrier { get; } = carrier;
-
-        public string Peer { get; } = peer;
-
-        /// <summary>Null = not greeted (yet).</summary>
-        public volatile LinkHello? Edge;
-
-        public bool IsRefused { get; set; }
+        Refusals.Note(linked.Peer, refusal);
     }
 
     private static partial class Log
@@ -190,8 +187,5 @@ internal sealed partial class LinkServer
 
         [LoggerMessage(2, LogLevel.Warning, "A link of edge {Node} at {Peer} ended: {Why}.", EventName = "EdgeLinkEnded")]
         public static partial void Ended(ILogger logger, string node, string peer, string why);
-
-        [LoggerMessage(3, LogLevel.Warning, "A link from {Peer} was refused: {Reason}. {Text}", EventName = "EdgeLinkRefused")]
-        public static partial void Refused(ILogger logger, string peer, string reason, string text);
     }
 }

@@ -54,6 +54,12 @@ public sealed partial class Hub
             }
         }
 
+        _isRecovered = true;
+        foreach (var shard in _shards)
+        {
+            shard.EndHeld();
+        }
+
         if (recovered > 0)
         {
             Log.Started(_log, recovered);

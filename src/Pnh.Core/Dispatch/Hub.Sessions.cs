@@ -54,6 +54,41 @@ public sealed partial class Hub
     }
 
     /// <inheritdoc/>
+    public async ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken)
+    {
+        var key = reopened.Opened.Key;
+        if (!ShardOf(key).TryReopen(reopened, isRecovered: _isRecovered, out var replaced))
+        {
+            return false;
+        }
+
+        if (replaced is not null)
+        {
+            _topics.Remove(replaced);
+        }
+
+        if (_devices.HasMembers)
+        {
+            await _memberships.SubscribeAsync(key).ConfigureAwait(false);
+        }
+
+        if (reopened.Left.Count > 0)
+        {
+            Left(key, reopened.Left);
+        }
+
+        if (reopened.Topics.Count > 0)
+        {
+            Joined(key, reopened.Topics);
+        }
+
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public ValueTask FlushAsync() => _context.Journal.FlushAsync(CancellationToken.None);
+
+    /// <inheritdoc/>
     public void Detached(SessionKey session) => ShardOf(session).Detach(session);
 
     /// <inheritdoc/>

@@ -54,6 +54,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly Turns _turns;
     private readonly CancellationTokenSource _stopping = new();
     private bool _disposed;
+    private volatile bool _isRecovered;
     private Task _ticking = Task.CompletedTask;
     private long _storeFaultAt;
     private long _refusalsAt;

@@ -33,6 +33,11 @@ public interface ISessionLink
     {
     }
 
+    /// <summary>Adds the ids of the events that the session holds: given to it, and not acknowledged yet. Nothing where only the other node knows.</summary>
+    void CopyHeld(ICollection<string> ids)
+    {
+    }
+
     /// <summary>How many steps there are.</summary>
     const int PrefetchSteps = 2;
 }
@@ -58,6 +63,15 @@ public interface ISessionEvents
     /// happened, and the session must not go on. What was unacked was not sent again by the hub; what came meanwhile is sent now.
     /// </summary>
     ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// A session of another node whose way to the hub broke, or that the hub's previous process knew: this is what it is now, and what it holds. What the hub gave it besides is lost, and given to it again.
+    /// False when a newer session of its device is there: then nothing happened, and it is to be closed with <see cref="SessionClose.Replaced"/>.
+    /// </summary>
+    ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken) => ValueTask.FromResult(false);
+
+    /// <summary>Completes when what sessions said before is on stable storage. Throws as a journal's flush does.</summary>
+    ValueTask FlushAsync() => ValueTask.CompletedTask;
 
     /// <summary>The session is gone for good (closed, slow, or not resumed in time). The device counts as offline unless a newer session took its place.</summary>
     void Closed(SessionKey session);
@@ -120,6 +134,15 @@ public readonly record struct SessionKey(string App, string User, string Device,
 /// <param name="Link">The way back to it.</param>
 /// <param name="ConnectedAt">When.</param>
 public sealed record SessionOpened(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset ConnectedAt);
+
+/// <summary>A session as its node says it again.</summary>
+/// <param name="Opened">As when it opened, with its state and way of now.</param>
+/// <param name="IsDetached">True while it waits for its client.</param>
+/// <param name="Topics">Those that it joined.</param>
+/// <param name="Left">Those that it left since the hub could be told.</param>
+/// <param name="Holds">Ids of the events that it was given and has not acknowledged, or whose ack the hub may not have.</param>
+public sealed record SessionReopened(
+    SessionOpened Opened, bool IsDetached, IReadOnlyList<string> Topics, IReadOnlyList<string> Left, IReadOnlyCollection<string> Holds);
 
 /// <summary>Whom a client token speaks for.</summary>
 /// <param name="App">The app the token was made for (<c>aud</c>).</param>

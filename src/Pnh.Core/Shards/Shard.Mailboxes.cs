@@ -47,6 +47,12 @@ internal sealed partial class Shard
 
     private bool TrySendNow(UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, out bool isBehind)
     {
+        if (TryTakeHeld(item, plan.Socket))
+        {
+            isBehind = false;
+            return true;
+        }
+
         // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
         isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || IsCallAhead(mailbox, item, plan.Socket));
         if (isBehind)

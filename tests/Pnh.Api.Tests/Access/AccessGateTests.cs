@@ -112,7 +112,7 @@ public sealed class AccessGateTests : IAsyncLifetime
         // As if the front door had let it by, which reads the target itself.
         var gate = new AccessGate(_ => Task.CompletedTask, new PublisherKeys([]), _tokens, null, NullLogger<AccessGate>.Instance);
         var rule = new AccessRule(AccessKind.Anyone, Scope.None);
-        object[] metadata = isOperators ? [rule, new EndpointPlace(OnPublic: false, OnOperations: true, OnCluster: false, IsLight: false)] : [rule];
+        object[] metadata = isOperators ? [rule, new EndpointPlace(OnPublic: false, OnOperations: true, IsLight: false)] : [rule];
         var context = new DefaultHttpContext();
         context.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(metadata), null));
 

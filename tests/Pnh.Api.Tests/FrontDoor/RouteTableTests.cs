@@ -183,7 +183,7 @@ public sealed class RouteTableTests
         return known;
     }
 
-    private static EndpointPlace EndpointPlaceOf(bool light) => new(OnPublic: light, OnOperations: true, OnCluster: false, IsLight: light);
+    private static EndpointPlace EndpointPlaceOf(bool light) => new(OnPublic: light, OnOperations: true, IsLight: light);
 
     private static RouteEndpoint Endpoint(string pattern, params string[] methods) => Endpoint(pattern, EndpointPlace.Business, methods);
 

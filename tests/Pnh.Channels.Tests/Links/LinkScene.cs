@@ -26,6 +26,9 @@ internal sealed class LinkScene : IAsyncDisposable
 
     public ConcurrentQueue<string> Refusals { get; } = new();
 
+    /// <summary>How long sessions of a broken link wait at the hub.</summary>
+    public TimeSpan Linger { get; set; } = TimeSpan.FromMinutes(1);
+
     public LinkServer Links { get; private set; } = null!;
 
     public string[] Lines(string eventName) => _log.Of(eventName);
@@ -35,16 +38,20 @@ internal sealed class LinkScene : IAsyncDisposable
     public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
         new(version, version, node, incarnation, place, cluster, 0, ["demo"]);
 
-    public static async Task<LinkScene> StartAsync()
+    public static EdgeSessions Sessions() => new([new EdgeLink(Reader, TimeProvider.System)], TimeProvider.System);
+
+    public static async Task<LinkScene> StartAsync(TimeSpan? linger = null)
     {
-        var scene = new LinkScene();
+        var scene = new LinkScene { Linger = linger ?? TimeSpan.FromMinutes(1) };
         await scene.StartHubAsync();
         return scene;
     }
 
     public async Task StartHubAsync(string cluster = "c-1")
     {
-        Links = new LinkServer(Hub, Edge("hub", cluster: cluster) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log)) { Refused = Refusals.Enqueue };
+        Links = new LinkServer(Hub, Edge("hub", cluster: cluster) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
+        Links.Refusals.Counted = Refusals.Enqueue;
+        Links.Start.Recovered();
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, _port));
@@ -71,7 +78,7 @@ internal sealed class LinkScene : IAsyncDisposable
     }
 
     /// <summary>An edge's dialler, not begun.</summary>
-    public LinkDialler Dial(EdgeSessions sessions) => new([Address], "key", Edge(), sessions, Reader, TimeProvider.System, new Logger<LinkDialler>(_log));
+    public LinkDialler Dial(EdgeSessions sessions, TimeSpan? wait = null) => new([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log));
 
     /// <summary>A connection that says what the test says.</summary>
     public async Task<ClientWebSocket> ConnectAsync()

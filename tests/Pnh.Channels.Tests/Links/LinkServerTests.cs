@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Links;
@@ -17,7 +18,7 @@ public sealed class LinkServerTests
     public async Task Dialler_HubListens_SessionsTalkOverTheLink()
     {
         await using var scene = await LinkScene.StartAsync();
-        var sessions = new EdgeSessions(TimeProvider.System);
+        var sessions = LinkScene.Sessions();
         await using var dialler = scene.Dial(sessions);
         dialler.Start();
         await LinkScene.UntilAsync(() => sessions.IsLinked);
@@ -41,36 +42,108 @@ public sealed class LinkServerTests
     }
 
     [Fact]
-    public async Task Dialler_HubGoesAndComesBack_SessionsCloseAndNewOnesOpen()
+    public async Task Dialler_HubGoesAndComesBack_SessionsStayAndAreSaidAgain()
     {
         await using var scene = await LinkScene.StartAsync();
-        var sessions = new EdgeSessions(TimeProvider.System);
+        var sessions = LinkScene.Sessions();
         await using var dialler = scene.Dial(sessions);
         dialler.Start();
-        for (var round = 0; round < 3; round++)
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        var (session, transport) = await OpenAsync(sessions);
+        var link = (await scene.Hub.NextOpenedAsync()).Link;
+        var acks = new ConcurrentQueue<string>();
+        scene.Hub.OnAcked = acks.Enqueue;
+        for (var round = 1; round <= 3; round++)
         {
-            await LinkScene.UntilAsync(() => sessions.IsLinked);
-            var (session, transport) = await OpenAsync(sessions, $"s-{round}");
-            await scene.Hub.NextOpenedAsync();
+            Assert.True(link.TrySend("s-1", Events.Make($"a-{round}")));
+            Assert.True(link.TrySend("s-1", Events.Make($"b-{round}")));
+            var given = new List<(long, string)>();
+            await LinkScene.UntilAsync(() =>
+            {
+                given.AddRange(transport.Drain(session, null));
+                return given.Count == 2;
+            });
             await scene.StopHubAsync();
-            await LinkScene.UntilAsync(() => transport.Closed is not null);
-            Assert.Equal(SessionClose.HubError, transport.Closed);
-            Assert.False(sessions.IsLinked);
-            session.Report();
-            Assert.Equal(round + 1, scene.Hub.ClosedCount);
-            await Assert.ThrowsAsync<InvalidOperationException>(async () => await OpenAsync(sessions));
+            await LinkScene.UntilAsync(() => !sessions.IsLinked);
+
+            Assert.Equal(1, session.Acknowledge((2 * round) - 1)); // while nobody hears it: a of this round, or b of the one before
             await scene.StartHubAsync();
+
+            await LinkScene.UntilAsync(() => sessions.IsLinked);
+            var said = scene.Hub.Reopened.Last();
+            Assert.Equal((Key, false), (said.Opened.Key, said.IsDetached));
+            Assert.Superset(new HashSet<string> { $"a-{round}", $"b-{round}" }, new HashSet<string>(said.Holds)); // and what was not noted yet
+            link = said.Opened.Link;
+            await LinkScene.UntilAsync(() => acks.Contains($"a-{round}"));
+            Assert.Equal(1, session.Acknowledge(2 * round));
+            await LinkScene.UntilAsync(() => acks.Contains($"b-{round}"));
         }
+
+        Assert.Null(transport.Closed);
+        Assert.Equal(["a-1", "b-1", "a-2", "b-2", "a-3", "b-3"], acks.Distinct());
 
         // One line when it is linked, one or two when it is not: however often it dials.
         Assert.InRange(scene.Lines("HubNotLinked").Length, 3, 9);
     }
 
     [Fact]
+    public async Task Dialler_HubNotedAReport_IsNotToldAgain()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = LinkScene.Sessions();
+        await using var dialler = scene.Dial(sessions);
+        dialler.Start();
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        var (session, transport) = await OpenAsync(sessions);
+        var link = (await scene.Hub.NextOpenedAsync()).Link;
+        var acks = new ConcurrentQueue<string>();
+        scene.Hub.OnAcked = acks.Enqueue;
+        link.TrySend("s-1", Events.Make("e-1"));
+        await LinkScene.UntilAsync(() => session.HasWaiting);
+        transport.Drain(session, null);
+        session.Acknowledge(1);
+        await LinkScene.UntilAsync(() => sessions.Links[0].HeldReports == 0);
+
+        await scene.StopHubAsync();
+        await scene.StartHubAsync();
+        await LinkScene.UntilAsync(() => scene.Hub.Reopened.Count == 1 && sessions.IsLinked);
+
+        Assert.Empty(scene.Hub.Reopened.Single().Holds);
+        Assert.Equal(["e-1"], acks);
+    }
+
+    [Fact]
+    public async Task Dialler_HubStaysAway_ClosesTheSessions()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var sessions = LinkScene.Sessions();
+        await using var dialler = scene.Dial(sessions, wait: TimeSpan.FromMilliseconds(500));
+        dialler.Start();
+        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        var (_, transport) = await OpenAsync(sessions);
+        await scene.StopHubAsync();
+        await LinkScene.UntilAsync(() => transport.Closed is not null);
+        Assert.Equal(SessionClose.HubError, transport.Closed);
+    }
+
+    [Fact]
+    public async Task Link_BrokenAndEdgeGone_ClosesItsSessionsAfterAWhile()
+    {
+        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.FromMilliseconds(300));
+        var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        await LinkScene.SendAsync(socket, OpenSession);
+        await scene.Hub.NextOpenedAsync();
+        socket.Abort();
+        socket.Dispose();
+        await scene.Hub.NextDetachedAsync();
+        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+    }
+
+    [Fact]
     public async Task Dialler_HubHasOtherData_IsNotLinked()
     {
         await using var scene = await LinkScene.StartAsync();
-        var sessions = new EdgeSessions(TimeProvider.System);
+        var sessions = LinkScene.Sessions();
         await using var dialler = scene.Dial(sessions);
         dialler.Start();
         await LinkScene.UntilAsync(() => sessions.IsLinked);
@@ -127,7 +200,7 @@ public sealed class LinkServerTests
     [Fact]
     public async Task Link_SilentForThreeSeconds_IsEndedAndItsSessionsClosed()
     {
-        await using var scene = await LinkScene.StartAsync();
+        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.Zero);
         var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
         using (socket)
         {
@@ -153,8 +226,8 @@ public sealed class LinkServerTests
     [Fact]
     public async Task Link_Garbage_EndsThatLinkWithOneLine()
     {
-        await using var scene = await LinkScene.StartAsync();
-        var sessions = new EdgeSessions(TimeProvider.System);
+        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.Zero);
+        var sessions = LinkScene.Sessions();
         await using var dialler = scene.Dial(sessions);
         dialler.Start();
         await LinkScene.UntilAsync(() => sessions.IsLinked);

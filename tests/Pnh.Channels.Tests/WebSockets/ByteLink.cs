@@ -18,6 +18,7 @@ internal sealed class ByteLink : IAsyncDisposable
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private readonly HubLink _hubEnd;
     private readonly EdgeLink _edgeEnd = new(Events, TimeProvider.System);
+    private readonly LinkQueue _edgeOutput = new();
     private readonly Task _toHub;
     private readonly Task _toEdge;
     private int _sent;
@@ -26,10 +27,9 @@ internal sealed class ByteLink : IAsyncDisposable
     public ByteLink(ISessionEvents hub)
     {
         _hubEnd = new HubLink(new WatchedHub(this, hub), TimeProvider.System, NullLogger.Instance);
-        var sessions = new EdgeSessions(TimeProvider.System);
-        sessions.Take(_edgeEnd);
-        Edge = sessions;
-        _toHub = Task.Run(() => PumpAsync(_edgeEnd.Output, TakeAtHub));
+        Edge = new EdgeSessions([_edgeEnd], TimeProvider.System);
+        _edgeEnd.Connect(_edgeOutput);
+        _toHub = Task.Run(() => PumpAsync(_edgeOutput, TakeAtHub));
         _toEdge = Task.Run(() => PumpAsync(_hubEnd.Output, TakeAtEdge));
     }
 
@@ -59,7 +59,7 @@ internal sealed class ByteLink : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        _edgeEnd.Output.End();
+        _edgeOutput.End();
         _hubEnd.Output.End();
         await Task.WhenAll(_toHub, _toEdge);
     }
@@ -108,7 +108,7 @@ internal sealed class ByteLink : IAsyncDisposable
     {
         if (kind == Fence)
         {
-            Write(_edgeEnd.Output, new LinkReader(members.Span).Text());
+            Write(_edgeOutput, new LinkReader(members.Span).Text());
             return;
         }
 
@@ -131,6 +131,8 @@ internal sealed class ByteLink : IAsyncDisposable
         public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => hub.ResumedAsync(session, state, cancellationToken);
 
         public void Closed(SessionKey session) => hub.Closed(session);
+
+        public ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken) => hub.ReopenedAsync(reopened, cancellationToken);
 
         public void StateChanged(SessionKey session, SessionState state) => hub.StateChanged(session, state);
 

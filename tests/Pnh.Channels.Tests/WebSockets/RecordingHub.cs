@@ -133,6 +133,22 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         return true;
     }
 
+    /// <summary>Sessions that were said again, with what they hold.</summary>
+    public ConcurrentQueue<SessionReopened> Reopened { get; } = new();
+
+    public ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            Expect(_online.GetValueOrDefault(reopened.Opened.Key.Session) != true, "reopened, but was online");
+            _online[reopened.Opened.Key.Session] = !reopened.IsDetached;
+            _byDevice[DeviceOf(reopened.Opened.Key)] = reopened.Opened;
+        }
+
+        Reopened.Enqueue(reopened);
+        return ValueTask.FromResult(true);
+    }
+
     public void Closed(SessionKey session)
     {
         lock (_gate)

@@ -72,7 +72,7 @@ export const access = [
   },
   {
     name: "line-feed-ends-a-line", hurts: "a proxy and the hub make two different requests of one", tests: "Pnh.Api.Tests:StrangerTests",
-    file: "src/Pnh.Api/Hosting/HubHost.cs", at: "DisableHttp1LineFeedTerminators\", ⟦true⟧);", fault: "false",
+    file: "src/Pnh.Api/Hosting/HubBuilder.cs", at: "DisableHttp1LineFeedTerminators\", ⟦true⟧);", fault: "false",
   },
   {
     name: "address-takes-all-places", hurts: "one address holds every connection", tests: "Pnh.Api.Tests:StrangerTests",

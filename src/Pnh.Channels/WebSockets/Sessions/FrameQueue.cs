@@ -84,6 +84,18 @@ internal struct FrameQueue
         }
     }
 
+    /// <summary>Adds the ids of the events in it that have a seq.</summary>
+    public readonly void CopyEvents(ICollection<string> ids)
+    {
+        for (var i = 0; i < Count; i++)
+        {
+            if (this[i] is { HasSeq: true, Event: not null } frame)
+            {
+                ids.Add(frame.EventId);
+            }
+        }
+    }
+
     /// <summary>Forgets everything.</summary>
     public void Clear() => this = default;
 

@@ -115,6 +115,15 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         }
     }
 
+    /// <inheritdoc/>
+    public void CopyHeld(ICollection<string> ids)
+    {
+        lock (this)
+        {
+            _backlog.CopyHeld(ids);
+        }
+    }
+
     /// <summary>The next frame to write; false = nothing, or another connection writes now. Called by the connection's one writer.</summary>
     public bool TryTake(ISessionTransport writer, DateTimeOffset now, out Outgoing next)
     {

@@ -172,6 +172,14 @@ internal partial struct SessionBacklog
         return confirmed;
     }
 
+    /// <summary>Adds the ids of all events in it that are to be acknowledged.</summary>
+    public readonly void CopyHeld(ICollection<string> ids)
+    {
+        _unacked.CopyEvents(ids);
+        _calls.CopyEvents(ids);
+        _others.CopyEvents(ids);
+    }
+
     /// <summary>Forgets what waits. What is unacked stays: a late ack still counts.</summary>
     public void Clear()
     {

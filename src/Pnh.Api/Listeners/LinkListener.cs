@@ -1,0 +1,145 @@
+using System.Net;
+using System.Security.Cryptography;
+using System.Text;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Pnh.Api.Access;
+using Pnh.Api.Configuration;
+using Pnh.Api.Problems;
+using Pnh.Channels.Links;
+using Pnh.Core.Diagnostics;
+
+namespace Pnh.Api.Listeners;
+
+/// <summary>
+/// <c>/v1/link</c> at <c>Pnh:Cluster:Urls</c>: takes an edge that has the cluster's key, and hands its link on. A server of its own: it opens before anything else does, so that a hub knows the sessions of its
+/// edges before it decides about events of its previous process; and no publisher's or operator's connection counts with those of edges.
+/// </summary>
+internal sealed class LinkListener : IAsyncDisposable
+{
+    private const int LeastConnections = 16;
+    private const int MostConnections = 512;
+    private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
+    private readonly WebApplication _app;
+    private readonly LinkServer _links;
+    private readonly byte[][] _keys;
+
+    /// <param name="options">Addresses and keys; at least one of each.</param>
+    /// <param name="links">Serves links.</param>
+    /// <param name="configuration">Of the program: certificates.</param>
+    /// <param name="log">Of the program.</param>
+    public LinkListener(ClusterOptions options, LinkServer links, IConfiguration configuration, ILoggerFactory log)
+    {
+        _links = links;
+        _keys = [.. options.Keys.Select(static key => SHA256.HashData(Encoding.ASCII.GetBytes(key)))];
+        var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
+        builder.Configuration.AddConfiguration(configuration);
+        builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>();
+        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options));
+        _app = builder.Build();
+        _app.UseWebSockets();
+        _app.Run(ServeAsync);
+    }
+
+    /// <summary>Its first address, the port resolved. After <see cref="StartAsync"/>.</summary>
+    public Uri Address => new(_app.Urls.First().Replace("[::]", "localhost", StringComparison.Ordinal).Replace("0.0.0.0", "localhost", StringComparison.Ordinal));
+
+    /// <summary>Listens. Throws as every listener does.</summary>
+    public Task StartAsync(CancellationToken cancellationToken) => _app.StartAsync(cancellationToken);
+
+    /// <summary>Says goodbye to all edges, and listens no more.</summary>
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        _links.Stop();
+        await _app.StopAsync(cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask DisposeAsync()
+    {
+        _links.Stop();
+        return _app.DisposeAsync();
+    }
+
+    private static void Configure(KestrelServerOptions kestrel, ClusterOptions options)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
+        kestrel.Limits.MaxRequestBodySize = 0;
+        kestrel.Limits.MaxConcurrentConnections = kestrel.Limits.MaxConcurrentUpgradedConnections = Math.Clamp(OpenFiles.Limit() / 16, LeastConnections, MostConnections);
+        foreach (var address in options.Urls)
+        {
+            void Listen(ListenOptions listen)
+            {
+                listen.Protocols = HttpProtocols.Http1;
+                if (address.IsHttps)
+                {
+                    ListenerBinding.UseHttps(listen, address);
+                }
+            }
+
+            if (address.Address is null && address.Port != 0)
+            {
+                kestrel.ListenLocalhost(address.Port, Listen);
+            }
+            else if (IPAddress.IPv6Any.Equals(address.Address))
+            {
+                kestrel.ListenAnyIP(address.Port, Listen);
+            }
+            else
+            {
+                kestrel.Listen(address.Address ?? IPAddress.Loopback, address.Port, Listen);
+            }
+        }
+    }
+
+    private async Task ServeAsync(HttpContext context)
+    {
+        if (context.Request.Path != ClusterOptions.LinkPath)
+        {
+            await StaticProblem.NotFound.WriteAsync(context);
+            return;
+        }
+
+        var peer = context.Connection.RemoteIpAddress?.ToString() ?? "unknown";
+        if (!IsKey(BearerCredential.Read(context.Request.Headers.Authorization)))
+        {
+            _links.Refusals.Note(peer, new("wrong-key", "It does not have the cluster's key."));
+            context.Response.Headers.WWWAuthenticate = "Bearer";
+            await new Problem(ProblemCatalogue.Unauthorized, "This is not the cluster's key.").ExecuteAsync(context);
+            return;
+        }
+
+        if (!context.WebSockets.IsWebSocketRequest)
+        {
+            context.Response.Headers.Upgrade = "websocket";
+            await new Problem(ProblemCatalogue.BadRequest, "This address takes WebSocket connections only.").ExecuteAsync(context);
+            return;
+        }
+
+        // The framework's keep-alive is off: a ping would wait behind megabytes, and the link has beats of its own.
+        using var socket = await context.WebSockets.AcceptWebSocketAsync(new WebSocketAcceptContext { KeepAliveInterval = TimeSpan.Zero });
+        await _links.RunAsync(socket, peer);
+    }
+
+    // Hashes of one length, compared in a time that does not depend on them; both keys always.
+    private bool IsKey(ReadOnlySpan<char> credential)
+    {
+        Span<byte> shown = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(Encoding.UTF8.GetBytes(credential.ToArray()), shown);
+        var isKey = false;
+        foreach (var key in _keys)
+        {
+            isKey |= CryptographicOperations.FixedTimeEquals(key, shown);
+        }
+
+        return isKey;
+    }
+
+    /// <summary>It starts and stops with the hub, and hears no signals.</summary>
+    private sealed class PartLifetime : IHostLifetime
+    {
+        public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+    }
+}

@@ -1,0 +1,130 @@
+using Pnh.Core.Sessions;
+
+namespace Pnh.Channels.Links;
+
+/// <summary>What the hub has to answer, and what waits behind an answer.</summary>
+internal sealed partial class HubSession
+{
+    private (long Call, Func<ValueTask<LinkAnswer>> Ask) ReadCall(LinkItemKind kind, LinkReader reader)
+    {
+        var call = reader.Number();
+        if (kind == LinkItemKind.Resumed)
+        {
+            var state = reader.State();
+            reader.End();
+            return (call, () => ResumeAsync(state));
+        }
+
+        var (identity, frame) = (reader.Identity(), reader.Bytes().ToArray());
+        reader.End();
+        return (call, async () => LinkAnswer.Refusal(await _link.Hub.SendAsync(_key, identity, frame, CancellationToken.None)));
+    }
+
+    private async ValueTask<LinkAnswer> ResumeAsync(SessionState state)
+    {
+        var isKnown = await _link.Hub.ResumedAsync(_key, state, CancellationToken.None);
+        _isDetached &= !isKnown;
+        return LinkAnswer.Flag(isKnown);
+    }
+
+    private async Task ReopenAsync(SessionReopened reopened)
+    {
+        try
+        {
+            if (!await _link.Hub.ReopenedAsync(reopened, CancellationToken.None))
+            {
+                Close(_key.Session, SessionClose.Replaced);
+                _link.Forget(this);
+            }
+        }
+        catch (Exception fault)
+        {
+            HubFailed(_link.Log, fault);
+            Close(_key.Session, SessionClose.HubError);
+        }
+    }
+
+    private async ValueTask<LinkAnswer> OpenAsync(SessionOpened opened)
+    {
+        var isTaken = await _link.Hub.OpenedAsync(opened, CancellationToken.None);
+        if (!isTaken)
+        {
+            _link.Forget(this); // the edge says no more of it
+        }
+
+        return LinkAnswer.Flag(isTaken);
+    }
+
+    private async Task AnswerAsync(long call, Func<ValueTask<LinkAnswer>> ask)
+    {
+        var answer = LinkAnswer.Failed;
+        try
+        {
+            answer = await ask();
+        }
+        catch (Exception fault)
+        {
+            HubFailed(_link.Log, fault); // the edge closes the session's connection, as a node that is alone does
+        }
+
+        using var item = _link.Output.Begin(LinkItemKind.Answer);
+        answer.Write(item.Members.Number(call));
+    }
+
+    private async Task AnswerAndGoOnAsync(Task answered)
+    {
+        await answered;
+        try
+        {
+            while (TryTakeBehind(out var kind, out var members))
+            {
+                if (IsCall(kind))
+                {
+                    var (call, ask) = ReadCall(kind, new LinkReader(members));
+                    await AnswerAsync(call, ask);
+                }
+                else
+                {
+                    Tell(kind, new LinkReader(members));
+                }
+
+                _link.CountLate(IsReport(kind) ? -1 : 0);
+            }
+        }
+        catch (LinkFormatException fault)
+        {
+            _link.Fail(fault);
+            if (DropBehind() is { } end)
+            {
+                Tell(end, default);
+            }
+        }
+    }
+
+    // What was said last of the session's end, if anything was.
+    private LinkItemKind? DropBehind()
+    {
+        lock (this)
+        {
+            LinkItemKind? end = _behind?.LastOrDefault(static item => item.Kind is LinkItemKind.Closed or LinkItemKind.Detached) is { Members: not null } last ? last.Kind : null;
+            _behind = null;
+            _isAsking = false;
+            return end;
+        }
+    }
+
+    private bool TryTakeBehind(out LinkItemKind kind, out byte[] members)
+    {
+        lock (this)
+        {
+            (kind, members) = _behind is not null && _behind.TryDequeue(out var next) ? next : default;
+            if (members is not null)
+            {
+                return true;
+            }
+
+            _behind = null;
+            return _isAsking = false;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+using System.Globalization;
+using Pnh.Core.Sessions;
+using Pnh.Core.Stores;
+
+namespace Pnh.Channels.Links;
+
+/// <summary>A connection of a link at the hub, and the edge behind it.</summary>
+internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
+{
+    private volatile LinkHello? _edge;
+    private long _noted;
+    private int _isNoting;
+
+    /// <summary>The hub's end.</summary>
+    public HubLink Link { get; } = link;
+
+    /// <summary>What carries it.</summary>
+    public LinkSocket Carrier { get; } = carrier;
+
+    /// <summary>Address of the other end.</summary>
+    public string Peer { get; } = peer;
+
+    /// <summary>What the edge said of itself; null = it was not greeted (yet).</summary>
+    public LinkHello? Edge
+    {
+        get => _edge;
+        set => _edge = value;
+    }
+
+    /// <summary>True once it was told that it may not be linked.</summary>
+    public bool IsRefused { get; set; }
+
+    /// <summary>Name of the link among all of the hub: one for each place of each edge.</summary>
+    public string Name => string.Create(CultureInfo.InvariantCulture, $"{Edge!.Place} {Edge.Node}");
+
+    /// <summary>Tells the edge which of its reports are on stable storage, when there are new ones.</summary>
+    public async Task NoteAsync(ISessionEvents hub)
+    {
+        var reports = Link.Reports;
+        if (reports <= _noted || Interlocked.Exchange(ref _isNoting, 1) != 0)
+        {
+            return;
+        }
+
+        try
+        {
+            await hub.FlushAsync();
+            _noted = reports;
+            Link.Noted(reports);
+        }
+        catch (StoreUnavailableException)
+        {
+            // The disk takes nothing now: the edge keeps them, and the next round asks again.
+        }
+        finally
+        {
+            Volatile.Write(ref _isNoting, 0);
+        }
+    }
+}
