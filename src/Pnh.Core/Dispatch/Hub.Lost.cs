@@ -1,6 +1,5 @@
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
-using Pnh.Core.Push;
 using Pnh.Core.Shards;
 using Pnh.Core.Users;
 
@@ -72,7 +71,7 @@ public sealed partial class Hub
         }
     }
 
-    // Guests: their sessions ended with the previous process.
+    // Guests: their sessions ended with the previous process, but for those that edges hold.
     private void EndFormerGuests(Event accepted, EventProgress? progress, PastDispatch? past)
     {
         foreach (var user in past?.Users ?? [])
@@ -80,7 +79,7 @@ public sealed partial class Hub
             if (past!.Lost?.Contains(user) != true)
             {
                 var key = new UserKey(accepted.App, user);
-                ShardOf(key).EndPast(progress!, key, past, DeliveryState.Failed, "device-gone");
+                ShardOf(key).EndPastGuest(progress!, accepted, key, past);
             }
         }
     }

@@ -10,9 +10,6 @@ public sealed record LiveSession(SessionKey Key, SessionState State, ISessionLin
     /// <summary>True while it has no connection and may be resumed: it counts as offline, and what comes meanwhile waits for it.</summary>
     public bool IsDetached { get; init; }
 
-    /// <summary>Events that it holds although the hub has not read of them yet; null = none. Under its shard's gate.</summary>
-    internal HashSet<string>? Held { get; set; }
-
     /// <summary>The same session as its topics know it; null = it joined none yet. Set once, under its shard's gate.</summary>
     internal Subscriber? Subscriber { get; set; }
 }

@@ -110,6 +110,21 @@ internal sealed class PastDispatch
 
     internal bool IsWithdrawn(string user) => IsWithdrawnFromAll || _withdrawn.Contains(user);
 
+    /// <summary>What was for a session of the device that had joined the event's topic, and has no end yet; null = nothing. It is the caller's then.</summary>
+    internal UnfinishedDelivery? TakeJoined(string user, string device)
+    {
+        lock (_deliveries)
+        {
+            if (_deliveries.TryGetValue((user, device), out var delivery) && delivery is { IsJoined: true, IsSettled: false })
+            {
+                _deliveries.Remove((user, device));
+                return delivery;
+            }
+
+            return null;
+        }
+    }
+
     /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet.</summary>
     internal void EndLost(string user, Action<UnfinishedDelivery> end)
     {

@@ -47,10 +47,10 @@ internal sealed partial class Shard
 
     private bool TrySendNow(UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, out bool isBehind)
     {
-        if (TryTakeHeld(item, plan.Socket))
+        if (TryTakeHeld(user, mailbox, item))
         {
             isBehind = false;
-            return true;
+            return plan.Socket is not null;
         }
 
         // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
@@ -183,13 +183,21 @@ internal sealed partial class Shard
             return;
         }
 
-        var mailbox = GetOrAddUser(key).GetOrAddMailbox(plan.DeviceId);
+        var user = GetOrAddUser(key);
+        var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
         var item = NewItem(progress, accepted, plan);
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);
         ScheduleEnd(mailbox, item);
+        if (!TryTakeHeld(user, mailbox, item) && plan.Socket is not null)
+        {
+            // Its session is here already, said again by its edge.
+            item.Loaded = accepted;
+            mailbox.IsBehind = true;
+            ReplayRest(user, mailbox);
+        }
     }
 
     private static void Put(Mailbox mailbox, MailboxItem item)

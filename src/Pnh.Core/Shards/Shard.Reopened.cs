@@ -5,6 +5,9 @@ namespace Pnh.Core.Shards;
 /// <summary>Sessions that another node holds, after the way to them broke or this process was started.</summary>
 internal sealed partial class Shard
 {
+    // Until the previous process's deliveries are read: what sessions hold of them. Null = none, and from then on.
+    private Dictionary<SessionKey, HashSet<string>>? _held;
+
     /// <summary>
     /// Takes the session as its node says that it is. What it holds counts as given to it; what it was given besides is lost, and given again. False when a newer session of the device is there.
     /// </summary>
@@ -55,10 +58,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            foreach (var session in _users.Values.SelectMany(static user => user.Sessions))
-            {
-                session.Held = null;
-            }
+            _held = null;
         }
     }
 
@@ -90,13 +90,22 @@ internal sealed partial class Shard
             }
         }
 
-        session.Held = isRecovered ? null : held;
+        if (!isRecovered && held is not null)
+        {
+            (_held ??= [])[session.Key] = held;
+        }
     }
 
-    // A delivery of the previous process that its session has: as if its frame had been sent now.
-    private bool TryTakeHeld(MailboxItem item, LiveSession? session)
+    // A delivery of the previous process that the device's session has, with its client or without: as if its frame had been sent now.
+    private bool TryTakeHeld(UserState user, Mailbox mailbox, MailboxItem item)
     {
-        if (session?.Held is not { } held || !held.Remove(item.Id))
+        if (_held is null || user.FindSession(mailbox.Device) is not (>= 0 and var index))
+        {
+            return false;
+        }
+
+        var session = user.Sessions[index];
+        if (!_held.TryGetValue(session.Key, out var held) || !held.Remove(item.Id))
         {
             return false;
         }

@@ -77,7 +77,7 @@ internal sealed partial class Shard
             if (progress is not null)
             {
                 progress.Planned(_plans.Count);
-                EndLost(progress, key, past, DeliveryState.Failed, "device-gone");
+                EndGone(progress, accepted, key, past);
                 RemoveIfIdle(key, user);
             }
         }
@@ -88,7 +88,16 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            EndLost(progress, key, past, state, reason);
+            EndLost(progress, key, state, reason, past);
+        }
+    }
+
+    /// <summary>Ends what the previous process began for a user whom no plan names; what was for a session that is here again goes on.</summary>
+    internal void EndPastGuest(EventProgress progress, Event accepted, UserKey key, PastDispatch past)
+    {
+        using (Enter())
+        {
+            EndGone(progress, accepted, key, past);
         }
     }
 
@@ -194,13 +203,31 @@ internal sealed partial class Shard
         }
     }
 
-    // Deliveries of the previous process whose device is gone since: they have to end like any other.
-    private void EndLost(EventProgress progress, UserKey key, PastDispatch? past, DeliveryState state, string? reason)
+    // Deliveries of the previous process whose device is gone since: they have to end like any other. What was for a session that its edge has said again goes on.
+    private void EndGone(EventProgress progress, Event accepted, UserKey key, PastDispatch? past)
     {
         // Only a restart has any: the closure would cost each delivery 80 bytes here.
         if (past is not null)
         {
-            EndLost(progress, key, state, reason, past);
+            ResumeJoined(progress, accepted, key, past);
+            EndLost(progress, key, DeliveryState.Failed, "device-gone", past);
+        }
+    }
+
+    private void ResumeJoined(EventProgress progress, Event accepted, UserKey key, PastDispatch past)
+    {
+        if (past.IsWithdrawn(key.User) || !_users.TryGetValue(key, out var user))
+        {
+            return;
+        }
+
+        foreach (var session in user.Sessions)
+        {
+            if (past.TakeJoined(key.User, session.Key.Device) is { } before)
+            {
+                Begin(progress, accepted, user, Planner.PlanJoined(accepted, session), before, isPast: true);
+                progress.Planned(1);
+            }
         }
     }
 

@@ -81,6 +81,9 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             case 18:
                 await TakeBackAsync(session);
                 break;
+            case 20 when session is { Link: { IsOver: false } }:
+                await ReopenAsync(session);
+                break;
             case 19 when _random.Next(4) == 0:
                 await RestartAsync();
                 break;
@@ -129,6 +132,27 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             Assert.True(older.Link.IsOver);
             _hub.Hub.Closed(older.Key);
         }
+    }
+
+    // Its way to the hub broke, and what was on it is lost; the edge says the session again, with or without its client.
+    private async Task ReopenAsync(Session session)
+    {
+        if (session.Link.IsConnected)
+        {
+            _hub.Hub.Detached(session.Key);
+        }
+
+        if (_random.Next(3) == 0)
+        {
+            await SendAsync();
+            await _hub.RestAsync();
+        }
+
+        session.Link.Lose(_random.Next(4));
+        session.Link.IsConnected = _random.Next(4) > 0;
+        var opened = new SessionOpened(session.Key, RandomState(), session.Link, _hub.Now);
+        string[] topics = session.IsJoined ? ["room", "hall"] : [];
+        Assert.True(await _hub.Hub.ReopenedAsync(new(opened, !session.Link.IsConnected, topics, [], session.Link.Unacknowledged), CancellationToken.None));
     }
 
     private void Close(string device)

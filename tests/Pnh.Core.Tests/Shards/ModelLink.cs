@@ -39,6 +39,18 @@ internal sealed class ModelLink(int room, Func<DateTimeOffset> now) : ISessionLi
         return last.Id;
     }
 
+    /// <summary>What it was given and has not acknowledged.</summary>
+    public IReadOnlyCollection<string> Unacknowledged => [.. _frames.Select(static frame => frame.Id).Where(id => !_acked.Contains(id))];
+
+    /// <summary>Its newest frames that are not acknowledged never came, so many at most.</summary>
+    public void Lose(int count)
+    {
+        for (; count > 0 && _frames is [.., var last] && !_acked.Contains(last.Id); count--)
+        {
+            _frames.RemoveAt(_frames.Count - 1);
+        }
+    }
+
     public bool TrySend(string session, Event accepted)
     {
         if (IsConnected && !IsOver && Unacked >= room)

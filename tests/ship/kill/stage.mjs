@@ -8,8 +8,8 @@ import { delay, freePort } from "../hub.mjs";
 
 const readyLimit = 60_000;
 
-/** `program`: the published `pnh`. `settings`: more variables for the hub. `sabotage`: every kill takes the journal with it. */
-export async function openStage(program, { settings = {}, sabotage = false } = {}) {
+/** `program`: the published `pnh`. `args`: of the hub. `settings`: more variables for it. `sabotage`: every kill takes the journal with it. */
+export async function openStage(program, { args = [], settings = {}, sabotage = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pnh-kill-"));
   const children = new Set();
   const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
@@ -37,11 +37,11 @@ export async function openStage(program, { settings = {}, sabotage = false } = {
   }
 
   const stage = {
-    key, port, operationsPort, folder, url: `http://127.0.0.1:${port}`, fcm: `https://localhost:${fcmPort}`, ca: providers.SSL_CERT_FILE, hub: null,
+    key, secret, port, operationsPort, folder, run, url: `http://127.0.0.1:${port}`, fcm: `https://localhost:${fcmPort}`, ca: providers.SSL_CERT_FILE, hub: null,
 
     /** Starts the hub, or another build of it; does not wait. */
     spawn(build = program) {
-      stage.hub = run(build, [], variables);
+      stage.hub = run(build, args, variables);
     },
 
     /** Waits until the hub answers /readyz; throws when it ends before, or after 60 s. */

@@ -1,0 +1,187 @@
+// node run.mjs PROGRAM [--rounds 10] [--clients 300] [--rate 200] [--seed N] [--keep] [--sabotage]: a hub and two edges, real processes. The hub is killed with SIGKILL under load, over and over, and
+// started again: no socket at the edges closes, nothing that was answered 202 is lost or overtaken, and every delivery has one end in the feed.
+// --sabotage removes the journal after every kill, to see that the checks can fail.
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { delay, freePort } from "../ship/hub.mjs";
+import { Phones } from "../ship/kill/clients.mjs";
+import { Ledger } from "../ship/kill/ledger.mjs";
+import { Publisher, send } from "../ship/kill/publishers.mjs";
+import { openStage } from "../ship/kill/stage.mjs";
+import { generator } from "../ship/random.mjs";
+import { check, finish } from "../ship/report.mjs";
+import { arrivals, Client } from "./client.mjs";
+import { readFeed } from "./feed.mjs";
+
+const { values: options, positionals: [program] } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: "string", default: "10" }, clients: { type: "string", default: "300" }, rate: { type: "string", default: "200" },
+    seed: { type: "string", default: `${Date.now() % 1_000_000}` }, keep: { type: "boolean", default: false }, sabotage: { type: "boolean", default: false },
+  },
+});
+const rounds = Number(options.rounds);
+const random = generator(Number(options.seed));
+const publisherCount = 8;
+const clusterPort = await freePort();
+const stage = await openStage(resolve(program), {
+  args: ["serve", "--role", "hub"], sabotage: options.sabotage,
+  settings: {
+    Pnh__Cluster__Urls: `http://127.0.0.1:${clusterPort}`, Pnh__Cluster__KeyFile: "cluster.key",
+    ...(options.sabotage && { Pnh__Journal__OnForeignRegistry: "accept" }),
+  },
+});
+writeFileSync(join(stage.folder, "cluster.key"), randomBytes(32).toString("base64url"));
+const ledger = new Ledger();
+const gaps = [];
+let clean = false;
+try {
+  stage.spawn();
+  await stage.ready();
+  const edges = [await openEdge("edge-0"), await openEdge("edge-1")];
+  const { clients, phones } = await openClients(edges);
+  const publishers = Array.from({ length: publisherCount }, (_, i) => new Publisher(
+    stage, ledger, `p${i}`, clients.filter((_, n) => n % publisherCount === i).map((client) => client.user), random, { rest: (2000 * publisherCount) / Number(options.rate) }));
+  const working = publishers.map((publisher) => publisher.run());
+  const watching = phones.run();
+  await killRounds();
+  await phones.read();
+  const [pushed, repeats] = [phones.seen.size, ledger.counts.duplicates];
+  await killEdge(edges, clients, phones);
+  publishers.forEach((publisher) => { publisher.stopped = true; });
+  await Promise.all(working);
+  for (const end = Date.now() + 30_000; ledger.waiting > 0 && Date.now() < end; await delay(100)) {
+    // The clients fill the books.
+  }
+
+  await delay(1500); // the last acks, and their notes
+  await report(clients, pushed, repeats);
+  phones.stopped = true;
+  await watching;
+  clients.forEach((client) => client.stop());
+  clean = ledger.violations.length === 0;
+} catch (e) {
+  check("the cluster stays up", e.stack ?? e);
+} finally {
+  await stage.close(options.keep && !clean);
+}
+
+finish();
+process.exit();
+
+async function openEdge(node) {
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  const edge = stage.run(resolve(program), ["serve", "--role", "edge"], {
+    Pnh__Node: node, Pnh__Urls: `http://127.0.0.1:${port}`, Pnh__OperationsUrls: `http://127.0.0.1:${operationsPort}`, Pnh__Hubs: `http://127.0.0.1:${clusterPort}`,
+    Pnh__Cluster__KeyFile: "cluster.key", Pnh__Apps__demo__Tokens__Hs256Secret: stage.secret, Logging__LogLevel__Default: "Warning",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (const end = Date.now() + 30_000; Date.now() < end; await delay(20)) {
+    if ((await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null))?.ok) {
+      return { url, process: edge };
+    }
+  }
+
+  throw new Error(`${node} is not ready: ${edge.output.slice(-2000)}`);
+}
+
+function addressOf(client) {
+  return `fcm:${client.user}`;
+}
+
+/** Each has a phone too: a push would say that the hub took its client for gone. */
+async function openClients(edges) {
+  const addresses = new Map();
+  const clients = Array.from({ length: Number(options.clients) }, (_, i) => new Client(stage, ledger, edges[i % edges.length].url, `user-${i}`, random));
+  for (const client of clients) {
+    const token = addressOf(client);
+    const answer = await send(stage, "PUT", `/v1/users/${client.user}/devices/device`, { platform: "android", fcm: { token } });
+    if (!answer || answer.status >= 300) {
+      throw new Error(`registering ${client.user}: ${answer?.status} ${answer?.text}`);
+    }
+
+    addresses.set(token, client.user);
+    await client.open();
+  }
+
+  return { clients, phones: new Phones(stage, ledger, addresses) };
+}
+
+async function killRounds() {
+  for (let round = 0; round < rounds; round++) {
+    await delay(500 + (random() * 1500));
+    await stage.kill();
+    ledger.killed();
+    await delay(50); // what the edges had
+    const from = Date.now();
+    arrivals.first = 0;
+    stage.spawn();
+    await stage.ready();
+    for (; arrivals.first === 0; await delay(5)) {
+      if (Date.now() - from > 30_000) {
+        throw new Error(`no frame came within 30 s of the start after kill ${round + 1}`);
+      }
+    }
+
+    gaps.push(arrivals.first - from);
+  }
+}
+
+/** Its users' calls ring by push within 3 s; its clients are taken by the other edge. */
+async function killEdge(edges, clients, phones) {
+  const [gone, refuge] = [edges[1], edges[0]];
+  const movers = clients.filter((client) => client.edge === gone.url);
+  movers.forEach((client) => { client.refuge = refuge.url; });
+  const rung = movers.slice(0, 20);
+  rung.forEach((client) => { client.pause = 4000; }); // gone while their phones are to ring
+  await phones.read();
+  const before = new Map(phones.seen);
+  gone.process.child.kill("SIGKILL");
+  await gone.process.ended;
+  const from = Date.now();
+  for (const client of rung) {
+    const answer = await send(stage, "POST", "/v1/events", { to: { user: client.user }, class: "call", ttl: 60, data: { key: `ring-${client.user}` }, notification: { title: "Ring" } });
+    ledger.accept(ledger.post(`ring-${client.user}`, [client.user], { class: "call" }, "ring"), answer.json, false);
+  }
+
+  const silent = () => rung.filter((client) => (phones.seen.get(addressOf(client)) ?? 0) === (before.get(addressOf(client)) ?? 0));
+  for (; silent().length > 0 && Date.now() - from < 10_000; await delay(20)) {
+    // The phones are read all the time.
+  }
+
+  const took = Date.now() - from;
+  console.log(`   an edge killed: ${rung.length - silent().length} of ${rung.length} calls rang within ${took} ms`);
+  check("calls to clients of a killed edge ring by push within 3 s", silent().length === 0 && took < 3000 ? null : `${silent().length} silent after ${took} ms`);
+  await Promise.all(movers.map((client) => client.moving));
+  const lost = movers.filter((client) => client.edge !== refuge.url);
+  check("clients of a killed edge are taken by the other", lost.length === 0 ? null : `${lost.length} of ${movers.length} are not`);
+}
+
+async function report(clients, pushed, repeats) {
+  const { counts } = ledger;
+  const missing = ledger.missing();
+  const closes = clients.flatMap((client) => client.closes);
+  const feed = await readFeed(stage);
+  const ends = [...ledger.entries.values()].filter((entry) => entry.accepted).map((entry) => ({ entry, ends: feed.get(`${entry.id} ${entry.user}`) ?? [] }));
+  const odd = ends.filter((each) => each.ends.length !== 1);
+  gaps.sort((a, b) => a - b);
+  console.log(`   seed ${options.seed}, ${rounds} kills, ${clients.length} clients at 2 edges; ${counts.posted} posted, ${counts.accepted} accepted, ${counts.arrived} arrived (${counts.byPush} by push first)`);
+  console.log(`   ${repeats} arrived again under the same id after kills of the hub, ${counts.duplicates - repeats} after that of the edge; ${counts.acceptedTwice} answers were lost in a kill and given again; from a new process to the first frame ${gaps[gaps.length >> 1]} ms, at most ${gaps.at(-1)}`);
+  check(`${rounds} kills of the hub: no socket at an edge closed`, closes.length === 0 ? null : `${closes.length} closed: ${[...new Set(closes)]}`);
+  check("nothing that was answered 202 is lost", missing.length === 0 ? null : `${missing.length} lost: ${missing.slice(0, 5).map((entry) => `${entry.id} for ${entry.user} (${entry.class})`)}`);
+  for (const text of ledger.overtaken.slice(0, 3)) {
+    for (const id of [text.split(" ")[0], text.split(" ").at(-1)]) {
+      console.log(`   ${text}: ${(await send(stage, "GET", `/v1/events/${id}`))?.text}`);
+    }
+  }
+
+  check("nothing overtook, per user and class", counts.outOfOrder === 0 ? null : `${counts.outOfOrder}: ${ledger.overtaken.slice(0, 3)}`);
+  check("every delivery has one end in the feed", odd.length === 0 ? null : `${odd.length} have not: ${odd.slice(0, 5).map((each) => `${each.entry.id} of ${each.entry.user}: ${each.ends}`)}`);
+  check("at most 1 in 1,000 came again, under its id", repeats <= counts.arrived / 1000 ? null : `${repeats} of ${counts.arrived}`);
+  check("at most 1 % of the clients got a push", pushed <= clients.length / 100 ? null : `${pushed} of ${clients.length}`);
+  check("a frame comes within 12.5 s of the new process's start", gaps.at(-1) < 12_500 ? null : `${gaps.at(-1)} ms`);
+  check("no client got what nobody posted, and every answer kept to its promise", ledger.violations.length === 0 ? null : `${ledger.violations.length}: ${ledger.violations.slice(0, 5).join("; ")}`);
+  check("the load was real", counts.accepted > 50 * rounds && counts.bySocket > 50 * rounds ? null : JSON.stringify(counts));
+}
