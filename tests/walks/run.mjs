@@ -10,7 +10,7 @@ import { check, checked, finish } from "../ship/report.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const ports = [8080, 9090];
 const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
-const left = ["pnh-data", "listen.mjs"];
+const left = ["pnh-data", "listen.mjs", "pnh-cluster"];
 const buildSeconds = 400;
 const blockSeconds = 60;
 const background = [];

@@ -21,7 +21,7 @@ internal sealed class Fleet
         Loop = loop;
         Arrivals = arrivals;
         Contents = new Contents(options);
-        _server = new IPEndPoint(IPAddress.Parse(options.Host), options.Port);
+        _server = new IPEndPoint(IPAddress.Parse(options.Host), options.SocketPort);
         _from = options.Share > 0 && IPAddress.IsLoopback(_server.Address) ? IPAddress.Parse(FormattableString.Invariant($"127.0.0.{options.Share + 1}")) : null;
     }
 

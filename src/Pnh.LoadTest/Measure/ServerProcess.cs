@@ -3,17 +3,19 @@ using System.Runtime.InteropServices;
 
 namespace Pnh.LoadTest.Measure;
 
-/// <summary>The process under test with its children (the workers of nginx): proc(5). Linux.</summary>
+/// <summary>The processes under test with their children (the workers of nginx): proc(5). Linux.</summary>
 internal sealed partial class ServerProcess
 {
     private const double TicksPerSecond = 100;
+    private readonly List<int> _own;
     private readonly List<int> _processes;
     private readonly Dictionary<int, long> _ticksOfChildren = [];
 
-    /// <param name="process">Its id; 0 = nobody, whose figures are NaN.</param>
-    public ServerProcess(int process)
+    /// <param name="processes">Their ids; 0 = nobody, whose figures are NaN.</param>
+    public ServerProcess(params IReadOnlyList<int> processes)
     {
-        _processes = process == 0 ? [] : [process, .. Children(process)];
+        _own = [.. processes.Where(static process => process != 0)];
+        _processes = [.. _own, .. _own.SelectMany(Children)];
     }
 
     /// <summary>CPU, user and system, since the start, in steps of 10 ms. Seconds.</summary>
@@ -56,7 +58,7 @@ internal sealed partial class ServerProcess
     // A child that ended meanwhile keeps what it had used when it was last seen, so the sum never falls.
     private long TicksOf(int process)
     {
-        if (process == _processes[0])
+        if (_own.Contains(process))
         {
             return Ticks(process);
         }
@@ -79,7 +81,7 @@ internal sealed partial class ServerProcess
         {
             return Resident(process);
         }
-        catch (IOException) when (process != _processes[0])
+        catch (IOException) when (!_own.Contains(process))
         {
             return 0; // a child that ended has no memory
         }

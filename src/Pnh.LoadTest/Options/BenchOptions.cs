@@ -12,11 +12,12 @@ internal sealed class BenchOptions
         Peer = given.Text("peer", "pnh");
         Host = given.Text("host", "127.0.0.1");
         Port = (int)given.Number("port", 8080);
+        SocketPort = (int)given.Number("socket-port", Port);
         OperationsPort = (int)given.Number("operations-port", 0);
         Key = given.Text("key", Peer == "pnh" ? null : "");
         (Secret, Data) = given.Secret(Peer == "pnh");
         App = given.Text("app", "demo");
-        Server = (int)given.Number("server", 0);
+        Servers = [.. given.Text("server", "0").Split(',').Select(static process => int.Parse(process, NumberStyles.None, CultureInfo.InvariantCulture))];
         Run = given.Text("run", "l" + TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds().ToString("x", CultureInfo.InvariantCulture));
         Share = (int)given.Number("share", 0);
         PerProcess = (int)given.Number("per-process", 19_000);
@@ -53,6 +54,9 @@ internal sealed class BenchOptions
 
     public int Port { get; }
 
+    /// <summary>Where sockets connect: an edge's port; as a rule that of the server.</summary>
+    public int SocketPort { get; }
+
     /// <summary>Where PNH's metrics are; 0 = not read.</summary>
     public int OperationsPort { get; }
 
@@ -66,8 +70,8 @@ internal sealed class BenchOptions
 
     public string App { get; }
 
-    /// <summary>Process under test, for CPU and memory; 0 = another machine.</summary>
-    public int Server { get; }
+    /// <summary>Processes under test, for CPU and memory together: of a hub with an edge both; 0 = another machine.</summary>
+    public IReadOnlyList<int> Servers { get; }
 
     /// <summary>Beginning of every name of this run.</summary>
     public string Run { get; }
