@@ -13,6 +13,7 @@ internal sealed class EdgeLink
     private const int BlockSize = 16;
     private readonly ConcurrentDictionary<long, EdgeSession> _sessions = new();
     private readonly ConcurrentDictionary<long, TaskCompletionSource<LinkAnswer>> _calls = new();
+    private readonly ConcurrentDictionary<long, TaskCompletionSource<IReadOnlyList<string>?>> _claims = new();
     private readonly HeldReports _reports = new();
     private readonly LinkQueue _nowhere = new();
     private readonly EventReader _events;
@@ -119,6 +120,28 @@ internal sealed class EdgeLink
         return answer.HasFailed ? throw new InvalidOperationException("The hub failed, or its link broke.") : answer;
     }
 
+    /// <summary>Called with each session that was given away to another node.</summary>
+    public Action<EdgeSession> GivenAway { get; set; } = static _ => { };
+
+    /// <summary>Asks the hub for a session that another node may hold. Its topics; null = nobody gives it away.</summary>
+    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq)
+    {
+        var output = Output;
+        var call = Interlocked.Increment(ref _lastCall);
+        var claimed = _claims[call] = new TaskCompletionSource<IReadOnlyList<string>?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        using (var item = output.Begin(LinkItemKind.Claim))
+        {
+            item.Members.Number(call).Key(key).Number(seq);
+        }
+
+        if (!ReferenceEquals(output, Output) || ReferenceEquals(output, _nowhere))
+        {
+            EndCalls();
+        }
+
+        return await claimed.Task;
+    }
+
     /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
     public void Report(EdgeSession session, in HeldReport report) => _reports.Add(session, report);
 
@@ -143,6 +166,9 @@ internal sealed class EdgeLink
             case LinkItemKind.Answer:
                 Answer(reader);
                 break;
+            case LinkItemKind.Claimed:
+                TakeClaimed(reader);
+                break;
             default:
                 // Of an unknown session nothing: it has ended, and its Closed is on the way, which says it all.
                 if (_sessions.TryGetValue(reader.Number(), out var session))
@@ -166,8 +192,35 @@ internal sealed class EdgeLink
         }
     }
 
+    private void TakeClaimed(LinkReader reader)
+    {
+        var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
+        reader.End();
+        if (_claims.TryRemove(number, out var claim))
+        {
+            claim.TrySetResult(isGiven ? topics : null);
+        }
+    }
+
+    private async Task SurrenderAsync(EdgeSession session, long seq)
+    {
+        var topics = await session.Way.SurrenderAsync(session.Key.Session, seq);
+        if (topics is not null)
+        {
+            GivenAway(session);
+        }
+
+        session.Say(LinkItemKind.Surrendered, members => members.Flag(topics is not null).Texts(topics ?? []));
+    }
+
     private void EndCalls()
     {
+        foreach (var (number, claim) in _claims)
+        {
+            _claims.TryRemove(number, out _);
+            claim.TrySetResult(null);
+        }
+
         foreach (var (number, call) in _calls)
         {
             _calls.TryRemove(number, out _);
@@ -223,6 +276,9 @@ internal sealed class EdgeLink
                 break;
             case LinkItemKind.GoOn:
                 session.GoOn(reader.Number());
+                break;
+            case LinkItemKind.Surrender:
+                _ = SurrenderAsync(session, reader.Number());
                 break;
             default:
                 throw new LinkFormatException($"{kind} does not go to an edge");

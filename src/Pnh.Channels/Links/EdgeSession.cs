@@ -134,6 +134,18 @@ internal sealed class EdgeSession
         }
     }
 
+    /// <summary>Another node gave it away: the hub learns that it is here.</summary>
+    public void TakeOver(SessionReopened reopened)
+    {
+        lock (this)
+        {
+            _isOpen = true;
+            _topics = reopened.Topics.Count == 0 ? null : new(reopened.Topics, StringComparer.Ordinal);
+            _left = reopened.Left.Count == 0 ? null : [.. reopened.Left];
+            Reopen(Link.Output, []);
+        }
+    }
+
     /// <summary>The hub of this connection learns what the session is and what it holds. Not one that the hub did not take yet.</summary>
     /// <param name="output">Of the connection.</param>
     /// <param name="reported">Events that it reported and that are not noted yet.</param>

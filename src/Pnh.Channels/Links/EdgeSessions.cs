@@ -18,6 +18,10 @@ internal sealed class EdgeSessions : ISessionEvents
     {
         _links = links;
         _time = time;
+        foreach (var link in links)
+        {
+            link.GivenAway = Remove;
+        }
     }
 
     /// <summary>Id of the data of the hub that the edge was linked to; empty = of none yet. It is linked to no other.</summary>
@@ -35,7 +39,7 @@ internal sealed class EdgeSessions : ISessionEvents
     /// <inheritdoc/>
     public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        var link = _links[(int)((uint)opened.Key.Session.GetHashCode(StringComparison.Ordinal) % (uint)_links.Count)];
+        var link = LinkOf(opened.Key);
         await UntilReadyAsync(link, cancellationToken);
         var session = _sessions[opened.Key.Session] = link.Add(opened, Interlocked.Increment(ref _lastHandle));
         var age = _time.GetUtcNow() - opened.ConnectedAt;
@@ -74,6 +78,23 @@ internal sealed class EdgeSessions : ISessionEvents
         await UntilReadyAsync(known.Link, cancellationToken);
         var answer = await known.Link.AskAsync(known, LinkItemKind.Publish, members => members.Identity(identity).Bytes(message.Span), cancellationToken);
         return answer.SendRefusal;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq)
+    {
+        var link = LinkOf(session);
+        await UntilReadyAsync(link, CancellationToken.None);
+        return await link.ClaimAsync(session, seq);
+    }
+
+    /// <summary>A session that another node gave away: from now on it is this edge's. What the hub makes of it comes back as a close.</summary>
+    public ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken)
+    {
+        var link = LinkOf(reopened.Opened.Key);
+        var session = _sessions[reopened.Opened.Key.Session] = link.Add(reopened.Opened, Interlocked.Increment(ref _lastHandle));
+        session.TakeOver(reopened);
+        return ValueTask.FromResult(true);
     }
 
     /// <inheritdoc/>
@@ -122,6 +143,8 @@ internal sealed class EdgeSessions : ISessionEvents
             throw new InvalidOperationException("The edge has no link to its hub.", fault);
         }
     }
+
+    private EdgeLink LinkOf(SessionKey session) => _links[(int)((uint)session.Session.GetHashCode(StringComparison.Ordinal) % (uint)_links.Count)];
 
     private EdgeSession? Find(SessionKey session) => _sessions.GetValueOrDefault(session.Session);
 

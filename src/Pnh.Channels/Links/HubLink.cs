@@ -8,9 +8,11 @@ namespace Pnh.Channels.Links;
 internal sealed class HubLink
 {
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
+    private readonly ConcurrentDictionary<SessionKey, bool> _claimed = new(); // given away to this edge, which has not taken them yet
     private long _highest;
     private long _reports;
     private int _late;
+    private volatile bool _isEnded;
 
     public HubLink(ISessionEvents hub, TimeProvider time, ILogger log)
     {
@@ -69,6 +71,9 @@ internal sealed class HubLink
             case LinkItemKind.Reported:
                 TakeReport(reader);
                 break;
+            case LinkItemKind.Claim:
+                Claim(reader);
+                break;
             default:
                 var handle = reader.Number();
                 if (_sessions.TryGetValue(handle, out var session))
@@ -108,6 +113,8 @@ internal sealed class HubLink
             session.Receive(LinkItemKind.Detached, default);
         }
 
+        _isEnded = true;
+        EndClaimed();
         return [.. _sessions.Values];
     }
 
@@ -141,8 +148,56 @@ internal sealed class HubLink
         var (topics, left, holds) = (reader.Texts(), reader.Texts(), reader.Texts());
         reader.End();
         var session = Add(handle, key);
+        _claimed.TryRemove(key, out _);
         Reopened(key);
         session.Reopen(new SessionReopened(new SessionOpened(key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
+    }
+
+    private void Claim(LinkReader reader)
+    {
+        var (call, key, seq) = (reader.Number(), reader.Key(), reader.Number());
+        reader.End();
+        _ = ClaimAsync(call, key, seq);
+    }
+
+    private async Task ClaimAsync(long call, SessionKey key, long seq)
+    {
+        IReadOnlyList<string>? topics = null;
+        try
+        {
+            topics = await Hub.ClaimAsync(key, seq);
+        }
+        catch (Exception fault)
+        {
+            HubSession.HubFailed(Log, fault);
+        }
+
+        if (topics is not null)
+        {
+            _claimed[key] = true;
+        }
+
+        using (var item = Output.Begin(LinkItemKind.Claimed))
+        {
+            item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
+        }
+
+        if (_isEnded)
+        {
+            EndClaimed();
+        }
+    }
+
+    // The edge is gone before it could take them: nobody holds them.
+    private void EndClaimed()
+    {
+        foreach (var (key, _) in _claimed)
+        {
+            if (_claimed.TryRemove(key, out _))
+            {
+                Hub.Closed(key);
+            }
+        }
     }
 
     private void TakeReport(LinkReader reader)

@@ -10,9 +10,11 @@ namespace Pnh.Channels.Links;
 /// </summary>
 internal sealed partial class HubSession : ISessionLink
 {
+    private static readonly TimeSpan SurrenderWithin = TimeSpan.FromSeconds(3);
     private readonly HubLink _link;
     private readonly SessionKey _key;
     private Queue<(LinkItemKind Kind, byte[] Members)>? _behind;
+    private TaskCompletionSource<IReadOnlyList<string>?>? _surrendered;
     private bool _isAsking;
     private bool _isDetached;
 
@@ -65,6 +67,39 @@ internal sealed partial class HubSession : ISessionLink
         {
             using var item = _link.Output.Begin(LinkItemKind.Close);
             item.Members.Number(Handle).Close(reason);
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq)
+    {
+        if (!IsThis(session))
+        {
+            return null;
+        }
+
+        var surrendered = new TaskCompletionSource<IReadOnlyList<string>?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        if (Interlocked.CompareExchange(ref _surrendered, surrendered, null) is not null)
+        {
+            return null; // two clients ask for it
+        }
+
+        using (var item = _link.Output.Begin(LinkItemKind.Surrender))
+        {
+            item.Members.Number(Handle).Number(seq);
+        }
+
+        try
+        {
+            return await surrendered.Task.WaitAsync(SurrenderWithin, _link.Time);
+        }
+        catch (TimeoutException)
+        {
+            return null; // its edge is gone, or hangs: the client gets a new session
+        }
+        finally
+        {
+            Volatile.Write(ref _surrendered, null);
         }
     }
 
@@ -144,6 +179,11 @@ internal sealed partial class HubSession : ISessionLink
                 _link.Forget(this);
                 _link.Hub.Closed(_key);
                 break;
+            case LinkItemKind.Surrendered:
+                var (isGiven, given) = (reader.Flag(), reader.Texts());
+                reader.End();
+                Surrendered(isGiven ? given : null);
+                break;
             case LinkItemKind.StateChanged:
                 var state = reader.State();
                 reader.End();
@@ -176,6 +216,16 @@ internal sealed partial class HubSession : ISessionLink
             default:
                 throw new LinkFormatException($"{kind} does not go to a hub");
         }
+    }
+
+    private void Surrendered(List<string>? topics)
+    {
+        if (topics is not null)
+        {
+            _link.Forget(this);
+        }
+
+        Volatile.Read(ref _surrendered)?.TrySetResult(topics);
     }
 
     private void Tell(bool hasJoined, List<string> topics)

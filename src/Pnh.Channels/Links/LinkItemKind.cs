@@ -83,4 +83,16 @@ internal enum LinkItemKind : byte
 
     /// <summary>Hub to edge: so many reports of this connection (<see cref="Acked"/>, <see cref="Answered"/>, <see cref="Reported"/>) are on stable storage. Number.</summary>
     Noted = 26,
+
+    /// <summary>Edge to hub, answered by <see cref="Claimed"/>: a client asks for a session that another node may hold. Call number, key, seq.</summary>
+    Claim = 27,
+
+    /// <summary>Hub to edge. Call number, whether the session was given away, its topics. A <see cref="Reopen"/> has to follow.</summary>
+    Claimed = 28,
+
+    /// <summary>Hub to edge: the session's client is at another node. Handle, the seq that the client has.</summary>
+    Surrender = 29,
+
+    /// <summary>Edge to hub: whether it is given away; then its handle means nothing any more. Handle, flag, topics.</summary>
+    Surrendered = 30,
 }

@@ -86,6 +86,10 @@ public sealed partial class Hub
     }
 
     /// <inheritdoc/>
+    public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq) =>
+        ShardOf(session).Find(session)?.Link.SurrenderAsync(session.Session, seq) ?? ValueTask.FromResult<IReadOnlyList<string>?>(null);
+
+    /// <inheritdoc/>
     public ValueTask FlushAsync() => _context.Journal.FlushAsync(CancellationToken.None);
 
     /// <inheritdoc/>

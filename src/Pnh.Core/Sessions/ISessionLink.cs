@@ -33,6 +33,12 @@ public interface ISessionLink
     {
     }
 
+    /// <summary>
+    /// The session's client is at another node: confirms what it has, up to <paramref name="seq"/>, closes the connection that is left, and forgets the session without a report of its end. Its topics; null
+    /// when it cannot be given away: it has ended, or never gave that seq. Not from inside a call of <see cref="ISessionEvents"/> of the same session.
+    /// </summary>
+    ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
+
     /// <summary>Adds the ids of the events that the session holds: given to it, and not acknowledged yet. Nothing where only the other node knows.</summary>
     void CopyHeld(ICollection<string> ids)
     {
@@ -69,6 +75,12 @@ public interface ISessionEvents
     /// False when a newer session of its device is there: then nothing happened, and it is to be closed with <see cref="SessionClose.Replaced"/>.
     /// </summary>
     ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken) => ValueTask.FromResult(false);
+
+    /// <summary>
+    /// A client asks at this node for a session that another node holds. That node gives it away: its topics, and <see cref="ReopenedAsync"/> has to follow. Null when nobody has it to give: then nothing
+    /// happened, and the client gets a new session.
+    /// </summary>
+    ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
     /// <summary>Completes when what sessions said before is on stable storage. Throws as a journal's flush does.</summary>
     ValueTask FlushAsync() => ValueTask.CompletedTask;

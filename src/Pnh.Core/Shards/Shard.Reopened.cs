@@ -53,6 +53,15 @@ internal sealed partial class Shard
         return true;
     }
 
+    /// <summary>The session, with a client or without; null = it is not known.</summary>
+    internal LiveSession? Find(SessionKey key)
+    {
+        using (Enter())
+        {
+            return TryFind(key, out var user, out var index) ? user.Sessions[index] : null;
+        }
+    }
+
     /// <summary>All that the previous process left has been read: nothing is kept in mind any more.</summary>
     internal void EndHeld()
     {

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
@@ -170,6 +172,66 @@ public sealed class EdgeTests
         }
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Resume_AtAnotherEdge_GoesOnWithItsSeqAndTopics(bool isStillConnected)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var (one, two) = (await cluster.StartEdgeAsync("edge-1"), await cluster.StartEdgeAsync("edge-2"));
+        var token = cluster.Hub.Host.Services.GetRequiredService<ClientTokens>().Create("demo", "ada", "tab-1", TimeSpan.FromHours(1), ["room"]);
+        using var first = await TestSocket.OpenAsync(one.PublicAddress);
+        var session = await HelloAsync(first, token);
+        await first.SendAsync("""{"type":"join","topics":["room"]}""");
+        foreach (var id in (string[])["e-1", "e-2"])
+        {
+            await cluster.Hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{"user":"ada"},"data":1}""");
+            Assert.Equal(id, (await first.ReceiveAsync()).GetProperty("id").GetString());
+        }
+
+        if (!isStillConnected)
+        {
+            first.Dispose();
+        }
+
+        using var second = await TestSocket.OpenAsync(two.PublicAddress);
+        Assert.Equal(session, await HelloAsync(second, token, resume: $$""","resume":{"session":"{{session}}","seq":1}"""));
+
+        if (isStillConnected)
+        {
+            Assert.Equal("closed", (await first.ReceiveAsync()).GetProperty("type").GetString());
+            Assert.Equal(4500, (int)first.CloseStatus!);
+        }
+
+        var again = await second.ReceiveAsync();
+        Assert.Equal(("e-2", 2), (again.GetProperty("id").GetString(), again.GetProperty("seq").GetInt64()));
+        await second.SendAsync("""{"type":"ack","seq":2}""");
+        await cluster.Hub.SendAsync("POST", "/v1/events", """{"id":"e-3","to":{"topic":"room"},"data":1}""");
+        var next = await second.ReceiveAsync();
+        Assert.Equal(("e-3", 3), (next.GetProperty("id").GetString(), next.GetProperty("seq").GetInt64()));
+        await second.SendAsync("""{"type":"ack","seq":3}""");
+        foreach (var id in (string[])["e-1", "e-2", "e-3"])
+        {
+            await UntilTimelineAsync(cluster.Hub, id, "acked");
+        }
+
+        Assert.Single((await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("sessions").EnumerateArray());
+    }
+
+    [Fact]
+    public async Task Resume_OfASessionThatTheOldEdgeNeverGave_OpensANewOne()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var (one, two) = (await cluster.StartEdgeAsync("edge-1"), await cluster.StartEdgeAsync("edge-2"));
+        var token = cluster.Hub.ClientToken("ada");
+        using var first = await TestSocket.OpenAsync(one.PublicAddress);
+        var session = await HelloAsync(first, token);
+        using var second = await TestSocket.OpenAsync(two.PublicAddress);
+        Assert.NotEqual(session, await HelloAsync(second, token, resume: $$""","resume":{"session":"{{session}}","seq":7}""", isResumed: false));
+        using var stranger = await TestSocket.OpenAsync(two.PublicAddress);
+        Assert.NotEqual(session, await HelloAsync(stranger, cluster.Hub.ClientToken("bob"), resume: $$""","resume":{"session":"{{session}}","seq":0}""", isResumed: false));
+    }
+
     [Fact]
     public async Task Edge_HubNotThereYet_StartsAndIsReadyOnceItIs()
     {
@@ -269,6 +331,15 @@ public sealed class EdgeTests
         {
             return null; // it is not linked yet
         }
+    }
+
+    private static async Task<string> HelloAsync(TestSocket socket, string token, string resume = "", bool? isResumed = null)
+    {
+        await socket.SendAsync($$"""{"type":"hello","token":"{{token}}","device":"tab-1","state":"active"{{resume}}}""");
+        var welcome = await socket.ReceiveAsync();
+        Assert.Equal("welcome", welcome.GetProperty("type").GetString());
+        Assert.Equal(isResumed ?? resume.Length > 0, welcome.GetProperty("resumed").GetBoolean());
+        return welcome.GetProperty("session").GetString()!;
     }
 
     private static async Task UntilTimelineAsync(TestHub hub, string id, string outcome)

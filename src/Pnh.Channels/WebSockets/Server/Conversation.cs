@@ -185,9 +185,14 @@ internal sealed class Conversation
     // False = a new session: of an unknown, foreign or ended one the client learns no more than that.
     private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
     {
-        if (hello.ResumeSession is not { } id || _parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
+        if (hello.ResumeSession is not { } id)
         {
             return false;
+        }
+
+        if (_parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
+        {
+            return await TryClaimAsync(new SessionKey(identity.App, identity.User, hello.Device!, id), hello, identity);
         }
 
         var state = hello.State ?? SessionState.Active;
@@ -197,6 +202,31 @@ internal sealed class Conversation
         }
 
         Carry(session, identity, ControlFrames.Welcome(id, confirmed, resumed: true));
+        return true;
+    }
+
+    // Another node may hold it. What it gives away has to be taken: no cancellation from here on.
+    private async ValueTask<bool> TryClaimAsync(SessionKey key, ClientFrame hello, ClientIdentity identity)
+    {
+        var seq = hello.ResumeSeq!.Value;
+        if (await _parts.Events.ClaimAsync(key, seq) is not { } given)
+        {
+            return false;
+        }
+
+        var now = _parts.Clock.GetUtcNow();
+        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts, seq);
+        var topics = session.TakeTopics(given, identity);
+        string[] left = [.. given.Except(topics, StringComparer.Ordinal)];
+        _opened = session;
+        if (!await _parts.Events.ReopenedAsync(
+            new SessionReopened(new SessionOpened(key, session.State, session, now), IsDetached: false, topics, left, []), CancellationToken.None))
+        {
+            Close(TooManySessions, SessionClose.Replaced);
+            return true;
+        }
+
+        Carry(session, identity, ControlFrames.Welcome(key.Session, seq, resumed: true));
         return true;
     }
 

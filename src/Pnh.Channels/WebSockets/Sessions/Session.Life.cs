@@ -142,6 +142,48 @@ internal sealed partial class Session
         }
     }
 
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq)
+    {
+        if (!IsThis(session))
+        {
+            return null;
+        }
+
+        await TakeTurnAsync(CancellationToken.None);
+        try
+        {
+            return Acknowledge(seq) is null ? null : GiveAway();
+        }
+        finally
+        {
+            GiveTurn();
+            Report();
+        }
+    }
+
+    // In a turn: who would report its end finds that the hub needs none.
+    private string[]? GiveAway()
+    {
+        ISessionTransport? transport;
+        string[] topics;
+        lock (this)
+        {
+            if (_end is not null)
+            {
+                return null;
+            }
+
+            transport = _transport;
+            topics = _topics is null ? [] : [.. _topics];
+            _told = Told.Gone;
+            SetEnd(SessionClose.Replaced);
+        }
+
+        transport?.Close(SessionClose.Replaced);
+        return topics;
+    }
+
     /// <summary>
     /// A session goes on after an expired token, a dead or an overloaded connection. The hub's own goodbyes, a client that is too slow or
     /// breaks the protocol, and a fault of the hub end it: what was unacked then comes out of the mailbox.

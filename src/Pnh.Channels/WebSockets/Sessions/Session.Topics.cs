@@ -75,6 +75,14 @@ internal sealed partial class Session
         return JoinResult.Joined;
     }
 
+    /// <summary>Those that it had at the node that gave it away, but for what the token of now does not allow. Before its hub knows it.</summary>
+    public IReadOnlyList<string> TakeTopics(IReadOnlyList<string> topics, ClientIdentity identity)
+    {
+        string[] allowed = [.. topics.Where(identity.MayJoin)];
+        _topics = allowed.Length == 0 ? null : new HashSet<string>(allowed, StringComparer.Ordinal);
+        return allowed;
+    }
+
     // A resume that came between the two may have left them again, and the hub heard of that first.
     private void LeaveAgain(List<string> joined)
     {

@@ -21,14 +21,20 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     private bool _isDetached;
     private volatile SessionState _state;
 
-    public Session(SessionKey key, SessionState state, DateTimeOffset since, ConnectionPeer peer, SessionParts parts)
+    /// <param name="key">Session and device.</param>
+    /// <param name="state">As in its hello.</param>
+    /// <param name="since">When it said hello.</param>
+    /// <param name="peer">The other end.</param>
+    /// <param name="parts">What sessions share.</param>
+    /// <param name="seq">The seq that its client has; of a session that another node gave away.</param>
+    public Session(SessionKey key, SessionState state, DateTimeOffset since, ConnectionPeer peer, SessionParts parts, long seq = 0)
     {
         Key = key;
         _state = state;
         _since = since;
         _peer = peer;
         _parts = parts;
-        _backlog = new SessionBacklog(parts.Options.QueueItems, parts.Options.QueueBytes);
+        _backlog = new SessionBacklog(parts.Options.QueueItems, parts.Options.QueueBytes, seq);
     }
 
     /// <summary>Session and device.</summary>

@@ -39,8 +39,9 @@ internal partial struct SessionBacklog
     private long _transients;
     private int _owedAcks;
 
-    public SessionBacklog(int maxItems, int maxBytes)
+    public SessionBacklog(int maxItems, int maxBytes, long seq = 0)
     {
+        _seq = seq;
         _maxItems = maxItems;
         _maxBytes = maxBytes;
     }
