@@ -37,11 +37,17 @@ internal sealed class HubLink
     /// <summary>How many sessions the edge has here.</summary>
     public int Sessions => _sessions.Count;
 
+    /// <summary>True once the connection is no more.</summary>
+    public bool IsEnded => _isEnded;
+
     /// <summary>What an edge said that no edge says, found when its item's turn came; null = nothing. The output has ended then.</summary>
     public LinkFormatException? Fault { get; private set; }
 
     /// <summary>Called once the edge has said which sessions it has. Unless it is set the edge is told at once to go on: the hub has recovered.</summary>
     public Action Synced { get; set; }
+
+    /// <summary>The connection that this one takes the place of, of the same edge; null = none. What it still says of a session that is said again here does not count.</summary>
+    public HubLink? Older { get; set; }
 
     /// <summary>Called with each session that the edge says again.</summary>
     public Action<SessionKey> Reopened { get; set; } = static _ => { };
@@ -107,19 +113,28 @@ internal sealed class HubLink
     /// <summary>The connection is no more: to the hub each session has lost its client for now. To be called once the reader has ended. Returns them.</summary>
     public IReadOnlyCollection<HubSession> End()
     {
+        _isEnded = true;
         Output.End();
         foreach (var (_, session) in _sessions)
         {
-            session.Receive(LinkItemKind.Detached, default);
+            session.EndLink();
         }
 
-        _isEnded = true;
         EndClaimed();
         return [.. _sessions.Values];
     }
 
     /// <summary>The hub knows the session no longer.</summary>
     public void Forget(HubSession session) => _sessions.TryRemove(session.Handle, out _);
+
+    /// <summary>The edge says this session on a newer connection.</summary>
+    private void Supersede(long handle)
+    {
+        if (_sessions.TryRemove(handle, out var session))
+        {
+            session.Supersede();
+        }
+    }
 
     /// <summary>Ends the link for something that was read late.</summary>
     public void Fail(LinkFormatException fault)
@@ -149,6 +164,7 @@ internal sealed class HubLink
         reader.End();
         var session = Add(handle, key);
         _claimed.TryRemove(key, out _);
+        Older?.Supersede(handle);
         Reopened(key);
         session.Reopen(new SessionReopened(new SessionOpened(key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
     }

@@ -17,6 +17,7 @@ internal sealed partial class HubSession : ISessionLink
     private TaskCompletionSource<IReadOnlyList<string>?>? _surrendered;
     private bool _isAsking;
     private bool _isDetached;
+    private bool _isSuperseded;
 
     public HubSession(HubLink link, long handle, SessionKey key)
     {
@@ -89,13 +90,18 @@ internal sealed partial class HubSession : ISessionLink
             item.Members.Number(Handle).Number(seq);
         }
 
+        if (_link.IsEnded)
+        {
+            surrendered.TrySetResult(null); // nobody answers
+        }
+
         try
         {
             return await surrendered.Task.WaitAsync(SurrenderWithin, _link.Time);
         }
         catch (TimeoutException)
         {
-            return null; // its edge is gone, or hangs: the client gets a new session
+            return null; // its edge hangs: the client gets a new session
         }
         finally
         {
@@ -176,8 +182,7 @@ internal sealed partial class HubSession : ISessionLink
                 break;
             case LinkItemKind.Closed:
                 reader.End();
-                _link.Forget(this);
-                _link.Hub.Closed(_key);
+                EndSession();
                 break;
             case LinkItemKind.Surrendered:
                 var (isGiven, given) = (reader.Flag(), reader.Texts());
@@ -223,6 +228,7 @@ internal sealed partial class HubSession : ISessionLink
         if (topics is not null)
         {
             _link.Forget(this);
+            Supersede();
         }
 
         Volatile.Read(ref _surrendered)?.TrySetResult(topics);
@@ -240,13 +246,44 @@ internal sealed partial class HubSession : ISessionLink
         }
     }
 
-    // Its client went, or the way to its edge: once.
+    /// <summary>The connection is no more.</summary>
+    public void EndLink()
+    {
+        Volatile.Read(ref _surrendered)?.TrySetResult(null);
+        Receive(LinkItemKind.Detached, default);
+    }
+
+    /// <summary>The session is said by another connection now: the end of this one is none of the session's.</summary>
+    public void Supersede()
+    {
+        lock (this)
+        {
+            _isSuperseded = true;
+        }
+    }
+
+    // Its client went, or the way to its edge: once. Under the lock, so that no newer connection comes between the look and the call.
     private void Detach()
     {
-        if (!_isDetached)
+        lock (this)
         {
-            _isDetached = true;
-            _link.Hub.Detached(_key);
+            if (!_isDetached && !_isSuperseded)
+            {
+                _isDetached = true;
+                _link.Hub.Detached(_key);
+            }
+        }
+    }
+
+    private void EndSession()
+    {
+        _link.Forget(this);
+        lock (this)
+        {
+            if (!_isSuperseded)
+            {
+                _link.Hub.Closed(_key);
+            }
         }
     }
 

@@ -159,6 +159,7 @@ internal sealed partial class LinkServer
 
         if (_links.TryGetValue(linked.Name, out var older))
         {
+            linked.Link.Older = older.Edge!.Incarnation == edge.Incarnation ? older.Link : null;
             older.Carrier.Abort("the edge has a newer link in its place");
         }
 

@@ -91,6 +91,11 @@ internal sealed class LinkSocket : IDisposable
         {
             Interlocked.CompareExchange(ref _end, "the connection broke", null);
         }
+        catch (Exception bug)
+        {
+            // The next connection says all sessions again, so that is what a fault of ours comes to.
+            Interlocked.CompareExchange(ref _end, $"this end failed: {bug}", null);
+        }
     }
 
     private async Task WriteAsync()

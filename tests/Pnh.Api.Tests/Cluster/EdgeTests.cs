@@ -219,6 +219,27 @@ public sealed class EdgeTests
     }
 
     [Fact]
+    public async Task Resume_EdgeThatHeldItIsGone_GetsANewSessionAtOnceAndItsMailAgain()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var (one, two) = (await cluster.StartEdgeAsync("edge-1"), await cluster.StartEdgeAsync("edge-2"));
+        await cluster.Hub.SendAsync("PUT", "/v1/users/ada/devices/tab-1", """{"platform":"web"}""");
+        var token = cluster.Hub.ClientToken("ada");
+        var first = await TestSocket.OpenAsync(one.PublicAddress);
+        var session = await HelloAsync(first, token);
+        await cluster.Hub.SendAsync("POST", "/v1/events", Message);
+        Assert.Equal("m-1", (await first.ReceiveEventAsync(ack: false)).GetProperty("id").GetString());
+        await cluster.StopEdgeAsync(one);
+        first.Dispose();
+
+        using var second = await TestSocket.OpenAsync(two.PublicAddress);
+        var from = TimeProvider.System.GetTimestamp();
+        Assert.NotEqual(session, await HelloAsync(second, token, resume: $$""","resume":{"session":"{{session}}","seq":0}""", isResumed: false));
+        Assert.Equal("m-1", (await second.ReceiveEventAsync()).GetProperty("id").GetString());
+        Assert.InRange(TimeProvider.System.GetElapsedTime(from).TotalSeconds, 0, 2.5); // an edge that is there and hangs is waited for for 3 s
+    }
+
+    [Fact]
     public async Task Resume_OfASessionThatTheOldEdgeNeverGave_OpensANewOne()
     {
         await using var cluster = await TestCluster.StartAsync();

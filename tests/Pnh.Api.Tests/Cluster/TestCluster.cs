@@ -59,6 +59,12 @@ internal sealed class TestCluster : IAsyncDisposable
         return edge;
     }
 
+    internal async Task StopEdgeAsync(EdgeHost edge)
+    {
+        _edges.Remove(edge);
+        await edge.DisposeAsync();
+    }
+
     internal static async Task UntilReadyAsync(EdgeHost edge, bool isReady)
     {
         using var patience = new CancellationTokenSource(Patience);

@@ -86,6 +86,40 @@ public sealed class LinkServerTests
         Assert.InRange(scene.Lines("HubNotLinked").Length, 3, 9);
     }
 
+    /// <summary>A cut that the edge notices first: its newer connection says the session while the hub still has the older one, which ends afterwards.</summary>
+    [Fact]
+    public async Task Link_NewerConnectionBeforeTheOlderEnded_KeepsTheSessionOnline()
+    {
+        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.FromMilliseconds(500));
+        var (older, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        await LinkScene.SendAsync(older, static output =>
+        {
+            using var item = output.Begin(LinkItemKind.Opened);
+            item.Members.Number(1).Number(1).Key(Key).State(SessionState.Active).Age(TimeSpan.Zero);
+        });
+        await scene.Hub.NextOpenedAsync();
+        scene.Hub.MayReopenOnline = true;
+        var (newer, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        await LinkScene.SendAsync(newer, static output =>
+        {
+            using (var item = output.Begin(LinkItemKind.Reopen))
+            {
+                item.Members.Number(1).Key(Key).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]).Texts([]);
+            }
+
+            output.Begin(LinkItemKind.Synced).Dispose();
+        });
+        await LinkScene.UntilAsync(() => scene.Hub.Reopened.Count == 1 && scene.Links.Links is [{ Sessions: 1 }]);
+        await LinkScene.ReadToEndAsync(older);
+        await Task.Delay(200);
+        Assert.True(scene.Hub.IsOnline("s-1"));
+        Assert.Equal(0, scene.Hub.ClosedCount);
+        newer.Abort();
+        older.Dispose();
+        newer.Dispose();
+        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+    }
+
     [Fact]
     public async Task Dialler_HubNotedAReport_IsNotToldAgain()
     {

@@ -133,6 +133,18 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         return true;
     }
 
+    /// <summary>True = a session may be said again that nobody has said to be without a connection.</summary>
+    public bool MayReopenOnline { get; set; }
+
+    /// <summary>True while the session has a connection, as far as the hub was told.</summary>
+    public bool IsOnline(string session)
+    {
+        lock (_gate)
+        {
+            return _online.GetValueOrDefault(session) == true;
+        }
+    }
+
     /// <summary>Sessions that were said again, with what they hold.</summary>
     public ConcurrentQueue<SessionReopened> Reopened { get; } = new();
 
@@ -140,7 +152,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     {
         lock (_gate)
         {
-            Expect(_online.GetValueOrDefault(reopened.Opened.Key.Session) != true, "reopened, but was online");
+            Expect(MayReopenOnline || _online.GetValueOrDefault(reopened.Opened.Key.Session) != true, "reopened, but was online");
             _online[reopened.Opened.Key.Session] = !reopened.IsDetached;
             _byDevice[DeviceOf(reopened.Opened.Key)] = reopened.Opened;
         }
