@@ -74,7 +74,7 @@ public sealed class LinkQueueTests
         ReadOnlyMemory<byte> first = (await queue.TakeAsync(CancellationToken.None)).ToArray();
         queue.TryAdd(2, accepted, TimeProvider.System);
         ReadOnlyMemory<byte> second = (await queue.TakeAsync(CancellationToken.None)).ToArray();
-        Assert.Equal(first.Length, second.Length);
+        Assert.InRange(second.Length, first.Length - 3, first.Length + 3); // its age takes more bytes or fewer
     }
 
     [Fact]

@@ -124,7 +124,7 @@ export class Ledger {
     const line = `${entry.line} ${entry.user} ${entry.class} ${channel}`;
     if (entry.n < (this.newest.get(line)?.n ?? 0)) {
       this.counts.outOfOrder++;
-      this.overtaken.push(`${entry.id} (${entry.class}, ${entry.user}) came after ${this.newest.get(line).id}`);
+      this.overtaken.push(`${entry.id} (${entry.class}, ${entry.user}) came by ${channel} after ${this.newest.get(line).id}`);
     } else {
       this.newest.set(line, entry);
     }
