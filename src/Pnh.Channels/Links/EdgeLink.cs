@@ -46,6 +46,9 @@ internal sealed class EdgeLink
     /// <summary>Where items go now.</summary>
     public LinkQueue Output => Volatile.Read(ref _output);
 
+    /// <summary>True while there is a connection.</summary>
+    public bool IsConnected => !ReferenceEquals(Output, _nowhere);
+
     /// <summary>This node's clock.</summary>
     public TimeProvider Time => _time;
 
@@ -68,7 +71,7 @@ internal sealed class EdgeLink
     public void Connect(LinkQueue output)
     {
         Volatile.Write(ref _output, output);
-        var held = _reports.ByDevice();
+        var held = _reports.BySession();
         foreach (var (_, session) in _sessions)
         {
             session.Reopen(output, held[session.Key]);
@@ -107,11 +110,9 @@ internal sealed class EdgeLink
     /// <summary>Asks the hub. Throws <see cref="InvalidOperationException"/> when the hub fails or the connection breaks before the answer.</summary>
     public async Task<LinkAnswer> AskAsync(EdgeSession session, LinkItemKind kind, Action<LinkWriter> members, CancellationToken cancellationToken)
     {
-        var output = Output;
         var call = Interlocked.Increment(ref _lastCall);
         var answered = _calls[call] = new TaskCompletionSource<LinkAnswer>(TaskCreationOptions.RunContinuationsAsynchronously);
-        session.Say(kind, item => members(item.Number(call)));
-        if (!ReferenceEquals(output, Output) || ReferenceEquals(output, _nowhere))
+        if (!session.Say(kind, item => members(item.Number(call))))
         {
             EndCalls(); // it broke before the call was among those that the break ended
         }
@@ -134,7 +135,7 @@ internal sealed class EdgeLink
             item.Members.Number(call).Key(key).Number(seq);
         }
 
-        if (!ReferenceEquals(output, Output) || ReferenceEquals(output, _nowhere))
+        if (!IsConnected || !ReferenceEquals(output, Output))
         {
             EndCalls();
         }

@@ -66,12 +66,12 @@ internal sealed class EdgeSession
         }
     }
 
-    /// <summary>Says something about it that is not kept.</summary>
-    public void Say(LinkItemKind kind, Action<LinkWriter>? members = null)
+    /// <summary>Says something about it that is not kept. False = it went nowhere.</summary>
+    public bool Say(LinkItemKind kind, Action<LinkWriter>? members = null)
     {
         lock (this)
         {
-            Write(kind, members);
+            return Write(kind, members);
         }
     }
 
@@ -255,6 +255,6 @@ internal sealed class EdgeSession
         using var item = _output.Begin(kind);
         item.Members.Number(Handle);
         members?.Invoke(item.Members);
-        return ReferenceEquals(_output, Link.Output);
+        return Link.IsConnected && ReferenceEquals(_output, Link.Output);
     }
 }

@@ -95,7 +95,7 @@ internal sealed class HeldReports
     }
 
     /// <summary>The events by the session that reported them.</summary>
-    public ILookup<SessionKey, string> ByDevice()
+    public ILookup<SessionKey, string> BySession()
     {
         lock (_gate)
         {

@@ -71,44 +71,6 @@ internal sealed partial class HubSession : ISessionLink
         }
     }
 
-    /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq)
-    {
-        if (!IsThis(session))
-        {
-            return null;
-        }
-
-        var surrendered = new TaskCompletionSource<IReadOnlyList<string>?>(TaskCreationOptions.RunContinuationsAsynchronously);
-        if (Interlocked.CompareExchange(ref _surrendered, surrendered, null) is not null)
-        {
-            return null; // two clients ask for it
-        }
-
-        using (var item = _link.Output.Begin(LinkItemKind.Surrender))
-        {
-            item.Members.Number(Handle).Number(seq);
-        }
-
-        if (_link.IsEnded)
-        {
-            surrendered.TrySetResult(null); // nobody answers
-        }
-
-        try
-        {
-            return await surrendered.Task.WaitAsync(SurrenderWithin, _link.Time);
-        }
-        catch (TimeoutException)
-        {
-            return null; // its edge hangs: the client gets a new session
-        }
-        finally
-        {
-            Volatile.Write(ref _surrendered, null);
-        }
-    }
-
     /// <summary>Asks the hub to take the session. Before anything else of it.</summary>
     public void Open(long call, SessionOpened opened)
     {
@@ -221,17 +183,6 @@ internal sealed partial class HubSession : ISessionLink
             default:
                 throw new LinkFormatException($"{kind} does not go to a hub");
         }
-    }
-
-    private void Surrendered(List<string>? topics)
-    {
-        if (topics is not null)
-        {
-            _link.Forget(this);
-            Supersede();
-        }
-
-        Volatile.Read(ref _surrendered)?.TrySetResult(topics);
     }
 
     private void Tell(bool hasJoined, List<string> topics)

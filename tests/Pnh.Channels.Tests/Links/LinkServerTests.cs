@@ -90,7 +90,7 @@ public sealed class LinkServerTests
     [Fact]
     public async Task Link_NewerConnectionBeforeTheOlderEnded_KeepsTheSessionOnline()
     {
-        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.FromMilliseconds(500));
+        await using var scene = await LinkScene.StartAsync(linger: TimeSpan.FromSeconds(4));
         var (older, _, _) = await scene.GreetAsync(LinkScene.Edge());
         await LinkScene.SendAsync(older, static output =>
         {
