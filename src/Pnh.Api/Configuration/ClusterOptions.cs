@@ -44,7 +44,7 @@ internal sealed record ClusterOptions
         var edge = pnh.Of("Edge").Read(static section => section.Get<EdgeSettings>(), new EdgeRules());
         var options = new ClusterOptions
         {
-            Urls = [.. settings.Urls.Select(static text => ListenAddress.TryParse(text, out var address) ? address : null).OfType<ListenAddress>()],
+            Urls = ListenAddress.ParseAll(settings.Urls),
             Hubs = [.. hubs.Select(HubAddress).OfType<Uri>()],
             Keys = ReadKeys(settings.KeyFile, pnh, workingFolder),
             Links = edge.Links,

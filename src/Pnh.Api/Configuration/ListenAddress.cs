@@ -38,6 +38,9 @@ internal sealed record ListenAddress(bool IsHttps, IPAddress? Address, int Port)
         return TryParseHost(hasPort ? authority[..colon] : authority, out var host) && (address = new(isHttps, host, port)) is not null;
     }
 
+    /// <summary>Reads those of the texts that are addresses; the rules of the settings name the others.</summary>
+    public static List<ListenAddress> ParseAll(IEnumerable<string> texts) => [.. texts.Select(static text => TryParse(text, out var address) ? address : null).OfType<ListenAddress>()];
+
     /// <summary>Where a client on this machine finds it.</summary>
     public Uri ToClientUri()
     {

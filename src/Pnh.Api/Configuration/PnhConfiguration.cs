@@ -105,9 +105,7 @@ internal static class PnhConfiguration
     }
 
     // What does not parse is an error already.
-    private static List<ListenAddress>? Addresses(string[]? texts) => texts is null or []
-        ? null
-        : [.. texts.Select(static text => ListenAddress.TryParse(text, out var address) ? address : null).OfType<ListenAddress>()];
+    private static List<ListenAddress>? Addresses(string[]? texts) => texts is null or [] ? null : ListenAddress.ParseAll(texts);
 
     private static TransportOption Transport(string? text, TransportOption absent) => TransportOption.TryParse(text, out var read) ? read : absent;
 }

@@ -5,10 +5,9 @@ using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
-using Pnh.Api.Problems;
-using Pnh.Api.Routing;
 using Pnh.Channels;
 using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -62,7 +61,7 @@ internal sealed class EdgeHost : IAsyncDisposable
         builder.Services.AddSingleton(TimeProvider.System);
         configure?.Invoke(builder);
         AddServices(builder.Services, options);
-        builder.WebHost.ConfigureKestrel(kestrel => HubHost.Configure(kestrel, options));
+        builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, options));
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
         var edge = new EdgeHost(builder.Build(), options);
         edge.Map();
@@ -138,7 +137,7 @@ internal sealed class EdgeHost : IAsyncDisposable
     private static IReadOnlyList<LinkDialler> Dial(PnhOptions options, IServiceProvider provider)
     {
         var time = provider.GetRequiredService<TimeProvider>();
-        var self = Describe(options, time);
+        var self = LinkHello.Of(options.NodeName, "", options.Apps.Keys, time);
         return [.. Enumerable.Range(0, options.Cluster.Links).Select(place => new LinkDialler(
             options.Cluster.Hubs,
             options.Cluster.Keys[0],
@@ -149,23 +148,13 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<ILogger<LinkDialler>>()))];
     }
 
-    private static LinkHello Describe(PnhOptions options, TimeProvider time) => new(
-        LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, "", 0, [.. options.Apps.Keys.Order(StringComparer.Ordinal)]);
-
     // What an event may name: whether its hub has them is the hub's.
     private static IEnumerable<string> ChannelNames() =>
         typeof(PushChannelModule).Assembly.GetCustomAttributes<PushChannelModule>().Select(static module => module.Name);
 
     private void Map()
     {
-        _app.Use(KestrelPlace.Watch());
-        _app.UseFrontDoor();
-        var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
-        _app.Use(next => new ExceptionProblems(next, log, Services.GetRequiredService<TimeProvider>()).InvokeAsync);
-        _app.UseAccessGate(operatorSecret: null);
-        _app.Use(static next => new QueryGate(next).InvokeAsync);
-        _app.Use(CountedUpgrade.Watch());
-        _app.UseWebSockets();
+        _app.UseNode(operatorSecret: null);
         Services.GetRequiredService<SocketEndpoint>().Map(_app);
         var hosts = new KnownHosts([.. _options.OperationsUrls.Select(static url => url.ToClientUri().Host)]);
         _app.MapOperations(Services.GetRequiredService<EdgeReadiness>().Readiness, Services.GetRequiredService<CollectorRegistry>(), hosts.MayScrape);

@@ -10,7 +10,6 @@ namespace Pnh.Api.Hosting;
 /// <summary>Starts an edge, and stops it in the order that loses nothing: not ready, sockets drained, what they said sent to the hub, the link closed.</summary>
 internal sealed class EdgeService : IHostedLifecycleService, IDisposable
 {
-    private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
     private readonly WebSocketServer _sockets;
     private readonly IReadOnlyList<LinkDialler> _diallers;
     private readonly EdgeReadiness _readiness;
@@ -61,7 +60,7 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _readiness.Readiness.IsReady = false;
-        await _sockets.DrainAsync(SocketDrain, cancellationToken);
+        await _sockets.DrainAsync(NodeServer.SocketDrain, cancellationToken);
         await Task.WhenAll(_diallers.Select(static dialler => dialler.StopAsync()));
     }
 

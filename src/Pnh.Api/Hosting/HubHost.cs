@@ -1,7 +1,5 @@
 using System.Reflection;
-using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Api.Access;
-using Pnh.Api.Bodies;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
@@ -9,13 +7,10 @@ using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
-using Pnh.Api.Problems;
-using Pnh.Api.Routing;
 using Pnh.Api.WebConsole;
 using Pnh.Channels;
 using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
-using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Stores;
 using Prometheus;
 
@@ -24,11 +19,6 @@ namespace Pnh.Api.Hosting;
 /// <summary>One hub: built, started, stopped. The program runs one; tests run as many as they like.</summary>
 internal sealed class HubHost : IAsyncDisposable
 {
-    // A slow client must not hold a request's memory for long; a back-end on the same network sends its headers at once.
-    private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
-
-    // Batches lift it for themselves; every other body is small.
-    private const long RequestBodyBytes = 1024 * 1024;
     private readonly HubStart _start;
     private readonly WebApplication _app;
 
@@ -80,7 +70,7 @@ internal sealed class HubHost : IAsyncDisposable
         builder.Services.AddHub(start);
         builder.Services.AddSingleton(services => new ConnectionTransports(
             new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
-        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, start.Options));
+        builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, start.Options));
         builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
         var host = new HubHost(start, builder.Build());
         host.CheckChannels(errors);
@@ -131,17 +121,6 @@ internal sealed class HubHost : IAsyncDisposable
         .Where(static service => service.ServiceType == typeof(PushChannelModule))
         .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
 
-    /// <summary>Limits and listeners of a node.</summary>
-    internal static void Configure(KestrelServerOptions kestrel, PnhOptions options)
-    {
-        kestrel.AddServerHeader = false;
-        kestrel.Limits.MaxRequestBodySize = RequestBodyBytes;
-        kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
-        kestrel.Limits.MaxRequestHeaderCount = 50;
-        kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
-        kestrel.Listen(options);
-    }
-
     private void CheckChannels(ConfigurationErrors errors)
     {
         var found = new List<string>();
@@ -159,15 +138,7 @@ internal sealed class HubHost : IAsyncDisposable
 
     private void Map()
     {
-        _app.Use(KestrelPlace.Watch());
-        _app.UseFrontDoor();
-        var log = Services.GetRequiredService<ILogger<ExceptionProblems>>();
-        _app.Use(next => new ExceptionProblems(next, log, Services.GetRequiredService<TimeProvider>()).InvokeAsync);
-        _app.Use(WatchedBody.Watch(Services.GetRequiredService<TimeProvider>()));
-        _app.UseAccessGate(_start.OperatorSecret);
-        _app.Use(static next => new QueryGate(next).InvokeAsync);
-        _app.Use(CountedUpgrade.Watch());
-        _app.UseWebSockets();
+        _app.UseNode(_start.OperatorSecret);
         Services.GetRequiredService<EventEndpoints>().Map(_app);
         Services.GetRequiredService<DeviceEndpoints>().Map(_app);
         Services.GetRequiredService<DeviceTransfer>().Map(_app);

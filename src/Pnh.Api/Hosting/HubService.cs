@@ -24,7 +24,6 @@ namespace Pnh.Api.Hosting;
 internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 {
     // Short enough for a restart by hand, long enough that 10,000 sockets do not come back in one second.
-    private static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan LaneDrain = TimeSpan.FromSeconds(5);
 
     // Any would do: a system has all zones or none.
@@ -122,7 +121,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _readiness.IsReady = false;
-        await _sockets.DrainAsync(SocketDrain, cancellationToken);
+        await _sockets.DrainAsync(NodeServer.SocketDrain, cancellationToken);
         await (_links?.StopAsync(cancellationToken) ?? Task.CompletedTask);
     }
 

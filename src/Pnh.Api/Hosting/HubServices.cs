@@ -12,6 +12,7 @@ using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
@@ -115,7 +116,11 @@ internal static class HubServices
     private static IServiceCollection AddLinks(this IServiceCollection services, PnhOptions options) => options.Cluster.Urls.Count == 0 ? services : services
         .AddSingleton(provider => new LinkServer(
             provider.GetRequiredService<ISessionEvents>(),
-            Describe(options, provider.GetRequiredService<SegmentJournal>(), provider.GetRequiredService<TimeProvider>()),
+            LinkHello.Of(
+                options.NodeName,
+                provider.GetRequiredService<SegmentJournal>().FolderId.ToString("x8", CultureInfo.InvariantCulture),
+                options.Apps.Keys,
+                provider.GetRequiredService<TimeProvider>()),
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<LinkServer>>()))
         .AddSingleton(provider => new LinkListener(
@@ -125,10 +130,6 @@ internal static class HubServices
             provider.GetRequiredService<ILoggerFactory>()))
         .AddSingleton(provider => new KnownEdges(provider.GetRequiredService<DataFolder>().FolderPath, provider.GetRequiredService<ILogger<KnownEdges>>()))
         .AddSingleton<HubLinks>();
-
-    private static LinkHello Describe(PnhOptions options, SegmentJournal journal, TimeProvider time) => new(
-        LinkHello.Version, LinkHello.Version, options.NodeName, time.GetUtcNow().ToUnixTimeMilliseconds(), 0,
-        journal.FolderId.ToString("x8", CultureInfo.InvariantCulture), 0, [.. options.Apps.Keys.Order(StringComparer.Ordinal)]);
 
     private static IServiceCollection AddIngest(this IServiceCollection services, HubStart start) => services
         .AddSingleton<EventIntake>()

@@ -1,4 +1,3 @@
-using System.Net;
 using System.Security.Cryptography;
 using System.Text;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -41,7 +40,7 @@ internal sealed class LinkListener : IAsyncDisposable
     }
 
     /// <summary>Its first address, the port resolved. After <see cref="StartAsync"/>.</summary>
-    public Uri Address => new(_app.Urls.First().Replace("[::]", "localhost", StringComparison.Ordinal).Replace("0.0.0.0", "localhost", StringComparison.Ordinal));
+    public Uri Address => NodeAddress.Of(_app, 0);
 
     /// <summary>Listens. Throws as every listener does.</summary>
     public Task StartAsync(CancellationToken cancellationToken) => _app.StartAsync(cancellationToken);
@@ -77,18 +76,7 @@ internal sealed class LinkListener : IAsyncDisposable
                 }
             }
 
-            if (address.Address is null && address.Port != 0)
-            {
-                kestrel.ListenLocalhost(address.Port, Listen);
-            }
-            else if (IPAddress.IPv6Any.Equals(address.Address))
-            {
-                kestrel.ListenAnyIP(address.Port, Listen);
-            }
-            else
-            {
-                kestrel.Listen(address.Address ?? IPAddress.Loopback, address.Port, Listen);
-            }
+            ListenerBinding.Bind(kestrel, address, static (host, port) => new(host, port), Listen);
         }
     }
 

@@ -57,18 +57,24 @@ internal static class ListenerBinding
             configure?.Invoke(listen);
         }
 
+        Bind(kestrel, address, mark, Configure);
+    }
+
+    /// <summary>Listens at the address, with an end point that <paramref name="mark"/> makes of a host's address and a port.</summary>
+    internal static void Bind(KestrelServerOptions kestrel, ListenAddress address, Func<IPAddress, int, IPEndPoint> mark, Action<ListenOptions> configure)
+    {
         // The server binds localhost on two sockets, which cannot share a port that the system picks.
         if (address.Address is null && address.Port != 0)
         {
-            kestrel.ListenLocalhost(address.Port, Configure);
+            kestrel.ListenLocalhost(address.Port, configure);
         }
         else if (IPAddress.IPv6Any.Equals(address.Address) && mark(address.Address, address.Port) is not DirectEndPoint)
         {
-            kestrel.ListenAnyIP(address.Port, Configure);
+            kestrel.ListenAnyIP(address.Port, configure);
         }
         else
         {
-            kestrel.Listen(mark(address.Address ?? IPAddress.Loopback, address.Port), Configure);
+            kestrel.Listen(mark(address.Address ?? IPAddress.Loopback, address.Port), configure);
         }
     }
 }

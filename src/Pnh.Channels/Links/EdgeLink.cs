@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
@@ -12,15 +13,13 @@ internal sealed class EdgeLink
 {
     private const int BlockSize = 16;
     private readonly ConcurrentDictionary<long, EdgeSession> _sessions = new();
-    private readonly ConcurrentDictionary<long, TaskCompletionSource<LinkAnswer>> _calls = new();
-    private readonly ConcurrentDictionary<long, TaskCompletionSource<IReadOnlyList<string>?>> _claims = new();
+    private readonly EdgeCalls _calls = new();
     private readonly HeldReports _reports = new();
     private readonly LinkQueue _nowhere = new();
     private readonly EventReader _events;
     private readonly TimeProvider _time;
     private LinkQueue _output;
     private TaskCompletionSource _ready = NewSignal();
-    private long _lastCall;
     private long _brokeAt = -1;
 
     public EdgeLink(EventReader events, TimeProvider time)
@@ -91,7 +90,7 @@ internal sealed class EdgeLink
             Volatile.Write(ref _ready, NewSignal());
         }
 
-        EndCalls();
+        _calls.EndAll();
         foreach (var (_, session) in _sessions)
         {
             session.Wait(_nowhere);
@@ -110,14 +109,7 @@ internal sealed class EdgeLink
     /// <summary>Asks the hub. Throws <see cref="InvalidOperationException"/> when the hub fails or the connection breaks before the answer.</summary>
     public async Task<LinkAnswer> AskAsync(EdgeSession session, LinkItemKind kind, Action<LinkWriter> members, CancellationToken cancellationToken)
     {
-        var call = Interlocked.Increment(ref _lastCall);
-        var answered = _calls[call] = new TaskCompletionSource<LinkAnswer>(TaskCreationOptions.RunContinuationsAsynchronously);
-        if (!session.Say(kind, item => members(item.Number(call))))
-        {
-            EndCalls(); // it broke before the call was among those that the break ended
-        }
-
-        var answer = await answered.Task.WaitAsync(cancellationToken);
+        var answer = await _calls.AskAsync(call => session.Say(kind, item => members(item.Number(call)))).WaitAsync(cancellationToken);
         return answer.HasFailed ? throw new InvalidOperationException("The hub failed, or its link broke.") : answer;
     }
 
@@ -127,20 +119,17 @@ internal sealed class EdgeLink
     /// <summary>Asks the hub for a session that another node may hold. Its topics; null = nobody gives it away.</summary>
     public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq)
     {
-        var output = Output;
-        var call = Interlocked.Increment(ref _lastCall);
-        var claimed = _claims[call] = new TaskCompletionSource<IReadOnlyList<string>?>(TaskCreationOptions.RunContinuationsAsynchronously);
-        using (var item = output.Begin(LinkItemKind.Claim))
+        var answer = await _calls.AskAsync(call =>
         {
-            item.Members.Number(call).Key(key).Number(seq);
-        }
+            var output = Output;
+            using (var item = output.Begin(LinkItemKind.Claim))
+            {
+                item.Members.Number(call).Key(key).Number(seq);
+            }
 
-        if (!IsConnected || !ReferenceEquals(output, Output))
-        {
-            EndCalls();
-        }
-
-        return await claimed.Task;
+            return IsConnected && ReferenceEquals(output, Output);
+        });
+        return answer.Topics;
     }
 
     /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
@@ -165,7 +154,7 @@ internal sealed class EdgeLink
                 reader.End();
                 break;
             case LinkItemKind.Answer:
-                Answer(reader);
+                _calls.End(reader.Number(), LinkAnswer.Read(reader));
                 break;
             case LinkItemKind.Claimed:
                 TakeClaimed(reader);
@@ -183,24 +172,11 @@ internal sealed class EdgeLink
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private void Answer(LinkReader reader)
-    {
-        var number = reader.Number();
-        var answer = LinkAnswer.Read(reader);
-        if (_calls.TryRemove(number, out var call))
-        {
-            call.TrySetResult(answer);
-        }
-    }
-
     private void TakeClaimed(LinkReader reader)
     {
         var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
         reader.End();
-        if (_claims.TryRemove(number, out var claim))
-        {
-            claim.TrySetResult(isGiven ? topics : null);
-        }
+        _calls.End(number, LinkAnswer.Given(isGiven ? topics : null));
     }
 
     private async Task SurrenderAsync(EdgeSession session, long seq)
@@ -212,21 +188,6 @@ internal sealed class EdgeLink
         }
 
         session.Say(LinkItemKind.Surrendered, members => members.Flag(topics is not null).Texts(topics ?? []));
-    }
-
-    private void EndCalls()
-    {
-        foreach (var (number, claim) in _claims)
-        {
-            _claims.TryRemove(number, out _);
-            claim.TrySetResult(null);
-        }
-
-        foreach (var (number, call) in _calls)
-        {
-            _calls.TryRemove(number, out _);
-            call.TrySetResult(LinkAnswer.Failed);
-        }
     }
 
     // One event for many sessions: their frames share its bytes, and what a block of them will touch is fetched together.

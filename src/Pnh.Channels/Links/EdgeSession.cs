@@ -1,3 +1,4 @@
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

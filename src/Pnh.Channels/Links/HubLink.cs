@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;

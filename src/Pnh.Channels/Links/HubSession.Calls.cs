@@ -1,3 +1,4 @@
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;

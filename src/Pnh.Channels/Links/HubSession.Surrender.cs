@@ -1,3 +1,5 @@
+using Pnh.Channels.Links.Protocol;
+
 namespace Pnh.Channels.Links;
 
 /// <summary>How a session is given away to another node.</summary>

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;

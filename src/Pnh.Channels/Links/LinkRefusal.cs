@@ -1,3 +1,5 @@
+using Pnh.Channels.Links.Protocol;
+
 namespace Pnh.Channels.Links;
 
 /// <summary>Why an edge is not linked.</summary>

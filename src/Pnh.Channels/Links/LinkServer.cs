@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
 

@@ -120,11 +120,17 @@ internal sealed partial class Shard
             _hub.Metrics.DeadlineMissed(accepted.Class);
         }
 
-        var grace = _now + AckGrace;
-        item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
+        GiveGrace(item);
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
         _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
         return true;
+    }
+
+    // What was sent may be acknowledged for a while, whatever its event's deadline is.
+    private void GiveGrace(MailboxItem item)
+    {
+        var grace = _now + AckGrace;
+        item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
     }
 
     // Sends what waits for the session's device, oldest first, until a window is unacknowledged; the rest follows the acks.

@@ -19,37 +19,21 @@ internal sealed partial class Shard
         replaced = null;
         var opened = reopened.Opened;
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt) { IsDetached = reopened.IsDetached };
-        LiveSession? older = null;
+        LiveSession? older;
         using (Enter())
         {
             var user = GetOrAddUser(KeyOf(opened.Key));
-            if (user.FindSession(opened.Key.Device) is >= 0 and var index)
+            var index = user.FindSession(opened.Key.Device);
+            if (index >= 0 && user.Sessions[index] is { } present && present.Key != session.Key && present.Since > session.Since)
             {
-                older = user.Sessions[index];
-                if (older.Key != session.Key && older.Since > session.Since)
-                {
-                    return false;
-                }
-
-                session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
-                Count(older, -1);
-                Replace(user, index, session);
-            }
-            else
-            {
-                user.Sessions.Add(session);
+                return false;
             }
 
-            Count(session, +1);
+            older = Place(user, index, ref session);
             TakeOver(user, session, reopened.Holds, isRecovered);
         }
 
-        if (older is not null && older.Key != opened.Key)
-        {
-            older.Link.Close(older.Key.Session, SessionClose.Replaced);
-            replaced = older.Subscriber;
-        }
-
+        replaced = CloseReplaced(older, session);
         return true;
     }
 
@@ -69,6 +53,38 @@ internal sealed partial class Shard
         {
             _held = null;
         }
+    }
+
+    // The device's session of now, in the place of its older one (-1 = it has none), which is given back. The same session again keeps its topics.
+    private LiveSession? Place(UserState user, int index, ref LiveSession session)
+    {
+        LiveSession? older = null;
+        if (index < 0)
+        {
+            user.Sessions.Add(session);
+        }
+        else
+        {
+            older = user.Sessions[index];
+            session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
+            Count(older, -1);
+            Replace(user, index, session);
+        }
+
+        Count(session, +1);
+        return older;
+    }
+
+    // Outside of the lock. The older one as subscriber; null = it was in no topic, or is the same session.
+    private static Subscriber? CloseReplaced(LiveSession? older, LiveSession newer)
+    {
+        if (older is null || older.Key == newer.Key)
+        {
+            return null;
+        }
+
+        older.Link.Close(older.Key.Session, SessionClose.Replaced);
+        return older.Subscriber;
     }
 
     private void TakeOver(UserState user, LiveSession session, IReadOnlyCollection<string> holds, bool isRecovered)
@@ -131,7 +147,6 @@ internal sealed partial class Shard
             item.FrameTimestamp = _hub.Time.GetTimestamp();
         }
 
-        var grace = _now + AckGrace;
-        item.EndsAt = grace > item.EndsAt ? grace : item.EndsAt;
+        GiveGrace(item);
     }
 }

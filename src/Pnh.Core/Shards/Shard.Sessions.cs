@@ -20,27 +20,17 @@ internal sealed partial class Shard
     {
         replaced = null;
         var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
-        LiveSession? older = null;
+        LiveSession? older;
         using (Enter())
         {
             var user = GetOrAddUser(KeyOf(opened.Key));
-            if (user.FindSession(opened.Key.Device) is >= 0 and var index)
-            {
-                older = user.Sessions[index];
-                session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
-                Count(older, -1);
-                Replace(user, index, session);
-            }
-            else if (user.Sessions.Count < most || user.Sessions.Count(static each => !each.IsDetached) < most)
-            {
-                user.Sessions.Add(session);
-            }
-            else
+            var index = user.FindSession(opened.Key.Device);
+            if (index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most)
             {
                 return false;
             }
 
-            Count(session, +1);
+            older = Place(user, index, ref session);
             if (user.FindMailbox(opened.Key.Device) is { } mailbox)
             {
                 EndLinger(mailbox);
@@ -48,12 +38,7 @@ internal sealed partial class Shard
             }
         }
 
-        if (older is not null && older.Key != opened.Key)
-        {
-            older.Link.Close(older.Key.Session, SessionClose.Replaced);
-            replaced = older.Subscriber;
-        }
-
+        replaced = CloseReplaced(older, session);
         return true;
     }
 

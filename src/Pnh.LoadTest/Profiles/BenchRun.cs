@@ -23,7 +23,7 @@ internal sealed class BenchRun : IDisposable
     public BenchRun(BenchOptions options)
     {
         Options = options;
-        Server = new ServerProcess([.. options.Servers]);
+        Server = new ServerProcess(options.Servers);
         Loop = new Loop(options.Poll);
         Arrivals = new Arrivals(options.Break, options.LateAfter);
         Fleet = new Fleet(options, Loop, Arrivals);

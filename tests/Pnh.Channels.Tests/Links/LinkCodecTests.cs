@@ -1,5 +1,5 @@
 using System.Text;
-using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;

@@ -1,4 +1,4 @@
-using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
 

@@ -8,6 +8,7 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
@@ -77,8 +78,14 @@ internal sealed class LinkScene : IAsyncDisposable
         }
     }
 
-    /// <summary>An edge's dialler, not begun.</summary>
-    public LinkDialler Dial(EdgeSessions sessions, TimeSpan? wait = null) => new([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log));
+    /// <summary>Links an edge with these sessions.</summary>
+    public async Task<LinkDialler> LinkAsync(EdgeSessions sessions, TimeSpan? wait = null)
+    {
+        var dialler = new LinkDialler([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log));
+        dialler.Start();
+        await UntilAsync(() => sessions.IsLinked);
+        return dialler;
+    }
 
     /// <summary>A connection that says what the test says.</summary>
     public async Task<ClientWebSocket> ConnectAsync()

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
@@ -19,9 +20,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync();
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions);
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions);
         var (session, transport) = await OpenAsync(sessions);
         var opened = await scene.Hub.NextOpenedAsync();
         Assert.Equal(Key, opened.Key);
@@ -46,9 +45,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync();
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions);
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions);
         var (session, transport) = await OpenAsync(sessions);
         var link = (await scene.Hub.NextOpenedAsync()).Link;
         var acks = new ConcurrentQueue<string>();
@@ -125,9 +122,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync();
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions);
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions);
         var (session, transport) = await OpenAsync(sessions);
         var link = (await scene.Hub.NextOpenedAsync()).Link;
         var acks = new ConcurrentQueue<string>();
@@ -151,9 +146,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync();
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions, wait: TimeSpan.FromMilliseconds(500));
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions, wait: TimeSpan.FromMilliseconds(500));
         var (_, transport) = await OpenAsync(sessions);
         await scene.StopHubAsync();
         await LinkScene.UntilAsync(() => transport.Closed is not null);
@@ -178,9 +171,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync();
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions);
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions);
         await scene.StopHubAsync();
         await scene.StartHubAsync(cluster: "c-2");
         await LinkScene.UntilAsync(() => scene.Refusals.Contains("other-cluster"));
@@ -262,9 +253,7 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync(linger: TimeSpan.Zero);
         var sessions = LinkScene.Sessions();
-        await using var dialler = scene.Dial(sessions);
-        dialler.Start();
-        await LinkScene.UntilAsync(() => sessions.IsLinked);
+        await using var dialler = await scene.LinkAsync(sessions);
         await OpenAsync(sessions);
         var opened = await scene.Hub.NextOpenedAsync();
         var random = new Random(17);

@@ -222,7 +222,7 @@ internal sealed class Conversation
         if (!await _parts.Events.ReopenedAsync(
             new SessionReopened(new SessionOpened(key, session.State, session, now), IsDetached: false, topics, left, []), CancellationToken.None))
         {
-            Close(TooManySessions, SessionClose.Replaced);
+            _transport.Close(SessionClose.Replaced);
             return true;
         }
 

@@ -1,6 +1,6 @@
 using System.Net.WebSockets;
 
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>
 /// Carries the items of one end over a WebSocket until either end is no more. One writer and one reader, both always at work: with no read pending the framework hears no close. No call gets a token that can

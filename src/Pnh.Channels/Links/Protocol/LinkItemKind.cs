@@ -1,4 +1,4 @@
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>What an item of a link says: a call of <c>ISessionEvents</c>, a call of <c>ISessionLink</c>, or what both ends need to keep their order. The numbers are on the wire. A handle is the edge's number of a session on this link.</summary>
 internal enum LinkItemKind : byte

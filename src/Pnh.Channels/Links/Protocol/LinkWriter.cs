@@ -4,7 +4,7 @@ using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>
 /// Writes items one behind the other into a batch: four bytes of length, little endian, that count what follows; one byte of <see cref="LinkItemKind"/>; the members. Numbers are

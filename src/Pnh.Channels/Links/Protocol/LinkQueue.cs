@@ -1,7 +1,7 @@
 using System.Threading.Channels;
 using Pnh.Core.Events;
 
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>
 /// Items on their way to the other end of a link, in batches of some 64 kB: calls before the rest, and in each of the two in the order in which they were ended. Any thread adds; one writer takes.

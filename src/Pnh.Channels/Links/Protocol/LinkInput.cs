@@ -1,4 +1,4 @@
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>Cuts what arrives of a link into items, wherever the pieces end. Not thread-safe.</summary>
 internal sealed class LinkInput

@@ -1,4 +1,4 @@
-namespace Pnh.Api.Hosting;
+namespace Pnh.Api.Listeners;
 
 /// <summary>Where a node listens, once it does.</summary>
 internal static class NodeAddress

@@ -3,7 +3,7 @@ using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>
 /// Reads the members of one item, in the order in which <see cref="LinkWriter"/> wrote them. Every method throws <see cref="LinkFormatException"/> for what no writer writes, and takes no memory that

@@ -1,4 +1,4 @@
-namespace Pnh.Channels.Links;
+namespace Pnh.Channels.Links.Protocol;
 
 /// <summary>The first item of both ends: who speaks.</summary>
 /// <param name="Oldest">The oldest version of the protocol that this node speaks.</param>
@@ -13,6 +13,10 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
 {
     /// <summary>The version that this build speaks.</summary>
     public const int Version = 1;
+
+    /// <summary>What a process that has just started says of itself.</summary>
+    public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, TimeProvider time) =>
+        new(Version, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]);
 
     /// <summary>True when both speak a version.</summary>
     public bool Understands(LinkHello other) => Oldest <= other.Newest && other.Oldest <= Newest;

@@ -1,0 +1,48 @@
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Pnh.Api.Bodies;
+using Pnh.Api.Configuration;
+using Pnh.Api.Listeners;
+using Pnh.Api.Problems;
+using Pnh.Api.Routing;
+using Pnh.Channels.WebSockets.Server;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>What the servers of all roles have in common: limits, listeners, and what each request passes before it is routed.</summary>
+internal static class NodeServer
+{
+    /// <summary>How long sockets have for what waits for them when the process is told to stop.</summary>
+    public static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
+
+    // A slow client must not hold a request's memory for long; a back-end on the same network sends its headers at once.
+    private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
+
+    // Batches lift it for themselves; every other body is small.
+    private const long RequestBodyBytes = 1024 * 1024;
+
+    /// <summary>Limits and listeners.</summary>
+    public static void Configure(KestrelServerOptions kestrel, PnhOptions options)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.MaxRequestBodySize = RequestBodyBytes;
+        kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
+        kestrel.Limits.MaxRequestHeaderCount = 50;
+        kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
+        kestrel.Listen(options);
+    }
+
+    /// <summary>What each request passes. Null = nobody may do what operators do.</summary>
+    public static void UseNode(this WebApplication app, string? operatorSecret)
+    {
+        var time = app.Services.GetRequiredService<TimeProvider>();
+        var log = app.Services.GetRequiredService<ILogger<ExceptionProblems>>();
+        app.Use(KestrelPlace.Watch());
+        app.UseFrontDoor();
+        app.Use(next => new ExceptionProblems(next, log, time).InvokeAsync);
+        app.Use(WatchedBody.Watch(time));
+        app.UseAccessGate(operatorSecret);
+        app.Use(static next => new QueryGate(next).InvokeAsync);
+        app.Use(CountedUpgrade.Watch());
+        app.UseWebSockets();
+    }
+}
