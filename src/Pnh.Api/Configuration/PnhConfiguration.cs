@@ -39,6 +39,7 @@ internal static class PnhConfiguration
             Journal = reader.Of("Journal").Read(static section => section.Get<JournalOptions>(), new JournalRules()),
             Mailbox = reader.Of("Mailbox").Read(static section => section.Get<MailboxSettings>(), new MailboxRules()),
             SessionsPerUser = sockets.PerUser,
+            DrainWindow = sockets.DrainWindow,
             Sockets = reader.Of("Sockets").Read(static section => section.Get<WebSocketServerOptions>(), new WebSocketServerRules()),
             IsMaxConnectionsSet = reader.Section["Sockets:MaxConnections"] is not null,
             SocketsTransport = SocketLoops.IsSupported ? Transport(sockets.Transport, defaults.SocketsTransport) : TransportOption.Framework,

@@ -61,6 +61,9 @@ internal sealed record PnhOptions
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
 
+    /// <summary>Over how long clients are sent away at the end; null = as long as the role takes.</summary>
+    public TimeSpan? DrainWindow { get; init; }
+
     /// <summary>True when the configuration says how many connections there may be; then they must fit the limit of open files.</summary>
     public bool IsMaxConnectionsSet { get; init; }
 

@@ -165,6 +165,13 @@ internal sealed record SocketSettings
     /// <summary>Sessions that one user may have at once; the next hello is closed with 4005, older ones stay. Default 100.</summary>
     [WholeNumber(1, int.MaxValue)]
     public int PerUser { get; set; } = new HubOptions().SessionsPerUser;
+
+    /// <summary>
+    /// Over how long a node that is told to stop sends its clients away: those of an edge resume at another one, those of a node that is alone come back to its next process.
+    /// Default 00:00:02, of an edge 00:00:10.
+    /// </summary>
+    [Duration("00:00:00", "00:10:00")]
+    public TimeSpan? DrainWindow { get; set; }
 }
 
 /// <summary>Bounds of the listeners.</summary>

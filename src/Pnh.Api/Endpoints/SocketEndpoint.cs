@@ -13,13 +13,11 @@ internal sealed class SocketEndpoint
 {
     private readonly WebSocketServer _server;
     private readonly IClientAuthenticator _tokens;
-    private readonly IHostApplicationLifetime _lifetime;
 
-    public SocketEndpoint(WebSocketServer server, IClientAuthenticator tokens, IHostApplicationLifetime lifetime)
+    public SocketEndpoint(WebSocketServer server, IClientAuthenticator tokens)
     {
         _server = server;
         _tokens = tokens;
-        _lifetime = lifetime;
     }
 
     // Anyone may connect: the hello brings the token, because a browser cannot set a header here.
@@ -51,7 +49,7 @@ internal sealed class SocketEndpoint
         var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
         using var socket = await context.WebSockets.AcceptWebSocketAsync(_server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
         var place = HttpProtocol.IsHttp11(context.Request.Protocol) ? context.Features.Get<KestrelPlace>() : null; // of HTTP/2 it is one of many streams
-        await _server.ServeAsync(socket, identity, peer, Begun, _lifetime.ApplicationStopping);
+        await _server.ServeAsync(socket, identity, peer, Begun, _server.Stopping);
 
         void Begun(Connection connection)
         {

@@ -62,7 +62,7 @@ internal sealed class EdgeHost : IAsyncDisposable
         configure?.Invoke(builder);
         AddServices(builder.Services, options);
         builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, options));
-        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = TimeSpan.FromSeconds(30));
+        builder.Services.LimitStop(options.DrainWindow ?? NodeServer.EdgeDrain);
         var edge = new EdgeHost(builder.Build(), options);
         edge.Map();
         return edge;
@@ -113,8 +113,7 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<TimeProvider>(),
             options.Sockets,
             provider.GetRequiredService<ILogger<WebSocketServer>>(),
-            provider.GetRequiredService<HubMetrics>().AcceptToFrame,
-            provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping))
+            provider.GetRequiredService<HubMetrics>().AcceptToFrame))
         .AddSingleton(provider => Dial(options, provider))
         .AddSingleton(provider => new EdgeReadiness(
             provider.GetRequiredService<EdgeSessions>(), options.Cluster.HubWait, provider.GetRequiredService<TimeProvider>()))

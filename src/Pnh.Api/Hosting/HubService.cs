@@ -121,7 +121,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _readiness.IsReady = false;
-        await _sockets.DrainAsync(NodeServer.SocketDrain, cancellationToken);
+        await _sockets.DrainAsync(_options.DrainWindow ?? NodeServer.Drain, cancellationToken);
         await (_links?.StopAsync(cancellationToken) ?? Task.CompletedTask);
     }
 

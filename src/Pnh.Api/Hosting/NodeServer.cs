@@ -11,14 +11,24 @@ namespace Pnh.Api.Hosting;
 /// <summary>What the servers of all roles have in common: limits, listeners, and what each request passes before it is routed.</summary>
 internal static class NodeServer
 {
-    /// <summary>How long sockets have for what waits for them when the process is told to stop.</summary>
-    public static readonly TimeSpan SocketDrain = TimeSpan.FromSeconds(2);
-
     // A slow client must not hold a request's memory for long; a back-end on the same network sends its headers at once.
     private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
 
     // Batches lift it for themselves; every other body is small.
     private const long RequestBodyBytes = 1024 * 1024;
+
+    // What follows the sockets: requests under way, lanes, links.
+    private static readonly TimeSpan StopAfterDrain = TimeSpan.FromSeconds(28);
+
+    /// <summary>Over how long a node that is alone sends its clients away.</summary>
+    public static readonly TimeSpan Drain = TimeSpan.FromSeconds(2);
+
+    /// <summary>Over how long an edge does: their sessions move one after the other.</summary>
+    public static readonly TimeSpan EdgeDrain = TimeSpan.FromSeconds(10);
+
+    /// <summary>How long the whole stop of the process may take.</summary>
+    public static void LimitStop(this IServiceCollection services, TimeSpan drain) =>
+        services.Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
 
     /// <summary>Limits and listeners.</summary>
     public static void Configure(KestrelServerOptions kestrel, PnhOptions options)

@@ -10,6 +10,7 @@ internal sealed class HubLink
 {
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
     private readonly ConcurrentDictionary<SessionKey, bool> _claimed = new(); // given away to this edge, which has not taken them yet
+    private readonly ConcurrentDictionary<HubSession, bool> _owedRoom = new();
     private long _highest;
     private long _reports;
     private int _late;
@@ -21,6 +22,8 @@ internal sealed class HubLink
         Time = time;
         Log = log;
         Synced = Recovered;
+        Orders = new RecentOrders(time);
+        Output.HasRoom = GiveRoom;
     }
 
     /// <summary>Who hears what the sessions say.</summary>
@@ -50,8 +53,11 @@ internal sealed class HubLink
     /// <summary>The connection that this one takes the place of, of the same edge; null = none. What it still says of a session that is said again here does not count.</summary>
     public HubLink? Older { get; set; }
 
-    /// <summary>Called with each session that the edge says again.</summary>
-    public Action<SessionKey> Reopened { get; set; } = static _ => { };
+    /// <summary>Called with each session that the edge says again. Returns the connection that had it; null = it is not known to have broken.</summary>
+    public Func<SessionKey, HubLink?> Reopened { get; set; } = static _ => null;
+
+    /// <summary>What sessions were ordered that their edge may not have.</summary>
+    public RecentOrders Orders { get; }
 
     /// <summary>Reports that were heard; -1 while the hub has still to take one of them.</summary>
     public long Reports => Volatile.Read(ref _late) == 0 ? Volatile.Read(ref _reports) : -1;
@@ -144,6 +150,9 @@ internal sealed class HubLink
         Output.End();
     }
 
+    /// <summary>An event of this session was refused because too much waits: it is told when there is room.</summary>
+    public void OweRoom(HubSession session) => _owedRoom[session] = true;
+
     /// <summary>The hub has taken a report.</summary>
     public void CountReport() => Interlocked.Increment(ref _reports);
 
@@ -166,9 +175,23 @@ internal sealed class HubLink
         var session = Add(handle, key);
         _claimed.TryRemove(key, out _);
         Older?.Supersede(handle);
-        Reopened(key);
+        var older = Reopened(key) ?? Older;
         session.Reopen(new SessionReopened(new SessionOpened(key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
+        older?.Orders.SayAgain(session);
     }
+
+    // Called by the writer of the link, which must not wait for shards.
+    private void GiveRoom() => ThreadPool.UnsafeQueueUserWorkItem(
+        static link =>
+        {
+            foreach (var (session, _) in link._owedRoom)
+            {
+                link._owedRoom.TryRemove(session, out _);
+                session.HasRoom();
+            }
+        },
+        this,
+        preferLocal: false);
 
     private void Claim(LinkReader reader)
     {

@@ -34,14 +34,34 @@ internal sealed partial class HubSession : ISessionLink
     public SessionKey Key => _key;
 
     /// <inheritdoc/>
-    public bool TrySend(string session, Event accepted) => IsThis(session) && _link.Output.TryAdd(Handle, accepted, _link.Time);
+    public bool TrySend(string session, Event accepted)
+    {
+        if (!IsThis(session))
+        {
+            return false;
+        }
+
+        var isAdded = _link.Output.TryAdd(Handle, accepted, _link.Time);
+        if (!isAdded && accepted.IsDurable)
+        {
+            _link.OweRoom(this);
+        }
+
+        return isAdded;
+    }
 
     /// <inheritdoc/>
     public bool TryReplay(string session, Event accepted)
     {
-        if (!IsThis(session) || _link.Output.Bytes >= LinkQueue.MostBytes)
+        if (!IsThis(session))
         {
-            return false; // there is no room now, as when the session's own is used up
+            return false;
+        }
+
+        if (_link.Output.Bytes >= LinkQueue.MostBytes)
+        {
+            _link.OweRoom(this);
+            return false;
         }
 
         using var item = _link.Output.Begin(LinkItemKind.Replay);
@@ -57,6 +77,7 @@ internal sealed partial class HubSession : ISessionLink
             return false;
         }
 
+        _link.Orders.Add(Handle, again => again.TryWithdraw(session, withdrawal));
         using var item = _link.Output.Begin(LinkItemKind.Withdraw);
         item.Members.Number(Handle).Withdrawal(withdrawal);
         return true;
@@ -67,10 +88,14 @@ internal sealed partial class HubSession : ISessionLink
     {
         if (IsThis(session))
         {
+            _link.Orders.Add(Handle, again => again.Close(session, reason));
             using var item = _link.Output.Begin(LinkItemKind.Close);
             item.Members.Number(Handle).Close(reason);
         }
     }
+
+    /// <summary>The link has room again for what it refused.</summary>
+    public void HasRoom() => Receive(LinkItemKind.HasRoom, default);
 
     /// <summary>Asks the hub to take the session. Before anything else of it.</summary>
     public void Open(long call, SessionOpened opened)

@@ -11,6 +11,9 @@ public sealed record SessionClose(int Code, string Reason)
     /// <summary>The hub is going away: reconnect after the time of the <c>drain</c> frame.</summary>
     public static SessionClose Drain { get; } = new(4000, "drain");
 
+    /// <summary>The same of a node whose session another node can take: it waits here until that one asks for it.</summary>
+    public static SessionClose HandOver { get; } = new(4000, "drain; resume");
+
     /// <summary>The client reads too slowly; what it missed comes by push or on the next session.</summary>
     public static SessionClose SlowConsumer { get; } = new(4001, "slow consumer");
 

@@ -68,7 +68,7 @@ internal sealed class PastDispatch
 
     /// <summary>
     /// True when nothing is to be done for the device now: it came after the dispatch, the event was taken back before it began, or only its session
-    /// was meant, which is no more (<see cref="EndLost"/> ends that one).
+    /// was meant, which is no more (<see cref="TakeLost"/> gives that one).
     /// </summary>
     internal bool Skips(string user, UnfinishedDelivery? before) => before is null
         ? IsReached(user) || IsWithdrawn(user) || IsTaken(user)
@@ -125,8 +125,8 @@ internal sealed class PastDispatch
         }
     }
 
-    /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet.</summary>
-    internal void EndLost(string user, Action<UnfinishedDelivery> end)
+    /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet. It is the caller's then.</summary>
+    internal IEnumerable<UnfinishedDelivery> TakeLost(string user)
     {
         foreach (var delivery in _users.GetValueOrDefault(user) ?? [])
         {
@@ -138,7 +138,7 @@ internal sealed class PastDispatch
 
             if (isLeft && !delivery.IsSettled)
             {
-                end(delivery);
+                yield return delivery;
             }
         }
     }

@@ -1,4 +1,7 @@
+using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
@@ -119,6 +122,18 @@ internal sealed partial class Shard
         {
             (_held ??= [])[session.Key] = held;
         }
+    }
+
+    // The device had a session and nothing else. It comes back, at this node or at an edge, or nobody gets the event any more.
+    private void WaitForSession(EventProgress progress, UserKey key, UnfinishedDelivery before)
+    {
+        var mailbox = GetOrAddUser(key).GetOrAddMailbox(before.Device);
+        var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = DeviceGone, MayBeShown = before.Unanswered > 0 };
+        var end = _now + Linger;
+        item.EndsAt = end < item.EndsAt ? end : item.EndsAt;
+        Put(mailbox, item);
+        ScheduleEnd(mailbox, item);
+        progress.Planned(1);
     }
 
     // A delivery of the previous process that the device's session has, with its client or without: as if its frame had been sent now.

@@ -12,6 +12,9 @@ internal sealed partial class Shard
     // How long the deliveries of a closed, unregistered session wait for it to come back.
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
+    // How it ends when it was for a session alone and the device did not come back after a start, or when the registry has the device no longer.
+    private const string DeviceGone = "device-gone";
+
     /// <summary>
     /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. False when the user has so
     /// many with a connection, and none of this device. <paramref name="replaced"/> is the older one as subscriber; null = it was in no topic.
@@ -248,6 +251,11 @@ internal sealed partial class Shard
             if (!item.IsRegistered && item.EndsAt < item.ExpiresAt)
             {
                 item.EndsAt = item.ExpiresAt;
+            }
+
+            if (item.EndingReason == DeviceGone)
+            {
+                (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
             }
         }
     }

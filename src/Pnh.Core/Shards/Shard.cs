@@ -88,7 +88,10 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            EndLost(progress, key, state, reason, past);
+            foreach (var lost in past.TakeLost(key.User))
+            {
+                EndLost(progress, key, past, lost, state, reason);
+            }
         }
     }
 
@@ -203,14 +206,24 @@ internal sealed partial class Shard
         }
     }
 
-    // Deliveries of the previous process whose device is gone since: they have to end like any other. What was for a session that its edge has said again goes on.
+    // Deliveries of the previous process whose device is gone since: they have to end like any other. What was for a session goes on, or waits for it.
     private void EndGone(EventProgress progress, Event accepted, UserKey key, PastDispatch? past)
     {
         // Only a restart has any: the closure would cost each delivery 80 bytes here.
         if (past is not null)
         {
             ResumeJoined(progress, accepted, key, past);
-            EndLost(progress, key, DeliveryState.Failed, "device-gone", past);
+            foreach (var lost in past.TakeLost(key.User))
+            {
+                if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || IsExpired(accepted))
+                {
+                    EndLost(progress, key, past, lost, DeliveryState.Failed, DeviceGone);
+                }
+                else
+                {
+                    WaitForSession(progress, key, lost);
+                }
+            }
         }
     }
 
@@ -231,10 +244,10 @@ internal sealed partial class Shard
         }
     }
 
-    private void EndLost(EventProgress progress, UserKey key, DeliveryState state, string? reason, PastDispatch past)
+    private void EndLost(EventProgress progress, UserKey key, PastDispatch past, UnfinishedDelivery lost, DeliveryState state, string? reason)
     {
         var (end, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (state, reason);
-        past.EndLost(key.User, lost => Book(progress, key, lost.Device, EndOf(end, mayBeShown: lost.Unanswered > 0), why));
+        Book(progress, key, lost.Device, EndOf(end, mayBeShown: lost.Unanswered > 0), why);
     }
 
     // Planned and at its end at once.

@@ -218,6 +218,50 @@ public sealed class EdgeTests
         Assert.Single((await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("sessions").EnumerateArray());
     }
 
+    [Theory]
+    [InlineData("Direct")]
+    [InlineData("Framework")]
+    public async Task Stop_OfAnEdge_HandsItsSessionsOverToTheOther(string transport)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var one = await cluster.StartEdgeAsync("edge-1", configuration: [$"--Pnh:Sockets:Transport={transport}", "--Pnh:Sockets:DrainWindow=00:00:01"]);
+        var two = await cluster.StartEdgeAsync("edge-2");
+        var token = cluster.Hub.ClientToken("ada");
+        using var first = await TestSocket.OpenAsync(one.PublicAddress);
+        var session = await HelloAsync(first, token);
+        foreach (var id in (string[])["e-1", "e-2"])
+        {
+            await cluster.Hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{"user":"ada"},"data":1}""");
+            Assert.Equal(id, (await first.ReceiveAsync()).GetProperty("id").GetString());
+        }
+
+        await first.SendAsync("""{"type":"ack","seq":1}"""); // the hub may not have noted it when the edge goes
+        var stopped = TestCluster.StopAsync(one);
+        var drain = await first.ReceiveAsync();
+        Assert.Equal(("drain", true), (drain.GetProperty("type").GetString(), drain.GetProperty("resume").GetBoolean()));
+        Assert.InRange(drain.GetProperty("after").GetDouble(), 0, 1);
+        Assert.Equal("closed", (await first.ReceiveAsync()).GetProperty("type").GetString());
+        Assert.Equal(4000, (int)first.CloseStatus!);
+        await cluster.Hub.SendAsync("POST", "/v1/events", """{"id":"e-3","to":{"user":"ada"},"data":1}""");
+
+        using var second = await TestSocket.OpenAsync(two.PublicAddress);
+        Assert.Equal(session, await HelloAsync(second, token, resume: $$""","resume":{"session":"{{session}}","seq":1}"""));
+        foreach (var (id, seq) in ((string, long)[])[("e-2", 2), ("e-3", 3)])
+        {
+            var frame = await second.ReceiveAsync();
+            Assert.Equal((id, seq), (frame.GetProperty("id").GetString(), frame.GetProperty("seq").GetInt64()));
+        }
+
+        await second.SendAsync("""{"type":"ack","seq":3}""");
+        await stopped;
+        foreach (var id in (string[])["e-1", "e-2", "e-3"])
+        {
+            await UntilTimelineAsync(cluster.Hub, id, "acked");
+        }
+
+        Assert.Single((await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("sessions").EnumerateArray());
+    }
+
     [Fact]
     public async Task Resume_EdgeThatHeldItIsGone_GetsANewSessionAtOnceAndItsMailAgain()
     {

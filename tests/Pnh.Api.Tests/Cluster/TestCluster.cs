@@ -1,3 +1,5 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
@@ -63,6 +65,13 @@ internal sealed class TestCluster : IAsyncDisposable
     {
         _edges.Remove(edge);
         await edge.DisposeAsync();
+    }
+
+    /// <summary>Told to stop, as by SIGTERM; completes when it has.</summary>
+    internal static async Task StopAsync(EdgeHost edge)
+    {
+        edge.Services.GetRequiredService<IHostApplicationLifetime>().StopApplication();
+        await edge.WaitForShutdownAsync(CancellationToken.None).WaitAsync(Patience);
     }
 
     internal static async Task UntilReadyAsync(EdgeHost edge, bool isReady)

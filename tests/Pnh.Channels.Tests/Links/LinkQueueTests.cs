@@ -46,6 +46,32 @@ public sealed class LinkQueueTests
     }
 
     [Fact]
+    public async Task TryAdd_PeerReadsNothing_CountsTransientOnesAndSaysWhenThereIsRoom()
+    {
+        var rooms = 0;
+        var queue = new LinkQueue { HasRoom = () => rooms++ };
+        while (queue.Bytes < LinkQueue.MostBytes)
+        {
+            Add(queue, 1, bytes: 10_000);
+        }
+
+        Assert.False(queue.TryAdd(1, Events.Make("e"), TimeProvider.System));
+        Assert.Equal(0, queue.Dropped);
+        Assert.False(queue.TryAdd(1, Events.Make("t", EventClass.Transient), TimeProvider.System));
+        Assert.False(queue.TryAdd(2, Events.Make("t", EventClass.Transient), TimeProvider.System));
+        Assert.Equal(2, queue.Dropped);
+        while (queue.Bytes > LinkQueue.MostBytes / 2)
+        {
+            Assert.Equal(0, rooms);
+            await queue.TakeAsync(CancellationToken.None);
+        }
+
+        Assert.Equal(1, rooms);
+        await queue.TakeAsync(CancellationToken.None);
+        Assert.Equal(1, rooms);
+    }
+
+    [Fact]
     public async Task TryAdd_SameEventForManySessions_CarriesItsBodyOnce()
     {
         var queue = new LinkQueue();

@@ -117,16 +117,4 @@ public sealed class HubLostTests
         Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "tablet"));
         hub.AssertAllEnded(id);
     }
-
-    [Fact]
-    public async Task SessionThatWasNeverRegistered_IsGone()
-    {
-        var old = new HubUnderTest();
-        var (link, _) = await old.OpenAsync("browser");
-        var id = await old.SendAsync("\"ttl\":600");
-        Assert.Equal([id], link.Ids);
-        await using var hub = await old.CrashAsync();
-        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "browser"));
-        hub.AssertAllEnded(id);
-    }
 }

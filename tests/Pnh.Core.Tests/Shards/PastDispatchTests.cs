@@ -8,7 +8,7 @@ public sealed class PastDispatchTests
     private static readonly StoredEvent Stored = new("demo", "e1", true, default, default, null, default);
 
     [Fact]
-    public void EndLost_WholeTopicWithdrawnOneByOne_ReadsBothListsOnce()
+    public void TakeLost_WholeTopicWithdrawnOneByOne_ReadsBothListsOnce()
     {
         const int Users = 2_000;
         var names = Enumerable.Range(0, Users).Select(static i => $"user-{i}").ToList();
@@ -19,7 +19,7 @@ public sealed class PastDispatchTests
         foreach (var user in past.Users)
         {
             Assert.True(past.IsWithdrawn(user));
-            past.EndLost(user, _ => ended++);
+            ended += past.TakeLost(user).Count();
         }
 
         Assert.Equal(Users, ended);
@@ -27,7 +27,7 @@ public sealed class PastDispatchTests
     }
 
     [Fact]
-    public void EndLost_OfItsUserOnly_WhatNoPlanAskedForAndHasNoEnd()
+    public void TakeLost_OfItsUserOnly_WhatNoPlanAskedForAndHasNoEnd()
     {
         var past = Of([], Pending("ada", "planned"), Pending("eve", "other"), Pending("ada", "gone"), Pending("ada", "done") with { IsSettled = true });
         Assert.NotNull(past.Find("ada", "planned"));
@@ -53,10 +53,5 @@ public sealed class PastDispatchTests
 
     private static UnfinishedDelivery Pending(string user, string device) => new(user, device, false, true, 0, null);
 
-    private static List<string> LostOf(PastDispatch past, string user)
-    {
-        var lost = new List<string>();
-        past.EndLost(user, delivery => lost.Add(delivery.Device));
-        return lost;
-    }
+    private static IEnumerable<string> LostOf(PastDispatch past, string user) => past.TakeLost(user).Select(static delivery => delivery.Device);
 }

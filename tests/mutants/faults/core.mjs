@@ -72,7 +72,7 @@ export const core = [
   },
   {
     name: "older-session-stays-open", hurts: "two sessions of one device stay open", tests: "Pnh.Core.Tests:HubSocketTests|HubResumeTests",
-    file: `${shards}/Shard.Sessions.cs`, at: "if (older is not null && ⟦older.Key != opened.Key⟧)", fault: "older.Key == opened.Key",
+    file: `${shards}/Shard.Reopened.cs`, at: "if (older is null || ⟦older.Key == newer.Key⟧)", fault: "older.Key != newer.Key",
   },
   {
     name: "restart-repeats-settled", hurts: "after a restart a phone rings again for what its provider had taken", tests: "Pnh.Core.Tests:HubRecoveryTests",
@@ -120,7 +120,7 @@ export const core = [
   },
   {
     name: "sessions-of-a-user-unbounded", hurts: "one token holds every connection of the hub", tests: "Pnh.Core.Tests:HubSocketTests",
-    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "else if (⟦user.Sessions.Count < most || user.Sessions.Count(static each => !each.IsDetached) < most⟧)", fault: "user.Sessions.Count >= 0",
+    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "if (⟦index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most⟧)", fault: "index < -1",
   },
   {
     name: "few-are-too-many", hurts: "a publisher of few connections is refused by a hub that is not busy", tests: "Pnh.Core.Tests:IntakeGateTests",

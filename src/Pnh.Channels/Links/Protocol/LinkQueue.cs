@@ -24,10 +24,18 @@ internal sealed class LinkQueue
     private readonly Channel<bool> _news = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
     private LinkWriter? _taken;
     private long _bytes;
+    private long _dropped;
+    private bool _hasRefused;
     private bool _isComplete;
 
     /// <summary>Bytes that wait or are being written.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>Transient events that were dropped because too much waited, a session each.</summary>
+    public long Dropped => Volatile.Read(ref _dropped);
+
+    /// <summary>Called by the writer when events were refused and half of what may wait has left. Must return at once.</summary>
+    public Action HasRoom { get; set; } = static () => { };
 
     /// <summary>Begins an item; nobody else can until it is disposed, which ends it.</summary>
     public LinkItem Begin(LinkItemKind kind)
@@ -47,9 +55,16 @@ internal sealed class LinkQueue
     {
         lock (_gate)
         {
-            if (_isComplete || _bytes >= MostBytes)
+            if (_isComplete)
             {
-                return _isComplete;
+                return true;
+            }
+
+            if (_bytes >= MostBytes)
+            {
+                _hasRefused = true;
+                Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : 1));
+                return false;
             }
 
             var lane = accepted.Class == EventClass.Call ? _calls : _rest;
@@ -70,9 +85,13 @@ internal sealed class LinkQueue
     {
         while (true)
         {
+            if (GiveBack())
+            {
+                HasRoom();
+            }
+
             lock (_gate)
             {
-                GiveBack();
                 if (_calls.TryTake(out _taken) || _rest.TryTake(out _taken))
                 {
                     return _taken.Written;
@@ -138,19 +157,27 @@ internal sealed class LinkQueue
         return lane.Filling!;
     }
 
-    private void GiveBack()
+    // True when what was refused for want of room may come now.
+    private bool GiveBack()
     {
-        if (_taken is not { } written)
+        lock (_gate)
         {
-            return;
-        }
+            if (_taken is not { } written)
+            {
+                return false;
+            }
 
-        Volatile.Write(ref _bytes, _bytes - written.Written.Length);
-        written.Clear();
-        _taken = null;
-        if (_spare.Count < SpareBatches)
-        {
-            _spare.Push(written);
+            Volatile.Write(ref _bytes, _bytes - written.Written.Length);
+            written.Clear();
+            _taken = null;
+            if (_spare.Count < SpareBatches)
+            {
+                _spare.Push(written);
+            }
+
+            var hasRoom = _hasRefused && _bytes <= MostBytes / 2;
+            _hasRefused &= !hasRoom;
+            return hasRoom;
         }
     }
 

@@ -21,11 +21,17 @@ internal static class ControlFrames
         json.WriteBoolean("resumed"u8, s.resumed);
     });
 
-    /// <summary>The hub goes away: come back <paramref name="after"/> from now (seconds on the wire, in steps of a millisecond).</summary>
-    public static byte[] Drain(TimeSpan after) => Write(after, static (json, after) =>
+    /// <summary>The node goes away.</summary>
+    /// <param name="after">When to come back (seconds on the wire, in steps of a millisecond).</param>
+    /// <param name="resume">True = another node goes on with the session; false = it ends, and nothing is said of it.</param>
+    public static byte[] Drain(TimeSpan after, bool resume = false) => Write((after, resume), static (json, s) =>
     {
         json.WriteString("type"u8, "drain"u8);
-        json.WriteNumber("after"u8, Math.Round(after.TotalSeconds, 3));
+        json.WriteNumber("after"u8, Math.Round(s.after.TotalSeconds, 3));
+        if (s.resume)
+        {
+            json.WriteBoolean("resume"u8, true);
+        }
     });
 
     /// <summary>A stable kebab-case code and a sentence for a person; repeats nothing that the client sent.</summary>

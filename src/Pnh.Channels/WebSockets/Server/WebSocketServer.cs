@@ -31,7 +31,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// <param name="logger">Log.</param>
     /// <param name="written">Called for each event frame written, replayed ones aside; null = nobody asks.</param>
     /// <param name="stopping">
-    /// The host's ApplicationStopping, for connections that a loop serves: without a <see cref="DrainAsync"/>, they close within two sweeps.
+    /// The host's ApplicationStopping: without a <see cref="DrainAsync"/>, connections close within two sweeps. None at a node that calls <see cref="HandOverAsync"/>.
     /// </param>
     public WebSocketServer(
         ISessionEvents events, IClientAuthenticator authenticator, TimeProvider clock, WebSocketServerOptions options,
@@ -60,6 +60,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         get => Volatile.Read(ref _most);
         set => Volatile.Write(ref _most, Math.Min(value, _parts.Options.MaxConnections));
     }
+
+    /// <summary>Ends connections without a drain; none at a node that hands its sessions over, whose clients are served until it is their turn.</summary>
+    internal CancellationToken Stopping => _stopping;
 
     /// <summary>
     /// How to accept an upgrade for <see cref="RunAsync"/>: keep-alive, no compression, and the subprotocol if the client asks for it.

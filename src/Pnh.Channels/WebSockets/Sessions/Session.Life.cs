@@ -185,12 +185,12 @@ internal sealed partial class Session
     }
 
     /// <summary>
-    /// A session goes on after an expired token, a dead or an overloaded connection. The hub's own goodbyes, a client that is too slow or
+    /// A session goes on after an expired token, a dead or an overloaded connection, and at another node after this one's. The hub's own goodbyes, a client that is too slow or
     /// breaks the protocol, and a fault of the hub end it: what was unacked then comes out of the mailbox.
     /// </summary>
     private static bool CanOutlive(SessionClose reason) =>
         ReferenceEquals(reason, Lost)
-        || reason == SessionClose.TokenExpired || reason == SessionClose.Overloaded || reason == SessionClose.KeepAliveTimeout;
+        || reason == SessionClose.HandOver || reason == SessionClose.TokenExpired || reason == SessionClose.Overloaded || reason == SessionClose.KeepAliveTimeout;
 
     private void LingerOrEnd(SessionClose reason)
     {
