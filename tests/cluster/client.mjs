@@ -1,4 +1,4 @@
-// A client at an edge: one connection for the whole run, which acknowledges late, so that a kill finds frames unacknowledged. When its edge is killed it goes to another.
+// A client at an edge: one connection for the whole run, which acknowledges late, so that a kill finds frames unacknowledged. When its edge is killed it goes to another, and when that tells it to, it resumes there.
 import { createRequire } from "node:module";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
@@ -8,7 +8,7 @@ export const arrivals = { first: 0 };
 
 export class Client {
   constructor(stage, ledger, edge, user, random) {
-    Object.assign(this, { stage, ledger, edge, user, random, seq: 0, closes: [], stopped: false });
+    Object.assign(this, { stage, ledger, edge, user, random, seq: 0, closes: [], moves: [], stopped: false });
   }
 
   /** Resolves with the welcome. */
@@ -25,7 +25,13 @@ export class Client {
   }
 
   #closed(code) {
-    if (this.refuge && !this.stopped) {
+    if (this.drain && !this.stopped) {
+      const { after, resume } = this.drain;
+      this.drain = undefined;
+      this.edge = this.edges.find((url) => url !== this.edge);
+      this.moves.push({ code, resume, resumed: undefined });
+      this.moving = new Promise((resolve) => setTimeout(resolve, after * 1000)).then(() => this.open());
+    } else if (this.refuge && !this.stopped) {
       this.edge = this.refuge;
       this.refuge = undefined;
       this.moving = new Promise((resolve) => setTimeout(resolve, this.pause ?? 200 + (this.random() * 1000))).then(() => this.open());
@@ -38,7 +44,13 @@ export class Client {
     if (frame.type === "welcome") {
       this.seq = frame.seq;
       this.session = frame.session;
+      if (this.moves.length > 0) {
+        this.moves.at(-1).resumed ??= frame.resumed;
+      }
+
       welcomed();
+    } else if (frame.type === "drain") {
+      this.drain = frame;
     } else if (frame.type === "event") {
       arrivals.first ||= Date.now();
       if (frame.seq !== this.seq + 1) {

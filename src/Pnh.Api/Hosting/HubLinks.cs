@@ -11,8 +11,9 @@ internal sealed class HubLinks
     private readonly LinkServer _links;
     private readonly KnownEdges _known;
 
-    public HubLinks(LinkListener listener, LinkServer links, KnownEdges known)
+    public HubLinks(LinkListener listener, LinkServer links, KnownEdges known, ClusterMetrics metrics)
     {
+        metrics.Begin();
         _listener = listener;
         _links = links;
         _known = known;

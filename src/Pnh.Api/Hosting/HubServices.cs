@@ -43,7 +43,7 @@ internal static class HubServices
         .AddStores(start)
         .AddDecisions(start.Options)
         .AddSockets(start.Options)
-        .AddLinks(start.Options)
+        .AddLinks(start)
         .AddIngest(start)
         .AddAccess(start.Options)
         .AddEndpoints(start.Options)
@@ -113,22 +113,25 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>().AcceptToFrame,
             provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping));
 
-    private static IServiceCollection AddLinks(this IServiceCollection services, PnhOptions options) => options.Cluster.Urls.Count == 0 ? services : services
+    private static IServiceCollection AddLinks(this IServiceCollection services, HubStart start) => start.Options is { Cluster.Urls.Count: 0 } ? services : services
         .AddSingleton(provider => new LinkServer(
             provider.GetRequiredService<ISessionEvents>(),
             LinkHello.Of(
-                options.NodeName,
+                start.Options.NodeName,
                 provider.GetRequiredService<SegmentJournal>().FolderId.ToString("x8", CultureInfo.InvariantCulture),
-                options.Apps.Keys,
+                start.Options.Apps.Keys,
+                ProgramVersion.Text,
                 provider.GetRequiredService<TimeProvider>()),
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<LinkServer>>()))
         .AddSingleton(provider => new LinkListener(
-            options.Cluster,
+            start.Options.Cluster,
             provider.GetRequiredService<LinkServer>(),
             provider.GetRequiredService<IConfiguration>(),
             provider.GetRequiredService<ILoggerFactory>()))
         .AddSingleton(provider => new KnownEdges(provider.GetRequiredService<DataFolder>().FolderPath, provider.GetRequiredService<ILogger<KnownEdges>>()))
+        .AddSingleton(provider => new ClusterMetrics(
+            provider.GetRequiredService<LinkServer>(), new LinkMetrics(provider.GetRequiredService<CollectorRegistry>()), start.Role))
         .AddSingleton<HubLinks>();
 
     private static IServiceCollection AddIngest(this IServiceCollection services, HubStart start) => services

@@ -7,6 +7,9 @@ namespace Pnh.Channels.Links;
 /// <param name="Text">For a person.</param>
 internal sealed record LinkRefusal(string Reason, string Text)
 {
+    /// <summary>All reasons that there are.</summary>
+    public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node"];
+
     /// <summary>Null when a hub may link this edge.</summary>
     public static LinkRefusal? Of(LinkHello hub, LinkHello edge)
     {

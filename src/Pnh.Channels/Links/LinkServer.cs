@@ -9,10 +9,12 @@ namespace Pnh.Channels.Links;
 /// <summary>A hub's links: greets each, and carries it until it ends. Thread-safe.</summary>
 internal sealed partial class LinkServer
 {
+    private const int MostNodes = 64;
     private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan NoteEvery = TimeSpan.FromMilliseconds(250);
     private readonly ConcurrentDictionary<string, LinkedEdge> _links = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<LinkedEdge, bool> _open = new();
+    private readonly ConcurrentDictionary<string, LinkedNode> _nodes = new(StringComparer.Ordinal);
     private readonly LinkOrphans _orphans;
     private readonly ISessionEvents _hub;
     private readonly LinkHello _self;
@@ -45,6 +47,15 @@ internal sealed partial class LinkServer
     /// <summary>Called with the names of the links that there are, after each change but at the stop. Must not throw.</summary>
     public Action<IReadOnlyCollection<string>> Changed { get; set; } = static _ => { };
 
+    /// <summary>Called with the edge after each of its links was greeted. Must not throw.</summary>
+    public Action<LinkedNode> Linked { get; set; } = static _ => { };
+
+    /// <summary>Called with an edge that has been without a link for a while and is counted no longer. Must not throw.</summary>
+    public Action<LinkedNode> Forgotten { get; set; } = static _ => { };
+
+    /// <summary>Edges that are linked, and some that were.</summary>
+    public IReadOnlyCollection<LinkedNode> Nodes => [.. _nodes.Values];
+
     /// <summary>Links that have been greeted, with what their edges said of themselves.</summary>
     public IReadOnlyList<(LinkHello Edge, int Sessions)> Links => [.. _links.Values.Select(static linked => (linked.Edge!, linked.Link.Sessions))];
 
@@ -70,6 +81,7 @@ internal sealed partial class LinkServer
         if (linked.Edge is { } edge)
         {
             _links.TryRemove(new(linked.Name, linked));
+            _nodes.GetValueOrDefault(edge.Node)?.Remove(linked);
             SayChanged();
             Log.Ended(_log, edge.Node, peer, link.Fault?.Message ?? why);
         }
@@ -139,9 +151,27 @@ internal sealed partial class LinkServer
             return;
         }
 
+        Count(linked, edge);
         SayChanged();
         _self.Write(linked.Link.Output);
         Log.Greeted(_log, edge.Node, linked.Peer, string.Join(' ', edge.Apps));
+    }
+
+    // Pods have a new name each: those that are gone are not counted for ever.
+    private void Count(LinkedEdge linked, LinkHello edge)
+    {
+        lock (_nodes)
+        {
+            foreach (var gone in _nodes.Count < MostNodes ? [] : _nodes.Values.Where(node => node.Links == 0 && node.Name != edge.Node))
+            {
+                _nodes.TryRemove(gone.Name, out _);
+                Forgotten(gone);
+            }
+
+            var node = _nodes.GetOrAdd(edge.Node, static name => new LinkedNode(name));
+            node.Add(linked);
+            Linked(node);
+        }
     }
 
     // Of two edges with one name the one that started last is believed; of one edge the newer connection: the older one broke, and this end has not noticed yet.

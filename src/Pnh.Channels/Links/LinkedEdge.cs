@@ -31,6 +31,9 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
     /// <summary>True once it was told that it may not be linked.</summary>
     public bool IsRefused { get; set; }
 
+    /// <summary>What went over it.</summary>
+    public LinkTraffic Traffic => new(Carrier.BytesIn, Carrier.BytesOut, Link.Output.Dropped);
+
     /// <summary>Name of the link among all of the hub: one for each place of each edge.</summary>
     public string Name => string.Create(CultureInfo.InvariantCulture, $"{Edge!.Place} {Edge.Node}");
 

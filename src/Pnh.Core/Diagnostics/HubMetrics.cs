@@ -27,6 +27,7 @@ public sealed class HubMetrics : IDisposable
     private readonly StripedCells _deadlineMissed = new(EventClassNames.All.Length);
     private readonly StripedCells _served = new(1);
     private readonly StripedCells _sessions = new(2);
+    private readonly ReadingFamily _sessionsHeld;
     private readonly ReadingFamily _queueItems;
     private readonly ReadingFamily _queueAge;
     private readonly ReadingFamily _providerConnections;
@@ -78,9 +79,8 @@ public sealed class HubMetrics : IDisposable
         var served = feed.Counters(
             "pnh_requests_served_total", "Accepted events and completed deliveries; never errors, refusals or duplicates.");
         feed.Add(served.WithLabels(), _served, 0);
-        var sessions = feed.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
-        sessions.Add(() => _sessions.Read((int)SessionState.Active), "active");
-        sessions.Add(() => _sessions.Read((int)SessionState.Background), "background");
+        _sessionsHeld = feed.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
+        _ = RegisterSessions(() => _sessions.Read((int)SessionState.Active), () => _sessions.Read((int)SessionState.Background));
         _queueItems = feed.Gauges("pnh_queue_items", "Items in a bounded queue.", Fold.Sum, "queue", "class");
         _queueAge = feed.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
         _providerConnections = feed.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
@@ -188,6 +188,10 @@ public sealed class HubMetrics : IDisposable
     public IDisposable RegisterProvider(ProviderReading reading, string channel, string label, Func<double> read) =>
         _providerReadings[(int)reading].Add(read, ProviderReadings.HasLabel(reading) ? [channel, label] : [channel]);
 
+    /// <summary>Exports sessions that are counted elsewhere, until disposed: those that an edge holds. The callbacks must be quick.</summary>
+    public IDisposable RegisterSessions(Func<long> active, Func<long> background) => new Registrations(
+        _sessionsHeld.Add(() => active(), "active"), _sessionsHeld.Add(() => background(), "background"));
+
     /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
     public IDisposable RegisterAddresses(Func<long> stale) => _staleAddresses.Add(() => stale());
 
@@ -255,21 +259,6 @@ public sealed class HubMetrics : IDisposable
             _recentSync.Sample();
             _recentFrame.Sample();
             _recentThreadPool.Sample();
-        }
-    }
-
-    private sealed class Registrations : IDisposable
-    {
-        private readonly IDisposable[] _parts;
-
-        public Registrations(params IDisposable[] parts) => _parts = parts;
-
-        public void Dispose()
-        {
-            foreach (var part in _parts)
-            {
-                part.Dispose();
-            }
         }
     }
 }

@@ -120,6 +120,35 @@ public sealed class EdgeTests
     }
 
     [Fact]
+    public async Task Metrics_HubAndEdge_SayWhoIsLinkedAndWhoHoldsTheSessions()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync("edge-1", configuration: ["--Pnh:Sockets:DrainWindow=00:00:00"]);
+        Assert.Equal(401, await TestCluster.GetAsync(new Uri(cluster.Hub.Host.ClusterAddress, "/v1/link"), "not the key of this cluster, but as long"));
+        using var socket = await TestSocket.OpenAsync(edge.PublicAddress);
+        await HelloAsync(socket, cluster.Hub.ClientToken("ada"));
+        await cluster.Hub.SendAsync("POST", "/v1/events", Message);
+        await socket.ReceiveEventAsync();
+
+        var hub = (await cluster.Hub.SendAsync("GET", "/metrics", operations: true)).Body;
+        Assert.Contains("\npnh_links{node=\"edge-1\",state=\"linked\"} 2\n", hub, StringComparison.Ordinal);
+        Assert.Contains("\npnh_link_refused_total{reason=\"wrong-key\"} 1\n", hub, StringComparison.Ordinal);
+        Assert.Contains("\npnh_link_refused_total{reason=\"other-cluster\"} 0\n", hub, StringComparison.Ordinal);
+        Assert.Contains("\npnh_link_dropped_total{node=\"edge-1\",reason=\"queue-full\"} 0\n", hub, StringComparison.Ordinal);
+        Assert.Contains($"\npnh_nodes{{role=\"edge\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
+        Assert.Contains($"\npnh_nodes{{role=\"hub\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
+        Assert.Matches("\npnh_link_bytes_total\\{node=\"edge-1\",direction=\"in\"\\} [1-9]", hub);
+        Assert.Matches("\npnh_link_bytes_total\\{node=\"edge-1\",direction=\"out\"\\} [1-9]", hub);
+        var own = await TestCluster.ReadAsync(new Uri(edge.OperationsAddress, "/metrics"));
+        Assert.Contains("\npnh_sessions{state=\"active\"} 1\n", own, StringComparison.Ordinal);
+        Assert.Contains("\npnh_links{node=\"hub\",state=\"linked\"} 2\n", own, StringComparison.Ordinal);
+        Assert.Contains("\npnh_requests_served_total 1\n", own, StringComparison.Ordinal);
+
+        await TestCluster.StopAsync(edge);
+        await TestCluster.UntilAsync(async () => (await cluster.Hub.SendAsync("GET", "/metrics", operations: true)).Body.Contains("\npnh_links{node=\"edge-1\",state=\"linked\"} 0\n", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task Link_AtThePublicListener_IsNotThere()
     {
         await using var cluster = await TestCluster.StartAsync();

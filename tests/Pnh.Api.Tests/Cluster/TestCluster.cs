@@ -93,6 +93,15 @@ internal sealed class TestCluster : IAsyncDisposable
         return (int)answer.StatusCode;
     }
 
+    /// <summary>The body of a GET.</summary>
+    internal static async Task<string> ReadAsync(Uri address)
+    {
+        using var http = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
+        using var request = new HttpRequestMessage(HttpMethod.Get, address);
+        using var answer = await http.SendAsync(request, CancellationToken.None);
+        return await answer.Content.ReadAsStringAsync();
+    }
+
     /// <summary>Asks until the answer is right.</summary>
     internal static async Task UntilAsync(Func<Task<bool>> holds)
     {

@@ -91,6 +91,11 @@ internal sealed class SessionScene : IAsyncDisposable
         Session.End(SessionClose.Drain);
         Session.Report();
         await FlushAsync();
+        for (var from = TimeProvider.System.GetTimestamp(); Hub.ClosedCount == 0 && TimeProvider.System.GetElapsedTime(from) < SocketHost.Patience;)
+        {
+            await Task.Delay(1); // the end may be said by a thread of the pool, or wait behind the hub's answer to a resume
+        }
+
         Assert.Empty(Hub.Faults);
         Assert.Equal(1, Hub.ClosedCount);
         Assert.Equal(0, Parts.Sessions.Count);

@@ -14,9 +14,12 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
     /// <summary>The version that this build speaks.</summary>
     public const int Version = 1;
 
+    /// <summary>The version of its program; empty = it does not say.</summary>
+    public string Build { get; init; } = "";
+
     /// <summary>What a process that has just started says of itself.</summary>
-    public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, TimeProvider time) =>
-        new(Version, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]);
+    public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, string build, TimeProvider time) =>
+        new(Version, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]) { Build = build };
 
     /// <summary>True when both speak a version.</summary>
     public bool Understands(LinkHello other) => Oldest <= other.Newest && other.Oldest <= Newest;
@@ -25,13 +28,14 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
     public static LinkHello Read(ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
-        return new(reader.Small(), reader.Small(), reader.Name(), reader.Number(), reader.Small(), reader.Text(), reader.Number(), reader.Texts());
+        var hello = new LinkHello(reader.Small(), reader.Small(), reader.Name(), reader.Number(), reader.Small(), reader.Text(), reader.Number(), reader.Texts());
+        return reader.Left == 0 ? hello : hello with { Build = reader.Text() };
     }
 
     /// <summary>Says it.</summary>
     public void Write(LinkQueue output)
     {
         using var item = output.Begin(LinkItemKind.Hello);
-        item.Members.Number(Oldest).Number(Newest).Text(Node).Number(Incarnation).Number(Place).Text(Cluster).Number(Term).Texts(Apps);
+        item.Members.Number(Oldest).Number(Newest).Text(Node).Number(Incarnation).Number(Place).Text(Cluster).Number(Term).Texts(Apps).Text(Build);
     }
 }

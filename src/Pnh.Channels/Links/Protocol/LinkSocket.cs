@@ -15,6 +15,8 @@ internal sealed class LinkSocket : IDisposable
     private readonly TimeProvider _time;
     private readonly ITimer _beat;
     private long _heardAt;
+    private long _bytesIn;
+    private long _bytesOut;
     private string? _end;
 
     /// <param name="socket">Open; the caller's to dispose.</param>
@@ -28,6 +30,12 @@ internal sealed class LinkSocket : IDisposable
         _heardAt = time.GetTimestamp();
         _beat = time.CreateTimer(static link => ((LinkSocket)link!).Beat(), this, BeatEvery, BeatEvery);
     }
+
+    /// <summary>Bytes of items that came.</summary>
+    public long BytesIn => Volatile.Read(ref _bytesIn);
+
+    /// <summary>Bytes of items that were given to the socket.</summary>
+    public long BytesOut => Volatile.Read(ref _bytesOut);
 
     /// <summary>Runs until an end is no more; the output has ended then. Returns why, in a few words.</summary>
     /// <param name="receive">Takes each item but beats; what it throws as <see cref="LinkFormatException"/> ends the link.</param>
@@ -73,6 +81,7 @@ internal sealed class LinkSocket : IDisposable
                     return;
                 }
 
+                Volatile.Write(ref _bytesIn, _bytesIn + received.Count);
                 input.Advance(received.Count);
                 while (input.TryTake(out var kind, out var members))
                 {
@@ -105,6 +114,7 @@ internal sealed class LinkSocket : IDisposable
             while (await _output.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
             {
                 await _socket.SendAsync(batch, WebSocketMessageType.Binary, endOfMessage: true, CancellationToken.None);
+                Volatile.Write(ref _bytesOut, _bytesOut + batch.Length);
             }
 
             await _socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);

@@ -11,7 +11,7 @@ public sealed partial class WebSocketServer
     private static readonly TimeSpan DrainStep = TimeSpan.FromMilliseconds(50);
 
     // A client comes back within the first, and its session is given away within the second.
-    private static readonly TimeSpan ReturnWithin = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ReturnWithin = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan TakenWithin = TimeSpan.FromSeconds(5);
 
     /// <summary>
