@@ -10,8 +10,8 @@ namespace Pnh.Api.Hosting;
 internal sealed class ClusterMetrics
 {
     private readonly ConcurrentDictionary<string, long> _refused = new(StringComparer.Ordinal);
-    private readonly ConcurrentDictionary<LinkedNode, IReadOnlyList<IDisposable>> _nodes = new();
-    private readonly ConcurrentDictionary<string, IDisposable> _builds = new(StringComparer.Ordinal);
+    private readonly Dictionary<LinkedNode, IReadOnlyList<IDisposable>> _nodes = [];
+    private readonly HashSet<string> _builds = new(StringComparer.Ordinal);
     private readonly LinkServer _links;
     private readonly LinkMetrics _metrics;
     private readonly Role _role;
@@ -29,7 +29,8 @@ internal sealed class ClusterMetrics
         _metrics.AddNodes(_role == Role.Hub ? "hub" : "all", ProgramVersion.Text, static () => 1);
         foreach (var reason in LinkRefusal.Reasons)
         {
-            _metrics.AddRefusals(reason, () => _refused.GetValueOrDefault(reason));
+            _refused[reason] = 0;
+            _metrics.AddRefusals(reason, () => _refused[reason]);
         }
 
         _links.Refusals.Counted = reason => _refused.AddOrUpdate(reason, 1, static (_, count) => count + 1);
@@ -37,23 +38,28 @@ internal sealed class ClusterMetrics
         _links.Forgotten = Forget;
     }
 
+    // The server calls this and the next one at a time.
     private void See(LinkedNode node)
     {
-        lock (_nodes)
+        if (!_nodes.ContainsKey(node))
         {
-            _nodes.GetOrAdd(node, static (node, metrics) =>
+            _nodes.Add(node,
             [
-                metrics.AddLinks(node.Name, "linked", () => node.Links),
-                metrics.AddTraffic(node.Name, () => node.Traffic.BytesIn, () => node.Traffic.BytesOut, () => node.Traffic.Dropped),
-            ], _metrics);
-            var build = node.Build;
-            _builds.GetOrAdd(build, (_, self) => self._metrics.AddNodes("edge", build, () => self._links.Nodes.Count(node => node.Links > 0 && node.Build == build)), this);
+                _metrics.AddLinks(node.Name, "linked", () => node.Links),
+                _metrics.AddTraffic(node.Name, () => node.Traffic.BytesIn, () => node.Traffic.BytesOut, () => node.Traffic.Dropped),
+            ]);
+        }
+
+        var build = node.Build;
+        if (_builds.Add(build))
+        {
+            _metrics.AddNodes("edge", build, () => _links.Nodes.Count(node => node.Links > 0 && node.Build == build));
         }
     }
 
     private void Forget(LinkedNode node)
     {
-        if (_nodes.TryRemove(node, out var registrations))
+        if (_nodes.Remove(node, out var registrations))
         {
             foreach (var registration in registrations)
             {

@@ -48,6 +48,9 @@ internal sealed class EdgeLink
     /// <summary>True while there is a connection.</summary>
     public bool IsConnected => !ReferenceEquals(Output, _nowhere);
 
+    /// <summary>True while what is said to this output goes to the hub.</summary>
+    public bool IsCarriedBy(LinkQueue output) => IsConnected && ReferenceEquals(output, Output);
+
     /// <summary>This node's clock.</summary>
     public TimeProvider Time => _time;
 
@@ -127,7 +130,7 @@ internal sealed class EdgeLink
                 item.Members.Number(call).Key(key).Number(seq);
             }
 
-            return IsConnected && ReferenceEquals(output, Output);
+            return IsCarriedBy(output);
         });
         return answer.Topics;
     }

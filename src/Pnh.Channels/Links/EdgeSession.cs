@@ -256,6 +256,6 @@ internal sealed class EdgeSession
         using var item = _output.Begin(kind);
         item.Members.Number(Handle);
         members?.Invoke(item.Members);
-        return Link.IsConnected && ReferenceEquals(_output, Link.Output);
+        return Link.IsCarriedBy(_output);
     }
 }

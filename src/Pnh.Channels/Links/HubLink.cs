@@ -151,7 +151,11 @@ internal sealed class HubLink
     }
 
     /// <summary>An event of this session was refused because too much waits: it is told when there is room.</summary>
-    public void OweRoom(HubSession session) => _owedRoom[session] = true;
+    public void OweRoom(HubSession session)
+    {
+        _owedRoom[session] = true;
+        Output.AskForRoom();
+    }
 
     /// <summary>The hub has taken a report.</summary>
     public void CountReport() => Interlocked.Increment(ref _reports);
@@ -180,7 +184,7 @@ internal sealed class HubLink
         older?.Orders.SayAgain(session);
     }
 
-    // Called by the writer of the link, which must not wait for shards.
+    // Called by the writer of the link, which must not wait for shards, or under the lock of one.
     private void GiveRoom() => ThreadPool.UnsafeQueueUserWorkItem(
         static link =>
         {

@@ -47,7 +47,7 @@ internal sealed partial class LinkServer
     /// <summary>Called with the names of the links that there are, after each change but at the stop. Must not throw.</summary>
     public Action<IReadOnlyCollection<string>> Changed { get; set; } = static _ => { };
 
-    /// <summary>Called with the edge after each of its links was greeted. Must not throw.</summary>
+    /// <summary>Called with the edge after each of its links was greeted; this and <see cref="Forgotten"/> one at a time. Must not throw.</summary>
     public Action<LinkedNode> Linked { get; set; } = static _ => { };
 
     /// <summary>Called with an edge that has been without a link for a while and is counted no longer. Must not throw.</summary>

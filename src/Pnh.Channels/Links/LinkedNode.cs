@@ -26,18 +26,6 @@ internal sealed class LinkedNode(string name)
         }
     }
 
-    /// <summary>Sessions that it holds now.</summary>
-    public int Sessions
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _living.Sum(static linked => linked.Link.Sessions);
-            }
-        }
-    }
-
     /// <summary>What went over its links since this process started.</summary>
     public LinkTraffic Traffic
     {

@@ -28,7 +28,7 @@ public sealed class LinkBreakTests
         var (newer, _, _) = await scene.GreetAsync(LinkScene.Edge());
         using (newer)
         {
-            await LinkScene.SendAsync(newer, SayAgain);
+            await LinkScene.SendAsync(newer, static output => LinkScene.Reopen(output, Key));
             var said = await ReadUntilAsync(newer, LinkItemKind.Close);
             Assert.Contains(LinkItemKind.Withdraw, said);
             Assert.True(said.IndexOf(LinkItemKind.Withdraw) < said.IndexOf(LinkItemKind.Close));
@@ -36,14 +36,16 @@ public sealed class LinkBreakTests
     }
 
     /// <summary>The session has nothing of its own that it could acknowledge, so without this nothing would ever move again.</summary>
-    [Fact]
-    public async Task TrySend_EdgeReadsNothing_IsRefusedAndTheHubHearsOfRoom()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task TrySend_EdgeReadsNothing_IsRefusedAndTheHubHearsOfRoom(bool isReplay)
     {
         await using var scene = await LinkScene.StartAsync();
         using var socket = await OpenAsync(scene);
         var link = (await scene.Hub.NextOpenedAsync()).Link;
         var sent = 0;
-        for (var data = $"\"{new string('x', 60_000)}\""; link.TrySend("s-1", Events.Make($"e-{sent}", data: data)); sent++)
+        for (var data = $"\"{new string('x', 60_000)}\""; Send(Events.Make($"e-{sent}", data: data)); sent++)
         {
             Assert.InRange(sent, 0, 1_000); // the socket's buffers and the bound of the queue
         }
@@ -53,27 +55,15 @@ public sealed class LinkBreakTests
         await ReadUntilAsync(socket, LinkItemKind.Beat);
         Assert.Equal("has room", await room);
         Assert.True(link.TrySend("s-1", Events.Make("last")));
+
+        bool Send(Event accepted) => isReplay ? link.TryReplay("s-1", accepted) : link.TrySend("s-1", accepted);
     }
 
     private static async Task<ClientWebSocket> OpenAsync(LinkScene scene)
     {
         var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
-        await LinkScene.SendAsync(socket, static output =>
-        {
-            using var item = output.Begin(LinkItemKind.Opened);
-            item.Members.Number(1).Number(1).Key(Key).State(SessionState.Active).Age(TimeSpan.Zero);
-        });
+        await LinkScene.SendAsync(socket, static output => LinkScene.Open(output, Key));
         return socket;
-    }
-
-    private static void SayAgain(LinkQueue output)
-    {
-        using (var item = output.Begin(LinkItemKind.Reopen))
-        {
-            item.Members.Number(1).Key(Key).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]).Texts([]);
-        }
-
-        output.Begin(LinkItemKind.Synced).Dispose();
     }
 
     // The kinds of items up to this one.

@@ -56,6 +56,7 @@ public sealed class LinkQueueTests
         }
 
         Assert.False(queue.TryAdd(1, Events.Make("e"), TimeProvider.System));
+        queue.AskForRoom();
         Assert.Equal(0, queue.Dropped);
         Assert.False(queue.TryAdd(1, Events.Make("t", EventClass.Transient), TimeProvider.System));
         Assert.False(queue.TryAdd(2, Events.Make("t", EventClass.Transient), TimeProvider.System));
@@ -69,6 +70,8 @@ public sealed class LinkQueueTests
         Assert.Equal(1, rooms);
         await queue.TakeAsync(CancellationToken.None);
         Assert.Equal(1, rooms);
+        queue.AskForRoom(); // it came between the refusal and the question
+        Assert.Equal(2, rooms);
     }
 
     [Fact]

@@ -12,6 +12,7 @@ using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.Links;
 
@@ -104,6 +105,24 @@ internal sealed class LinkScene : IAsyncDisposable
         ReadOnlyMemory<byte> batch = await ReadAsync(socket);
         Assert.True(LinkReader.TryTake(ref batch, out var kind, out var members));
         return (socket, kind, kind == LinkItemKind.Hello ? LinkHello.Read(members).Node : new LinkReader(members.Span).Text());
+    }
+
+    /// <summary>Says a new session, number 1 of the link.</summary>
+    public static void Open(LinkQueue output, SessionKey key)
+    {
+        using var item = output.Begin(LinkItemKind.Opened);
+        item.Members.Number(1).Number(1).Key(key).State(SessionState.Active).Age(TimeSpan.Zero);
+    }
+
+    /// <summary>Says it again on another connection, as the only one, and that it holds nothing.</summary>
+    public static void Reopen(LinkQueue output, SessionKey key)
+    {
+        using (var item = output.Begin(LinkItemKind.Reopen))
+        {
+            item.Members.Number(1).Key(key).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]).Texts([]);
+        }
+
+        output.Begin(LinkItemKind.Synced).Dispose();
     }
 
     public static async Task SendAsync(ClientWebSocket socket, Action<LinkQueue> write)

@@ -89,23 +89,11 @@ public sealed class LinkServerTests
     {
         await using var scene = await LinkScene.StartAsync(linger: TimeSpan.FromSeconds(4));
         var (older, _, _) = await scene.GreetAsync(LinkScene.Edge());
-        await LinkScene.SendAsync(older, static output =>
-        {
-            using var item = output.Begin(LinkItemKind.Opened);
-            item.Members.Number(1).Number(1).Key(Key).State(SessionState.Active).Age(TimeSpan.Zero);
-        });
+        await LinkScene.SendAsync(older, static output => LinkScene.Open(output, Key));
         await scene.Hub.NextOpenedAsync();
         scene.Hub.MayReopenOnline = true;
         var (newer, _, _) = await scene.GreetAsync(LinkScene.Edge());
-        await LinkScene.SendAsync(newer, static output =>
-        {
-            using (var item = output.Begin(LinkItemKind.Reopen))
-            {
-                item.Members.Number(1).Key(Key).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]).Texts([]);
-            }
-
-            output.Begin(LinkItemKind.Synced).Dispose();
-        });
+        await LinkScene.SendAsync(newer, static output => LinkScene.Reopen(output, Key));
         await LinkScene.UntilAsync(() => scene.Hub.Reopened.Count == 1 && scene.Links.Links is [{ Sessions: 1 }]);
         await LinkScene.ReadToEndAsync(older);
         await Task.Delay(200);
@@ -291,11 +279,7 @@ public sealed class LinkServerTests
         return bytes[4] == (byte)LinkItemKind.Beat ? new byte[4] : bytes; // whatever a beat holds, it is one
     }
 
-    private static void OpenSession(LinkQueue output)
-    {
-        using var item = output.Begin(LinkItemKind.Opened);
-        item.Members.Number(1).Number(1).Key(Key with { Session = Guid.NewGuid().ToString("N"), Device = Guid.NewGuid().ToString("N") }).State(SessionState.Active).Age(TimeSpan.Zero);
-    }
+    private static void OpenSession(LinkQueue output) => LinkScene.Open(output, Key with { Session = Guid.NewGuid().ToString("N"), Device = Guid.NewGuid().ToString("N") });
 
     private static async Task<(Session Session, FakeTransport Transport)> OpenAsync(EdgeSessions sessions, string id = "s-1")
     {

@@ -25,7 +25,7 @@ internal sealed class LinkQueue
     private LinkWriter? _taken;
     private long _bytes;
     private long _dropped;
-    private bool _hasRefused;
+    private bool _isAskedForRoom;
     private bool _isComplete;
 
     /// <summary>Bytes that wait or are being written.</summary>
@@ -34,7 +34,7 @@ internal sealed class LinkQueue
     /// <summary>Transient events that were dropped because too much waited, a session each.</summary>
     public long Dropped => Volatile.Read(ref _dropped);
 
-    /// <summary>Called by the writer when events were refused and half of what may wait has left. Must return at once.</summary>
+    /// <summary>Called after <see cref="AskForRoom"/>, once half of what may wait has left; by any thread. Must return at once.</summary>
     public Action HasRoom { get; set; } = static () => { };
 
     /// <summary>Begins an item; nobody else can until it is disposed, which ends it.</summary>
@@ -62,7 +62,6 @@ internal sealed class LinkQueue
 
             if (_bytes >= MostBytes)
             {
-                _hasRefused = true;
                 Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : 1));
                 return false;
             }
@@ -78,6 +77,21 @@ internal sealed class LinkQueue
             Finish(batch.Number(handle));
             return true;
         }
+    }
+
+    /// <summary>Something was refused because too much waits: <see cref="HasRoom"/> is called when it may come, at once if that is now.</summary>
+    public void AskForRoom()
+    {
+        lock (_gate)
+        {
+            _isAskedForRoom = _bytes > MostBytes / 2;
+            if (_isAskedForRoom)
+            {
+                return;
+            }
+        }
+
+        HasRoom();
     }
 
     /// <summary>The next batch, once there is one; empty = the queue has ended. It is the caller's until the next call.</summary>
@@ -175,8 +189,8 @@ internal sealed class LinkQueue
                 _spare.Push(written);
             }
 
-            var hasRoom = _hasRefused && _bytes <= MostBytes / 2;
-            _hasRefused &= !hasRoom;
+            var hasRoom = _isAskedForRoom && _bytes <= MostBytes / 2;
+            _isAskedForRoom &= !hasRoom;
             return hasRoom;
         }
     }
