@@ -77,6 +77,9 @@ async function clickThrough(page, failures) {
   await until('the event was counted', () => accepted(page), (value) => value >= eventsBefore + 1);
   await until('the table has the channel websocket', () => page.locator('#deliveries tbody').textContent(), (value) => value.includes('websocket'));
 
+  await until('the table of nodes has the hub and its edge', () => page.locator('#nodes tbody tr').allTextContents(),
+    (rows) => rows.length === 2 && rows[0].includes('all') && rows[1].includes('edge-1') && rows[1].includes('MiB'));
+
   step = 'send a call with the tab in front';
   await page.click('#tab-active');
   await send(page, 'Ada', `${marker} call`, 'call');

@@ -43,6 +43,7 @@ try {
   await stage.ready();
   const edges = [await openEdge("edge-0", program), await openEdge("edge-1", program)];
   const { clients, phones } = await openClients(edges);
+  await lookAtNodes(edges, clients);
   const publishers = Array.from({ length: publisherCount }, (_, i) => new Publisher(
     stage, ledger, `p${i}`, clients.filter((_, n) => n % publisherCount === i).map((client) => client.user), random, { rest: (2000 * publisherCount) / Number(options.rate) }));
   const working = publishers.map((publisher) => publisher.run());
@@ -111,6 +112,25 @@ async function openClients(edges) {
   }
 
   return { clients, phones: new Phones(stage, ledger, addresses) };
+}
+
+/** What `pnh cluster` says: each edge with its sessions, and in all as many as there are clients. */
+async function lookAtNodes(edges, clients) {
+  const command = () => stage.run(resolve(program), ["cluster", "--json"], { Pnh__Data: join(stage.folder, "data"), Pnh__OperationsUrls: `http://127.0.0.1:${stage.operationsPort}` });
+  const held = (edge) => clients.filter((client) => client.edge === edge.url).length;
+  let said = null;
+  const differs = () => said?.all.sessions === clients.length && edges.every((edge) => said.nodes.find((node) => node.name === edge.node)?.sessions === held(edge)) ? null : JSON.stringify(said);
+  for (const end = Date.now() + 5000; said === null || (differs() && Date.now() < end); await delay(200)) {
+    const ran = command();
+    const exit = await ran.ended;
+    if (exit !== 0) {
+      throw new Error(`pnh cluster: ${exit} ${ran.output}`);
+    }
+
+    said = JSON.parse(ran.output);
+  }
+
+  check("pnh cluster names every edge with its sessions, and their sum", differs());
 }
 
 async function killRounds() {

@@ -1,13 +1,25 @@
 // The console of the published hub, clicked through in Chromium. Usage: node browser.mjs PATH-OF-PUBLISHED-pnh [FOLDER-FOR-SCREENSHOTS]
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { startHub } from "./hub.mjs";
+import { freePort, startHub } from "./hub.mjs";
 import { checked, finish } from "./report.mjs";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("../browser/console.mjs", import.meta.url));
-const hub = await startHub(process.argv[2]);
+const clusterPort = await freePort();
+const files = mkdtempSync(join(tmpdir(), "pnh-browser-"));
+const cluster = `--Pnh:Cluster:KeyFile=${join(files, "cluster.key")}`;
+writeFileSync(join(files, "cluster.key"), randomBytes(32).toString("base64url"));
+const hub = await startHub(process.argv[2], { settings: [`--Pnh:Cluster:Urls=http://127.0.0.1:${clusterPort}`, cluster] });
+const edge = spawn(process.argv[2], [
+  "serve", "--role", "edge", "--Pnh:Node=edge-1", "--Pnh:Urls=http://127.0.0.1:0", "--Pnh:OperationsUrls=http://127.0.0.1:0", `--Pnh:Hubs=http://127.0.0.1:${clusterPort}`, cluster,
+  `--Pnh:Apps:demo:Tokens:Hs256Secret=${readFileSync(join(hub.data, "demo.hs256"), "utf8").trim()}`,
+], { stdio: "ignore" });
 const link = /http:\/\/\S+\/console\?ticket=\S+/.exec(hub.output)?.[0];
 const click = (...args) => run(process.execPath, [script, ...args], { timeout: 120_000 });
 
@@ -20,6 +32,8 @@ try {
     }
   });
 } finally {
+  edge.kill("SIGKILL");
+  rmSync(files, { recursive: true });
   await checked("the hub with an open console stops cleanly", () => hub.stop());
 }
 

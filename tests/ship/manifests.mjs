@@ -1,7 +1,7 @@
 // What kustomize renders: known fields only (TypeScript against kubernetes-types), right types and formats (kubernetes-models), and the
 // promises of k8s/README.md: no rights, ports and names that meet, one writer.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -13,9 +13,11 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "../..");
 
 // kubernetes-types has one module per group and version.
-const typeModules = { v1: "core/v1", "apps/v1": "apps/v1", "networking.k8s.io/v1": "networking/v1" };
+const typeModules = {
+  v1: "core/v1", "apps/v1": "apps/v1", "networking.k8s.io/v1": "networking/v1", "policy/v1": "policy/v1", "autoscaling/v2": "autoscaling/v2",
+};
 
-for (const folder of ["k8s/base", "k8s/overlays/example"]) {
+for (const folder of ["k8s/base", "k8s/overlays/example", "k8s/overlays/edges"]) {
   const objects = await checked(`${folder} renders`, () => render(folder));
   if (objects) {
     await checked(`${folder} has no unknown field`, () => checkFields(objects));
@@ -24,6 +26,9 @@ for (const folder of ["k8s/base", "k8s/overlays/example"]) {
     }
 
     checkPromises(folder, objects);
+    if (folder.endsWith("/edges")) {
+      checkEdges(folder, objects);
+    }
   }
 }
 
@@ -84,42 +89,102 @@ function checkTypes(object) {
   new Model(object).validate();
 }
 
+/** True when every label that is asked for is there. */
+function selects(selector, labels) {
+  return Object.entries(selector).every(([name, value]) => labels[name] === value);
+}
+
 function checkPromises(folder, objects) {
   const of = (kind) => objects.filter((o) => o.kind === kind);
   const named = (kind, name) => of(kind).find((o) => o.metadata.name === name);
   const [hub] = of("StatefulSet");
-  const pod = hub.spec.template.spec;
-  const [container] = pod.containers;
+  const workloads = [hub, ...of("Deployment")];
+  const [container] = hub.spec.template.spec.containers;
   const promise = (name, holds) => check(`${folder} ${name}`, holds ? null : "does not hold");
 
   promise("runs one replica", hub.spec.replicas === 1);
   promise("replaces a pod that never becomes ready on a rollback", hub.spec.podManagementPolicy === "Parallel");
+  promise("writes to the volume", container.volumeMounts.some((m) => m.mountPath === "/data"));
+  // Liveness begins only after the startup probe: one that waits for readiness leaves a store that closed itself alone for as long as a start may take.
+  promise("gives a start 30 minutes to read its journal", container.startupProbe.failureThreshold * container.startupProbe.periodSeconds === 1800);
+  promise("names a Service of its own", named("Service", hub.spec.serviceName)?.spec.clusterIP === "None");
+  promise("has Services that find pods", of("Service").length >= 2 && of("Service").every((service) => workloads.some((workload) => {
+    const ports = workload.spec.template.spec.containers[0].ports.map((p) => p.name);
+    return selects(service.spec.selector, workload.spec.template.metadata.labels) && service.spec.ports.every((p) => ports.includes(p.targetPort));
+  })));
+  promise("denies all traffic by default", of("NetworkPolicy").some((p) => Object.keys(p.spec.podSelector).length === 0
+    && !p.spec.ingress && !p.spec.egress && p.spec.policyTypes.length === 2));
+  const operations = of("NetworkPolicy").flatMap((p) => p.spec.ingress ?? []).filter((rule) => rule.ports.some((p) => p.port === "operations"));
+  promise("opens operations to a named namespace alone", operations.length === workloads.length && operations.every((rule) => rule.from?.length === 1));
+  promise("commits no secret", of("Secret").flatMap((s) => Object.entries(s.data))
+    .every(([key, value]) => key.endsWith("__Scopes") || Buffer.from(value, "base64").toString().includes("REPLACE-ME")));
+  for (const workload of workloads) {
+    checkPod(`${folder} ${workload.metadata.name}`, workload, named);
+  }
+}
+
+/** What holds for a pod of either role. */
+function checkPod(name, workload, named) {
+  const pod = workload.spec.template.spec;
+  const [container] = pod.containers;
+  const promise = (what, holds) => check(`${name} ${what}`, holds ? null : "does not hold");
   promise("runs as user 1654, never root", pod.securityContext.runAsNonRoot && pod.securityContext.runAsUser === 1654);
   promise("gives no rights", !container.securityContext.allowPrivilegeEscalation && container.securityContext.capabilities.drop.includes("ALL")
     && pod.securityContext.seccompProfile.type === "RuntimeDefault" && pod.automountServiceAccountToken === false);
-  promise("has a read-only root and writes to volumes alone", container.securityContext.readOnlyRootFilesystem
-    && container.volumeMounts.some((m) => m.mountPath === "/data") && container.volumeMounts.some((m) => m.mountPath === "/tmp"));
+  promise("has a read-only root and a /tmp", container.securityContext.readOnlyRootFilesystem && container.volumeMounts.some((m) => m.mountPath === "/tmp"));
   promise("mounts volumes that exist", container.volumeMounts.every((mount) =>
-    [...pod.volumes, ...hub.spec.volumeClaimTemplates.map((c) => c.metadata)].some((v) => v.name === mount.name)));
-
+    [...pod.volumes, ...(workload.spec.volumeClaimTemplates ?? []).map((c) => c.metadata)].some((v) => v.name === mount.name)));
   const ports = new Set(container.ports.map((p) => p.name));
   const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
   promise("probes the health paths on a port that is there", probes.every((p) => ports.has((p.httpGet ?? p.tcpSocket).port))
     && container.livenessProbe.httpGet.path === "/healthz" && container.readinessProbe.httpGet.path === "/readyz");
-  // Liveness begins only after the startup probe: one that waits for readiness leaves a store that closed itself alone for as long as a start may take.
   promise("starts when the operations listener is open, whatever /readyz says", container.startupProbe.tcpSocket?.port === "operations"
     && !container.startupProbe.httpGet);
-  promise("gives a start 30 minutes to read its journal", container.startupProbe.failureThreshold * container.startupProbe.periodSeconds === 1800);
-  promise("has Services that find the pod", of("Service").length === 2 && of("Service").every((s) => s.spec.ports.every((p) => ports.has(p.targetPort))
-    && Object.entries(s.spec.selector).every(([k, v]) => hub.spec.template.metadata.labels[k] === v)));
-  promise("names a Service of its own", named("Service", hub.spec.serviceName)?.spec.clusterIP === "None");
-  promise("takes settings that exist", container.envFrom.every((e) =>
-    e.configMapRef ? named("ConfigMap", e.configMapRef.name) : named("Secret", e.secretRef.name)));
-  promise("mounts secrets that exist", pod.volumes.every((v) => !v.secret || named("Secret", v.secret.secretName)));
-  promise("denies all traffic by default", of("NetworkPolicy").some((p) => Object.keys(p.spec.podSelector).length === 0
-    && !p.spec.ingress && !p.spec.egress && p.spec.policyTypes.length === 2));
-  const operations = of("NetworkPolicy").flatMap((p) => p.spec.ingress ?? []).filter((rule) => rule.ports.some((p) => p.port === "operations"));
-  promise("opens operations to a named namespace alone", operations.length === 1 && operations[0].from?.length === 1);
-  promise("commits no secret", of("Secret").flatMap((s) => Object.entries(s.data))
-    .every(([key, value]) => key.endsWith("__Scopes") || Buffer.from(value, "base64").toString().includes("REPLACE-ME")));
+  promise("takes settings that exist", (container.envFrom ?? []).every((e) =>
+    e.configMapRef ? named("ConfigMap", e.configMapRef.name) : named("Secret", e.secretRef.name))
+    && (container.env ?? []).every((e) => !e.valueFrom?.secretKeyRef || e.valueFrom.secretKeyRef.key in (named("Secret", e.valueFrom.secretKeyRef.name)?.data ?? {})));
+  promise("mounts keys of secrets that exist", pod.volumes.every((v) => !v.secret
+    || (v.secret.items ?? []).every((item) => item.key in (named("Secret", v.secret.secretName)?.data ?? {}))));
+}
+
+/** What k8s/overlays/edges adds: sockets on edges, everything else at the hub, and no way around. */
+function checkEdges(folder, objects) {
+  const of = (kind) => objects.filter((o) => o.kind === kind);
+  const named = (kind, name) => of(kind).find((o) => o.metadata.name === name);
+  const promise = (name, holds) => check(`${folder} ${name}`, holds ? null : "does not hold");
+  const [[hub], [edges], [scaler], [ingress], [budget]] = [of("StatefulSet"), of("Deployment"), of("HorizontalPodAutoscaler"), of("Ingress"), of("PodDisruptionBudget")];
+  const [hubPod, edgePod] = [hub.spec.template, edges.spec.template];
+  const [hubLabels, edgeLabels] = [hubPod.metadata.labels, edgePod.metadata.labels];
+  const [hubContainer, container] = [hubPod.spec.containers[0], edgePod.spec.containers[0]];
+  const variable = (of, name) => of.env.find((e) => e.name === name);
+  const takes = (pod) => pod.spec.volumes.find((v) => v.name === "cluster").secret.items.map((item) => item.key);
+
+  promise("runs both roles of one image", hubContainer.args.join(" ") === "serve --role hub" && container.args.join(" ") === "serve --role edge" && hubContainer.image === container.image);
+  promise("lets the autoscaler say how many edges there are", edges.spec.replicas === undefined && scaler.spec.scaleTargetRef.name === edges.metadata.name
+    && scaler.spec.scaleTargetRef.kind === "Deployment" && scaler.spec.minReplicas >= 2);
+  const { metric } = scaler.spec.metrics[0].external;
+  const adapter = parseAllDocuments(readFileSync(join(root, folder, "adapter.yaml"), "utf8"))[0].toJS().rules.external;
+  const jobs = parseAllDocuments(readFileSync(join(root, "k8s/prometheus/prometheus.yml"), "utf8"))[0].toJS().scrape_configs;
+  promise("scales by a metric that the adapter's rule and the scrape settings have", adapter.some((rule) => rule.seriesQuery.includes(`"${metric.name}"`))
+    && jobs.some((job) => job.job_name === metric.selector.matchLabels.job && job.dns_sd_configs[0].names[0].startsWith("_operations._tcp.pnh-edge-operations.")));
+  promise("keeps the hub's private key from edges", takes(hubPod).includes("tls.key") && takes(edgePod).join() === "key,ca.crt");
+  promise("gives an edge what checks tokens, and no other secret", !container.envFrom && container.env.every((e) =>
+    !e.valueFrom?.secretKeyRef || /^Pnh__Apps__.+__Tokens__/.test(e.valueFrom.secretKeyRef.key)));
+  const dialled = new URL(variable(container, "Pnh__Hubs").value);
+  const service = named("Service", dialled.hostname);
+  promise("dials the hub by TLS, also while it is not ready", dialled.protocol === "https:" && selects(service.spec.selector, hubLabels) && service.spec.publishNotReadyAddresses
+    && service.spec.ports.some((p) => `${p.port}` === dialled.port && p.targetPort === "links") && variable(hubContainer, "Pnh__Cluster__Urls").value.endsWith(`:${dialled.port}`));
+  const backend = (path) => ingress.spec.rules[0].http.paths.find((p) => p.path === path);
+  const reaches = (path, labels) => selects(named("Service", backend(path).backend.service.name).spec.selector, labels);
+  promise("sends sockets to edges and all else to the hub", backend("/v1/socket").pathType === "Exact" && reaches("/v1/socket", edgeLabels)
+    && backend("/").pathType === "Prefix" && reaches("/", hubLabels) && !reaches("/", edgeLabels));
+  const policies = of("NetworkPolicy");
+  const egress = policies.filter((p) => selects(p.spec.podSelector.matchLabels ?? {}, edgeLabels)).flatMap((p) => p.spec.egress ?? []);
+  promise("lets an edge speak to its hub and to DNS alone", egress.length === 2 && egress.every((rule) => rule.to.every((to) =>
+    to.podSelector ? selects(to.podSelector.matchLabels, hubLabels) && rule.ports[0].port === "links" : to.namespaceSelector && rule.ports.every((p) => p.port === 53))));
+  const links = policies.flatMap((p) => p.spec.ingress ?? []).filter((rule) => rule.ports.some((p) => p.port === "links"));
+  promise("lets edges alone reach the listener for links", links.length === 1 && links[0].from.length === 1 && selects(links[0].from[0].podSelector.matchLabels, edgeLabels)
+    && !selects(links[0].from[0].podSelector.matchLabels, hubLabels));
+  promise("takes one edge at a time", budget.spec.maxUnavailable === 1 && selects(budget.spec.selector.matchLabels, edgeLabels) && edges.spec.strategy.rollingUpdate.maxUnavailable === 0);
+  promise("gives an edge time to hand its sessions over", edgePod.spec.terminationGracePeriodSeconds >= 30);
 }

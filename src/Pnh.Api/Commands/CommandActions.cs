@@ -13,6 +13,7 @@ namespace Pnh.Api.Commands;
 /// <param name="ListKeysAsync">Prints an app's publisher keys.</param>
 /// <param name="RevokeKeyAsync">Has the running hub revoke a publisher key.</param>
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
+/// <param name="ShowClusterAsync">Prints the nodes of the running hub's cluster.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
     Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
@@ -22,6 +23,7 @@ internal sealed record CommandActions(
     Func<ListKeysRequest, CommandOutput, CancellationToken, Task<int>> ListKeysAsync,
     Func<RevokeKeyRequest, CommandOutput, CancellationToken, Task<int>> RevokeKeyAsync,
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
+    Func<ClusterRequest, CommandOutput, CancellationToken, Task<int>> ShowClusterAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
 /// <summary>What a node does.</summary>
@@ -51,6 +53,9 @@ internal sealed record ListKeysRequest(string App, string[] Configuration);
 
 /// <summary><c>pnh key revoke</c>. <paramref name="Id"/>: the beginning of the key's SHA-256.</summary>
 internal sealed record RevokeKeyRequest(string App, string Id, string[] Configuration);
+
+/// <summary><c>pnh cluster</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
+internal sealed record ClusterRequest(bool IsJson, string[] Configuration);
 
 /// <summary><c>pnh bench</c>. <paramref name="Arguments"/>: the profile and its options, as the load tester takes them.</summary>
 internal sealed record BenchRequest(string[] Arguments, string[] Configuration);

@@ -72,6 +72,9 @@ internal static class CommandOptions
         },
     };
 
+    /// <summary><c>--json</c>.</summary>
+    public static Option<bool> Json() => new("--json") { Description = "Print JSON, for a program to read" };
+
     private static Option<string> Checked(string name, string description, bool required, Func<string, string?> check)
     {
         var option = new Option<string>(name) { Description = description, Required = required };

@@ -47,6 +47,7 @@ internal static class PnhCommandLine
         root.Add(TokenCommand.Create(actions, output));
         root.Add(KeyCommand.Create(actions, output));
         root.Add(ConsoleCommand.Create(actions, output));
+        root.Add(ClusterCommand.Create(actions, output));
         root.Add(BenchCommand.Create(actions, output));
         return root;
     }

@@ -34,7 +34,7 @@ internal sealed class KnownKeys
     /// <summary>An edge's: it has no data, no publishers and no providers.</summary>
     public static KnownKeys Edge() => new KnownKeys
     {
-        _ofWhom = " (an edge has no data, no publisher keys and no providers: those are its hub's)",
+        _ofWhom = " (an edge has no data, no publisher keys and no providers: those are its hub's; an empty value takes back what an image sets)",
     }.Add(Groups.Where(static group => OfEdges.Contains(group.Type) || ForEdgesToo.Contains(group.Type)).SelectMany(static group => group.Keys())).Add("Cluster:KeyFile", "Cluster:PlainHttp");
 
     /// <summary>Allows more keys; returns itself.</summary>
@@ -71,6 +71,11 @@ internal sealed class KnownKeys
         {
             if (node.Find(child.Key) is not { } next)
             {
+                if (_ofWhom.Length > 0 && child.Value is { Length: 0 })
+                {
+                    continue; // an image sets the hub's keys for every role; empty takes one back
+                }
+
                 errors.Add(child.Path, $"unknown key; {node.Describe()}{_ofWhom}");
                 continue;
             }

@@ -143,6 +143,7 @@ internal sealed class EdgeHost : IAsyncDisposable
     private static IReadOnlyList<LinkDialler> Dial(PnhOptions options, IServiceProvider provider)
     {
         var time = provider.GetRequiredService<TimeProvider>();
+        var (sockets, metrics) = (provider.GetRequiredService<WebSocketServer>(), provider.GetRequiredService<HubMetrics>());
         var self = LinkHello.Of(options.NodeName, "", options.Apps.Keys, ProgramVersion.Text, time);
         return [.. Enumerable.Range(0, options.Cluster.Links).Select(place => new LinkDialler(
             options.Cluster.Hubs,
@@ -151,7 +152,14 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<EdgeSessions>(),
             options.Cluster.HubWait,
             time,
-            provider.GetRequiredService<ILogger<LinkDialler>>()))];
+            provider.GetRequiredService<ILogger<LinkDialler>>(),
+            place == 0 ? () => StatusOf(sockets, metrics) : null))];
+    }
+
+    private static NodeStatus StatusOf(WebSocketServer sockets, HubMetrics metrics)
+    {
+        var sessions = sockets.CountSessions();
+        return new(sessions.Active, sessions.Background, metrics.Use);
     }
 
     // What an event may name: whether its hub has them is the hub's.

@@ -41,7 +41,7 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
         var links = new LinkMetrics(registry);
         links.AddLinks("hub", "linked", () => sessions.Links.Count(static link => link.IsReady));
         links.AddLinks("hub", "broken", () => sessions.Links.Count(static link => !link.IsReady));
-        metrics.RegisterSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
+        metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
         metrics.RegisterReadiness(() => readiness.Readiness.Fault is null, []);
         if (loops is not null)
         {

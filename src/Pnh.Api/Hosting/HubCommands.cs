@@ -29,6 +29,7 @@ internal static class HubCommands
         OperationsCommands.ListKeysAsync,
         OperationsCommands.RevokeKeyAsync,
         OperationsCommands.CreateConsoleLinkAsync,
+        OperationsCommands.ShowClusterAsync,
         BenchAsync);
 
     private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)

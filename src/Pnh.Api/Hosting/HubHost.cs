@@ -101,7 +101,10 @@ internal sealed class HubHost : IAsyncDisposable
         }
 
         await _app.StartAsync(cancellationToken);
-        Services.GetRequiredService<HubConsole>().PublicAddress = PublicAddress;
+        if (_start.Role == Role.All)
+        {
+            Services.GetRequiredService<HubConsole>().PublicAddress = PublicAddress;
+        }
     }
 
     /// <summary>A link that lets one browser into the console, once.</summary>
@@ -154,6 +157,7 @@ internal sealed class HubHost : IAsyncDisposable
         _app.MapDocuments();
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<CollectorRegistry>(), Services.GetRequiredService<ConsoleAccess>().MayScrape);
         _app.MapConsoleLinks(CreateConsoleLink);
+        _app.MapCluster(Services.GetRequiredService<ClusterView>().Read);
         new KeysEndpoint(
             Services.GetRequiredService<PublisherKeys>(),
             _start.Options.Apps.ContainsKey,

@@ -83,6 +83,11 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             }
         }
 
+        if (links is not null)
+        {
+            metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
+        }
+
         if (loops is not null)
         {
             metrics.RegisterConnections(() => loops.Count);

@@ -160,7 +160,14 @@ internal static class HubServices
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetRequiredService<ClientTokens>(),
             provider.GetRequiredService<TimelineEndpoint>(),
+            start.Options.Cluster.Urls.Count > 0 ? provider.GetRequiredService<ClusterView>().Read : null,
             provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton(provider => new ClusterView(
+            start.Options.NodeName,
+            start.Role,
+            provider.GetRequiredService<HubMetrics>(),
+            provider.GetRequiredService<WebSocketServer>(),
+            provider.GetService<LinkServer>()))
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
         .AddSingleton(provider => new ConsoleAccessOptions
         {

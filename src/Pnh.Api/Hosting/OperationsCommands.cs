@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Operations;
@@ -63,6 +64,20 @@ internal static class OperationsCommands
         var (answer, failure) = await HubOf(options).AskAsync(
             HttpMethod.Post, ConsoleLinkEndpoint.Path, body: null, OperationsJson.Default.ConsoleLinkBody, cancellationToken);
         return answer is not null ? Print(output, answer.Link) : HubCommands.Fail(output, failure!);
+    }
+
+    /// <summary><c>pnh cluster</c>.</summary>
+    public static async Task<int> ShowClusterAsync(ClusterRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        var (answer, failure) = await HubOf(options).AskAsync(
+            HttpMethod.Get, ClusterEndpoint.Path, body: null, OperationsJson.Default.ClusterBody, cancellationToken);
+        return answer is null ? HubCommands.Fail(output, failure!)
+            : Print(output, request.IsJson ? JsonSerializer.Serialize(answer, OperationsJson.Default.ClusterBody) : string.Join(Environment.NewLine, ClusterTable.Lines(answer)));
     }
 
     private static OperationsClient HubOf(PnhOptions options) => new(options.OperationsUrls[0].ToClientUri(), options.Data);

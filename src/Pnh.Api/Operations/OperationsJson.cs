@@ -30,4 +30,5 @@ internal sealed record ConsoleLinkBody(string Link);
 [JsonSerializable(typeof(KeyBody))]
 [JsonSerializable(typeof(KeyListBody))]
 [JsonSerializable(typeof(ConsoleLinkBody))]
+[JsonSerializable(typeof(ClusterBody))]
 internal sealed partial class OperationsJson : JsonSerializerContext;

@@ -4,6 +4,7 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Configuration;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Ingest;
+using Pnh.Api.Operations;
 using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
@@ -27,11 +28,12 @@ internal sealed class HubConsole : IConsoleSource
     private readonly WebSocketServer _sockets;
     private readonly ClientTokens _tokens;
     private readonly TimelineEndpoint _timeline;
+    private readonly Func<ClusterBody>? _cluster;
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
         ConsoleTarget target, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
-        ClientTokens tokens, TimelineEndpoint timeline, TimeProvider time)
+        ClientTokens tokens, TimelineEndpoint timeline, Func<ClusterBody>? cluster, TimeProvider time)
     {
         _target = target;
         _hub = hub;
@@ -41,10 +43,11 @@ internal sealed class HubConsole : IConsoleSource
         _sockets = sockets;
         _tokens = tokens;
         _timeline = timeline;
+        _cluster = cluster;
         _startedAt = time.GetUtcNow();
     }
 
-    /// <summary>The public listener as a browser on this machine reaches it; set when the port is known.</summary>
+    /// <summary>The public listener as a browser on this machine reaches it; set when the port is known. Null also where it takes no sockets.</summary>
     public Uri? PublicAddress { get; set; }
 
     public ConsoleSnapshot Snapshot()
@@ -58,7 +61,8 @@ internal sealed class HubConsole : IConsoleSource
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
             [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
             _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
-            _hub.MemoryShortage);
+            _hub.MemoryShortage,
+            _cluster?.Invoke().Nodes);
     }
 
     public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)

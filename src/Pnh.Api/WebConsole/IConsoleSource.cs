@@ -1,3 +1,4 @@
+using Pnh.Api.Operations;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -48,6 +49,7 @@ internal sealed record TabToken(string Token, string User, string? Device, strin
 /// <param name="Sessions">The newest of them; at most <see cref="MaxSessions"/> are sent to the page.</param>
 /// <param name="Phones">The sandbox's phones; null when no sandbox runs here.</param>
 /// <param name="Memory">Whose events are refused for want of memory, in one line; null = nobody's.</param>
+/// <param name="Nodes">The hub and its edges; null = the hub takes no links.</param>
 internal sealed record ConsoleSnapshot(
     string Version,
     DateTimeOffset StartedAt,
@@ -56,7 +58,8 @@ internal sealed record ConsoleSnapshot(
     int SessionCount,
     IReadOnlyList<ConsoleSession> Sessions,
     IReadOnlyList<ConsolePhone>? Phones,
-    string? Memory = null)
+    string? Memory = null,
+    IReadOnlyList<NodeBody>? Nodes = null)
 {
     /// <summary>Rows that a person still reads; a snapshot stays below 100 kB.</summary>
     public const int MaxSessions = 100;

@@ -56,6 +56,9 @@ internal sealed class HubLink
     /// <summary>Called with each session that the edge says again. Returns the connection that had it; null = it is not known to have broken.</summary>
     public Func<SessionKey, HubLink?> Reopened { get; set; } = static _ => null;
 
+    /// <summary>Called with what the edge says of itself. Must return at once.</summary>
+    public Action<NodeStatus> Status { get; set; } = static _ => { };
+
     /// <summary>What sessions were ordered that their edge may not have.</summary>
     public RecentOrders Orders { get; }
 
@@ -86,6 +89,11 @@ internal sealed class HubLink
                 break;
             case LinkItemKind.Claim:
                 Claim(reader);
+                break;
+            case LinkItemKind.Status:
+                var status = NodeStatus.Read(ref reader);
+                reader.End();
+                Status(status);
                 break;
             default:
                 var handle = reader.Number();

@@ -12,6 +12,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan DialTimeout = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan StatusEvery = TimeSpan.FromSeconds(1);
     private readonly IReadOnlyList<Uri> _hubs;
     private readonly string _key;
     private readonly LinkHello _self;
@@ -24,6 +25,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     private Task _running = Task.CompletedTask;
     private string? _lastFault;
     private readonly EdgeLink _link;
+    private readonly Func<NodeStatus>? _status;
     private LinkQueue? _output;
     private Uri _hub = null!; // that is dialled
     private bool _isStopped;
@@ -35,8 +37,11 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     /// <param name="wait">How long sessions wait for a hub.</param>
     /// <param name="time">Clock.</param>
     /// <param name="log">Log.</param>
-    public LinkDialler(IReadOnlyList<Uri> hubs, string key, LinkHello self, EdgeSessions sessions, TimeSpan wait, TimeProvider time, ILogger<LinkDialler> log)
+    /// <param name="status">What this node holds and takes, which the hub hears each second; null = another of its links says it.</param>
+    public LinkDialler(
+        IReadOnlyList<Uri> hubs, string key, LinkHello self, EdgeSessions sessions, TimeSpan wait, TimeProvider time, ILogger<LinkDialler> log, Func<NodeStatus>? status = null)
     {
+        _status = status;
         _hubs = hubs;
         _key = key;
         _self = self;
@@ -126,6 +131,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     {
         var output = new LinkQueue();
         using var carrier = new LinkSocket(socket, output, _time);
+        using var saying = _time.CreateTimer(_ => _status!().Write(output), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         (_self with { Cluster = _sessions.Cluster }).Write(output);
         Volatile.Write(ref _output, output);
         if (_stopping.IsCancellationRequested)
@@ -142,8 +148,12 @@ internal sealed partial class LinkDialler : IAsyncDisposable
             }
             else
             {
-                Greeted(output, kind, members);
+                var hub = Greeted(output, kind, members);
                 isGreeted = true;
+                if (_status is not null && _self.VersionWith(hub) >= NodeStatus.Since)
+                {
+                    saying.Change(TimeSpan.Zero, StatusEvery);
+                }
             }
         });
         if (isGreeted)
@@ -159,7 +169,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         return isGreeted;
     }
 
-    private void Greeted(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
+    private LinkHello Greeted(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (kind == LinkItemKind.NotLinked)
         {
@@ -182,6 +192,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         _lastFault = null;
         Log.Linked(_log, hub.Node, _hub);
         _link.Connect(output);
+        return hub;
     }
 
     // Each fault once: a hub that is away for an hour is not 7,200 lines.

@@ -168,8 +168,9 @@ internal sealed partial class LinkServer
                 Forgotten(gone);
             }
 
-            var node = _nodes.GetOrAdd(edge.Node, static name => new LinkedNode(name));
+            var node = _nodes.GetOrAdd(edge.Node, name => new LinkedNode(name, _time));
             node.Add(linked);
+            linked.Link.Status = node.Say;
             Linked(node);
         }
     }

@@ -28,6 +28,7 @@ public sealed class HubMetrics : IDisposable
     private readonly StripedCells _served = new(1);
     private readonly StripedCells _sessions = new(2);
     private readonly ReadingFamily _sessionsHeld;
+    private readonly Registrations _sessionsCounted;
     private readonly ReadingFamily _queueItems;
     private readonly ReadingFamily _queueAge;
     private readonly ReadingFamily _providerConnections;
@@ -79,8 +80,8 @@ public sealed class HubMetrics : IDisposable
         var served = feed.Counters(
             "pnh_requests_served_total", "Accepted events and completed deliveries; never errors, refusals or duplicates.");
         feed.Add(served.WithLabels(), _served, 0);
-        _sessionsHeld = feed.Gauges("pnh_sessions", "Live sessions by what the client says of the screen.", Fold.Sum, "state");
-        _ = RegisterSessions(() => _sessions.Read((int)SessionState.Active), () => _sessions.Read((int)SessionState.Background));
+        _sessionsHeld = feed.Gauges("pnh_sessions", "Live sessions whose sockets this node holds, by what the client says of the screen.", Fold.Sum, "state");
+        _sessionsCounted = RegisterSessions(() => _sessions.Read((int)SessionState.Active), () => _sessions.Read((int)SessionState.Background));
         _queueItems = feed.Gauges("pnh_queue_items", "Items in a bounded queue.", Fold.Sum, "queue", "class");
         _queueAge = feed.Gauges("pnh_queue_age_seconds", "Age of a queue's oldest item.", Fold.Max, "queue", "class");
         _providerConnections = feed.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
@@ -188,8 +189,16 @@ public sealed class HubMetrics : IDisposable
     public IDisposable RegisterProvider(ProviderReading reading, string channel, string label, Func<double> read) =>
         _providerReadings[(int)reading].Add(read, ProviderReadings.HasLabel(reading) ? [channel, label] : [channel]);
 
-    /// <summary>Exports sessions that are counted elsewhere, until disposed: those that an edge holds. The callbacks must be quick.</summary>
-    public IDisposable RegisterSessions(Func<long> active, Func<long> background) => new Registrations(
+    /// <summary>
+    /// Exports the sessions whose sockets this node holds, until disposed, in place of those that it decides about: in a cluster each session is exported by one node. The callbacks must be quick.
+    /// </summary>
+    public IDisposable RegisterHeldSessions(Func<long> active, Func<long> background)
+    {
+        _sessionsCounted.Dispose();
+        return RegisterSessions(active, background);
+    }
+
+    private Registrations RegisterSessions(Func<long> active, Func<long> background) => new Registrations(
         _sessionsHeld.Add(() => active(), "active"), _sessionsHeld.Add(() => background(), "background"));
 
     /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
@@ -213,6 +222,9 @@ public sealed class HubMetrics : IDisposable
 
     /// <summary>Exports how many connections the direct transport serves, until disposed. The callback must be quick.</summary>
     public IDisposable RegisterConnections(Func<long> count) => _directConnections.Add(() => count());
+
+    /// <summary>What this process has done, and what it took.</summary>
+    public ProcessUse Use => new(_served.Read(0), Environment.CpuUsage.TotalTime, _qFactor.Cores, _qFactor.Value, Environment.WorkingSet);
 
     /// <summary>The counters now. Cheap enough for once a second; allocates.</summary>
     public HubTotals Snapshot()

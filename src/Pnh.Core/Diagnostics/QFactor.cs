@@ -21,9 +21,13 @@ internal sealed class QFactor
     private readonly Sample[] _ring = new Sample[64];
     private int _count;
     private double _value;
+    private double _cores;
 
     /// <summary>Requests per CPU second; 0 = no CPU used yet.</summary>
     public double Value => Volatile.Read(ref _value);
+
+    /// <summary>How many cores were busy in the same window, on average; 0 = no CPU used yet.</summary>
+    public double Cores => Volatile.Read(ref _cores);
 
     /// <summary>Adds a reading of both counters, once a second.</summary>
     /// <param name="at">Monotonic time of the reading, from any origin.</param>
@@ -36,6 +40,7 @@ internal sealed class QFactor
         var oldest = FindStart(at - Window);
         var seconds = (newest.Cpu - oldest.Cpu).TotalSeconds;
         Volatile.Write(ref _value, seconds > 0 ? (newest.Served - oldest.Served) / seconds : 0);
+        Volatile.Write(ref _cores, newest.At > oldest.At ? seconds / (newest.At - oldest.At).TotalSeconds : 0);
     }
 
     /// <summary>The youngest sample that is not younger than the window's start; the oldest there is when all are younger.</summary>

@@ -77,6 +77,25 @@ public sealed class EdgeTests
     }
 
     [Fact]
+    public async Task Post_ExceptASessionAndWithATrace_HoldsAtAnEdge()
+    {
+        const string Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync();
+        using var author = await TestSocket.OpenAsync(edge.PublicAddress);
+        var session = await HelloAsync(author, cluster.Hub.ClientToken("ada"));
+        using var reader = await cluster.Hub.ConnectAsync("ada", "tab-2", at: edge.PublicAddress);
+
+        var body = $$$"""{"id":"m-1","to":{"user":"ada"},"except":{"sessions":["{{{session}}}"]},"data":1}""";
+        Assert.Equal(202, (await cluster.Hub.SendAsync("POST", "/v1/events", body, traceParent: Trace)).Status);
+        Assert.Equal(202, (await cluster.Hub.SendAsync("POST", "/v1/events", Message.Replace("m-1", "m-2", StringComparison.Ordinal))).Status);
+
+        Assert.Equal("m-2", (await author.ReceiveEventAsync()).GetProperty("id").GetString());
+        var frame = await reader.ReceiveEventAsync();
+        Assert.Equal(("m-1", Trace), (frame.GetProperty("id").GetString(), frame.GetProperty("traceparent").GetString()));
+    }
+
+    [Fact]
     public async Task Withdraw_SocketAtAnEdge_IsTakenBackThere()
     {
         await using var cluster = await TestCluster.StartAsync();
@@ -137,6 +156,7 @@ public sealed class EdgeTests
         Assert.Contains("\npnh_link_dropped_total{node=\"edge-1\",reason=\"queue-full\"} 0\n", hub, StringComparison.Ordinal);
         Assert.Contains($"\npnh_nodes{{role=\"edge\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
         Assert.Contains($"\npnh_nodes{{role=\"hub\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
+        Assert.Contains("\npnh_sessions{state=\"active\"} 0\n", hub, StringComparison.Ordinal); // one node exports each session
         Assert.Matches("\npnh_link_bytes_total\\{node=\"edge-1\",direction=\"in\"\\} [1-9]", hub);
         Assert.Matches("\npnh_link_bytes_total\\{node=\"edge-1\",direction=\"out\"\\} [1-9]", hub);
         var own = await TestCluster.ReadAsync(new Uri(edge.OperationsAddress, "/metrics"));

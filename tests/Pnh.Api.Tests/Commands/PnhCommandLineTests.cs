@@ -152,6 +152,17 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(["--Pnh:Data=/var/lib/pnh"], Assert.IsType<string[]>(_ran));
     }
 
+    [Theory]
+    [InlineData("cluster --Pnh:Data=/var/lib/pnh", false)]
+    [InlineData("cluster --json --Pnh:Data=/var/lib/pnh", true)]
+    public async Task Cluster_JsonOrNot_IsRead(string line, bool isJson)
+    {
+        Assert.Equal(0, await RunAsync(Split(line)));
+
+        var request = Assert.IsType<ClusterRequest>(_ran);
+        Assert.Equal((isJson, "--Pnh:Data=/var/lib/pnh"), (request.IsJson, Assert.Single(request.Configuration)));
+    }
+
     [Fact]
     public async Task Version_IsThePrograms()
     {
@@ -195,7 +206,8 @@ public sealed class PnhCommandLineTests : IDisposable
 
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
-        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
+        (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

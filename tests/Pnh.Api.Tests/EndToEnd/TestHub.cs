@@ -82,10 +82,15 @@ internal sealed class TestHub : IAsyncDisposable
         Host.Services.GetRequiredService<ClientTokens>().Create("demo", user, device, TimeSpan.FromHours(1));
 
     /// <summary>One request; the body is JSON unless a type is given. The key is the demo's unless another credential is given ("" = none).</summary>
-    internal async Task<Answer> SendAsync(string method, string path, string? body = null, string type = "application/json", string? credential = null, bool operations = false, bool isLast = false)
+    internal async Task<Answer> SendAsync(string method, string path, string? body = null, string type = "application/json", string? credential = null, bool operations = false, bool isLast = false, string? traceParent = null)
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(operations ? Host.OperationsAddress : Host.PublicAddress, path));
         request.Headers.ConnectionClose = isLast;
+        if (traceParent is not null)
+        {
+            request.Headers.Add("traceparent", traceParent);
+        }
+
         if (credential != "")
         {
             request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", credential ?? Key);

@@ -38,7 +38,7 @@ internal sealed class LinkScene : IAsyncDisposable
     public Uri Address => new($"ws://127.0.0.1:{_port}/v1/link");
 
     public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
-        new(version, version, node, incarnation, place, cluster, 0, ["demo"]);
+        new(Math.Min(version, LinkHello.OldestVersion), version, node, incarnation, place, cluster, 0, ["demo"]);
 
     public static EdgeSessions Sessions() => new([new EdgeLink(Reader, TimeProvider.System)], TimeProvider.System);
 
@@ -49,9 +49,9 @@ internal sealed class LinkScene : IAsyncDisposable
         return scene;
     }
 
-    public async Task StartHubAsync(string cluster = "c-1")
+    public async Task StartHubAsync(string cluster = "c-1", int version = LinkHello.Version)
     {
-        Links = new LinkServer(Hub, Edge("hub", cluster: cluster) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
+        Links = new LinkServer(Hub, Edge("hub", cluster: cluster, version: version) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
         Links.Refusals.Counted = Refusals.Enqueue;
         Links.Start.Recovered();
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
@@ -80,9 +80,9 @@ internal sealed class LinkScene : IAsyncDisposable
     }
 
     /// <summary>Links an edge with these sessions.</summary>
-    public async Task<LinkDialler> LinkAsync(EdgeSessions sessions, TimeSpan? wait = null)
+    public async Task<LinkDialler> LinkAsync(EdgeSessions sessions, TimeSpan? wait = null, Func<NodeStatus>? status = null)
     {
-        var dialler = new LinkDialler([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log));
+        var dialler = new LinkDialler([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log), status);
         dialler.Start();
         await UntilAsync(() => sessions.IsLinked);
         return dialler;

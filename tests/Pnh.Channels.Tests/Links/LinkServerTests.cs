@@ -6,6 +6,7 @@ using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Tests.Links;
@@ -38,6 +39,39 @@ public sealed class LinkServerTests
         session.Report();
         await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
         await LinkScene.UntilAsync(() => scene.Links.Links[0].Sessions == 0);
+    }
+
+    [Fact]
+    public async Task Dialler_HubOfThisVersion_HearsWhatTheNodeHoldsAndTakes()
+    {
+        var status = new NodeStatus(3, 4, new ProcessUse(500, TimeSpan.FromSeconds(7), 0.25, 71.5, 80_000_000));
+        await using var scene = await LinkScene.StartAsync();
+        await using (await scene.LinkAsync(LinkScene.Sessions(), status: () => status))
+        {
+            await LinkScene.UntilAsync(() => scene.Links.Nodes.Single().Status is not null);
+            Assert.Equal(status, scene.Links.Nodes.Single().Status);
+            Assert.Null(scene.Links.Nodes.Single().GoneFor);
+        }
+
+        await LinkScene.UntilAsync(() => scene.Links.Nodes.Single().GoneFor is not null);
+        Assert.Null(scene.Links.Nodes.Single().Status);
+    }
+
+    /// <summary>The previous build ends a link for an item that it does not know.</summary>
+    [Fact]
+    public async Task Dialler_HubOfTheFirstVersion_HearsNoStatus()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        await scene.StopHubAsync();
+        await scene.StartHubAsync(version: LinkHello.OldestVersion);
+        var asked = 0;
+        await using var dialler = await scene.LinkAsync(LinkScene.Sessions(), status: () =>
+        {
+            Interlocked.Increment(ref asked);
+            return default;
+        });
+        await Task.Delay(300);
+        Assert.Equal(0, Volatile.Read(ref asked));
     }
 
     [Fact]
@@ -173,7 +207,7 @@ public sealed class LinkServerTests
     public async Task Hello_NotOfThisCluster_IsRefusedWithTheReason(int version, string cluster, string reason)
     {
         await using var scene = await LinkScene.StartAsync();
-        var (socket, kind, first) = await scene.GreetAsync(LinkScene.Edge(cluster: cluster, version: version));
+        var (socket, kind, first) = await scene.GreetAsync(LinkScene.Edge(cluster: cluster, version: version) with { Oldest = version });
         using (socket)
         {
             Assert.Equal((LinkItemKind.NotLinked, reason), (kind, first));

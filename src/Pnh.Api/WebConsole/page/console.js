@@ -1,6 +1,6 @@
 // The page: takes a snapshot a second from the stream and hands it to the panels.
 import { byId, setText, span } from '/console/dom.js';
-import { showDeliveries, showEvents, showMemory, showSessions, showStats } from '/console/stats.js';
+import { showDeliveries, showEvents, showMemory, showNodes, showSessions, showStats } from '/console/stats.js';
 import { showPhones } from '/console/phones.js';
 import { startPublishing } from '/console/publish.js';
 import { startTab } from '/console/tab.js';
@@ -27,6 +27,7 @@ function show(snapshot) {
   showDeliveries(totals, before, seconds);
   showEvents(totals);
   showMemory(snapshot.memory);
+  showNodes(snapshot.nodes);
   showSessions(snapshot, totals.time);
   showPhones(snapshot.phones, totals.time);
   if (!previous || seconds > 0) previous = totals;

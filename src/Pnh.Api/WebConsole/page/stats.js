@@ -122,6 +122,28 @@ export function showEvents(totals) {
   fill(byId('events'), [{ text: 'Class' }, ...results.map((result) => ({ text: result, number: true }))], rows, 'No event came in yet.');
 }
 
+const megabytes = (bytes) => (bytes === undefined ? '–' : `${number(bytes / 1048576)} MiB`);
+
+/** The hub and its edges; a hub that takes no links has no such panel. */
+export function showNodes(nodes) {
+  byId('nodes-panel').hidden = !nodes;
+  if (!nodes) return;
+  const figure = (value, text = number) => cell(value === undefined ? '–' : text(value), 'number');
+  const edges = nodes.filter((node) => node.role === 'edge');
+  setText(byId('nodes-count'), `${number(edges.filter((node) => node.links > 0).length)} edges linked, ${number(nodes.reduce((all, node) => all + (node.sessions ?? 0), 0))} sessions`);
+  fill(byId('nodes'), [{ text: 'Node' }, { text: 'Role' }, { text: 'Links', number: true }, { text: 'Sessions', number: true }, { text: 'CPU', number: true },
+    { text: 'Memory', number: true }, { text: 'Q-factor', number: true }, { text: 'Version' }],
+  nodes.map((node) => ({
+    key: node.name,
+    cells: [
+      cell(node.name), cell(node.role), node.links || node.role !== 'edge' ? figure(node.links) : cell('gone', 'number bad'), figure(node.sessions),
+      figure(node.cores, (cores) => `${(cores * 100).toFixed(1)} %`), cell(megabytes(node.memoryBytes), 'number'),
+      // Nothing was served for a minute: that is no figure.
+      figure(node.qFactor || undefined), cell(node.version || '–'),
+    ],
+  })), 'No node is known.');
+}
+
 export function showSessions(snapshot, now) {
   const shown = snapshot.sessions.length;
   setText(byId('sessions-count'), shown < snapshot.sessionCount ? `the newest ${shown} of ${number(snapshot.sessionCount)}` : `${number(shown)} live`);

@@ -11,18 +11,24 @@ namespace Pnh.Channels.Links.Protocol;
 /// <param name="Apps">Of an edge: the apps whose sessions it holds. Of a hub: its apps.</param>
 internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incarnation, int Place, string Cluster, long Term, IReadOnlyList<string> Apps)
 {
-    /// <summary>The version that this build speaks.</summary>
-    public const int Version = 1;
+    /// <summary>The newest version that this build speaks.</summary>
+    public const int Version = 2;
+
+    /// <summary>The oldest.</summary>
+    public const int OldestVersion = 1;
 
     /// <summary>The version of its program; empty = it does not say.</summary>
     public string Build { get; init; } = "";
 
     /// <summary>What a process that has just started says of itself.</summary>
     public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, string build, TimeProvider time) =>
-        new(Version, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]) { Build = build };
+        new(OldestVersion, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]) { Build = build };
 
     /// <summary>True when both speak a version.</summary>
     public bool Understands(LinkHello other) => Oldest <= other.Newest && other.Oldest <= Newest;
+
+    /// <summary>The version that both speak, when they understand each other.</summary>
+    public int VersionWith(LinkHello other) => Math.Min(Newest, other.Newest);
 
     /// <summary>Reads the members of a hello. A newer version's may have more of them.</summary>
     public static LinkHello Read(ReadOnlyMemory<byte> members)

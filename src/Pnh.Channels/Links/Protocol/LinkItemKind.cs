@@ -95,4 +95,7 @@ internal enum LinkItemKind : byte
 
     /// <summary>Edge to hub: whether it is given away; then its handle means nothing any more. Handle, flag, topics.</summary>
     Surrendered = 30,
+
+    /// <summary>Edge to hub, each second over its first link, since version 2: what it holds and what it takes. See <see cref="NodeStatus"/>.</summary>
+    Status = 31,
 }
