@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One node beside a hub with an edge, with the same profiles: bench/edges.sh [GROUP …], writes bench/results/edges-cost.md. Groups: broadcast one one-acked (all by default).
+# One node beside a hub with an edge, with the same profiles: bench/edges.sh [GROUP …], writes bench/results/edges-cost.md. Groups: broadcast one one-acked (by default), echo (2,000 clients, each every 3 s), chat (1,000 in 10 rooms).
 # "old" is one node that does everything, "new" a hub and an edge, both processes counted. Servers on core 0, load tester on core 1; the sides take turns, each run has fresh servers.
 # PNH_PAIRS (5), PNH_SECONDS (8), PNH_WARM (10), PNH_OUTPUT change what they say. What the hub and the edge used of it is printed for each run.
 set -eu -o pipefail
@@ -23,6 +23,8 @@ ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 run() {
   local group=$1 side=$2 pair=$3 work sockets servers edge="" before_hub before_edge
   case $group in
+    echo) work=(echo --sessions 2000 --rate 667 "${common[@]}") ;;
+    chat) work=(chat --sessions 1000 "${common[@]}") ;;
     *-acked) work=("${group%-acked}" --class message "${common[@]}") ;;
     *) work=("$group" "${common[@]}") ;;
   esac

@@ -2,19 +2,17 @@
 // started again: no socket at the edges closes, nothing that was answered 202 is lost or overtaken, and every delivery has one end in the feed.
 // Then both edges are told to stop, one after the other, and started again (as another build with --next PROGRAM): their sessions go on at the other edge. Then one of them is killed.
 // --sabotage removes the journal after every kill, to see that the checks can fail.
-import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { delay, freePort } from "../ship/hub.mjs";
+import { delay } from "../ship/hub.mjs";
 import { Phones } from "../ship/kill/clients.mjs";
 import { Ledger } from "../ship/kill/ledger.mjs";
 import { Publisher, send } from "../ship/kill/publishers.mjs";
-import { openStage } from "../ship/kill/stage.mjs";
 import { generator } from "../ship/random.mjs";
 import { check, finish } from "../ship/report.mjs";
 import { arrivals, Client } from "./client.mjs";
 import { readFeed } from "./feed.mjs";
+import { openCluster, openEdge } from "./nodes.mjs";
 
 const { values: options, positionals: [program] } = parseArgs({
   allowPositionals: true,
@@ -26,22 +24,14 @@ const { values: options, positionals: [program] } = parseArgs({
 const rounds = Number(options.rounds);
 const random = generator(Number(options.seed));
 const publisherCount = 8;
-const clusterPort = await freePort();
-const stage = await openStage(resolve(program), {
-  args: ["serve", "--role", "hub"], sabotage: options.sabotage,
-  settings: {
-    Pnh__Cluster__Urls: `http://127.0.0.1:${clusterPort}`, Pnh__Cluster__KeyFile: "cluster.key",
-    ...(options.sabotage && { Pnh__Journal__OnForeignRegistry: "accept" }),
-  },
-});
-writeFileSync(join(stage.folder, "cluster.key"), randomBytes(32).toString("base64url"));
+const stage = await openCluster(program, { sabotage: options.sabotage, settings: options.sabotage ? { Pnh__Journal__OnForeignRegistry: "accept" } : {} });
 const ledger = new Ledger();
 const gaps = [];
 let clean = false;
 try {
   stage.spawn();
   await stage.ready();
-  const edges = [await openEdge("edge-0", program), await openEdge("edge-1", program)];
+  const edges = [await openEdge(stage, "edge-0", program), await openEdge(stage, "edge-1", program)];
   const { clients, phones } = await openClients(edges);
   await lookAtNodes(edges, clients);
   const publishers = Array.from({ length: publisherCount }, (_, i) => new Publisher(
@@ -73,23 +63,6 @@ try {
 
 finish();
 process.exit();
-
-async function openEdge(node, program, port) {
-  const operationsPort = await freePort();
-  port ??= await freePort();
-  const edge = stage.run(resolve(program), ["serve", "--role", "edge"], {
-    Pnh__Node: node, Pnh__Urls: `http://127.0.0.1:${port}`, Pnh__OperationsUrls: `http://127.0.0.1:${operationsPort}`, Pnh__Hubs: `http://127.0.0.1:${clusterPort}`,
-    Pnh__Cluster__KeyFile: "cluster.key", Pnh__Apps__demo__Tokens__Hs256Secret: stage.secret, Logging__LogLevel__Default: "Warning",
-  });
-  const url = `http://127.0.0.1:${port}`;
-  for (const end = Date.now() + 30_000; Date.now() < end; await delay(20)) {
-    if ((await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null))?.ok) {
-      return { node, port, url, process: edge };
-    }
-  }
-
-  throw new Error(`${node} is not ready: ${edge.output.slice(-2000)}`);
-}
 
 function addressOf(client) {
   return `fcm:${client.user}`;
@@ -167,7 +140,7 @@ async function restartEdges(edges, clients) {
     console.log(`   ${edge.node} told to stop: ${resumed} of ${movers.length} sessions resumed at the other edge; it ended after ${took} ms`);
     check(`${edge.node} told to stop: 99 % of its sessions are resumed`, resumed >= movers.length * 0.99 && movers.length > 0 ? null : `${resumed} of ${movers.length}`);
     check(`${edge.node} told to stop: it ends well, within the drain window and 10 s`, took < 20_000 && edge.process.child.exitCode === 0 ? null : `exit ${edge.process.child.exitCode} after ${took} ms`);
-    edges[place] = await openEdge(edge.node, options.next ?? program, edge.port);
+    edges[place] = await openEdge(stage, edge.node, options.next ?? program, edge.port);
   }
 }
 

@@ -14,6 +14,7 @@ namespace Pnh.Api.Commands;
 /// <param name="RevokeKeyAsync">Has the running hub revoke a publisher key.</param>
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="ShowClusterAsync">Prints the nodes of the running hub's cluster.</param>
+/// <param name="TeeAsync">Prints copies of what a hub accepts.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
     Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
@@ -24,6 +25,7 @@ internal sealed record CommandActions(
     Func<RevokeKeyRequest, CommandOutput, CancellationToken, Task<int>> RevokeKeyAsync,
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<ClusterRequest, CommandOutput, CancellationToken, Task<int>> ShowClusterAsync,
+    Func<TeeRequest, CommandOutput, CancellationToken, Task<int>> TeeAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
 /// <summary>What a node does.</summary>
@@ -56,6 +58,9 @@ internal sealed record RevokeKeyRequest(string App, string Id, string[] Configur
 
 /// <summary><c>pnh cluster</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
 internal sealed record ClusterRequest(bool IsJson, string[] Configuration);
+
+/// <summary><c>pnh tee</c>.</summary>
+internal sealed record TeeRequest(string App, string[] Configuration);
 
 /// <summary><c>pnh bench</c>. <paramref name="Arguments"/>: the profile and its options, as the load tester takes them.</summary>
 internal sealed record BenchRequest(string[] Arguments, string[] Configuration);

@@ -48,6 +48,7 @@ internal static class PnhCommandLine
         root.Add(KeyCommand.Create(actions, output));
         root.Add(ConsoleCommand.Create(actions, output));
         root.Add(ClusterCommand.Create(actions, output));
+        root.Add(TeeCommand.Create(actions, output));
         root.Add(BenchCommand.Create(actions, output));
         return root;
     }

@@ -8,6 +8,9 @@ internal sealed record ClusterOptions
     /// <summary>Where a hub takes links of edges.</summary>
     public const string LinkPath = "/v1/link";
 
+    /// <summary>Where a hub takes tees.</summary>
+    public const string TeePath = "/v1/tee";
+
     private const int LeastKeyCharacters = 32;
     private const int MostKeyCharacters = 256;
     private const int MostKeys = 2;
@@ -53,6 +56,15 @@ internal sealed record ClusterOptions
         };
         options.Check(settings, pnh);
         return options;
+    }
+
+    /// <summary>Notes that a node which dials a hub was not told of one.</summary>
+    public void CheckHubs(ConfigurationErrors errors)
+    {
+        if (Hubs.Count == 0)
+        {
+            errors.Add("Pnh:Hubs", "is missing; say where the hub listens for links: its Pnh:Cluster:Urls");
+        }
     }
 
     private void Check(ClusterSettings settings, SectionReader pnh)

@@ -78,11 +78,7 @@ internal sealed class EdgeHost : IAsyncDisposable
 
     private static void Check(ConfigurationResult read)
     {
-        if (read.Options.Cluster.Hubs.Count == 0)
-        {
-            read.Errors.Add("Pnh:Hubs", "is missing; say where the hub listens for links: its Pnh:Cluster:Urls");
-        }
-
+        read.Options.Cluster.CheckHubs(read.Errors);
         if (read.Options.Apps.Count == 0)
         {
             read.Errors.Add("Pnh:Apps", "is missing; an edge needs Pnh:Apps:{app}:Tokens of each app whose clients it takes");

@@ -30,6 +30,7 @@ internal static class HubCommands
         OperationsCommands.RevokeKeyAsync,
         OperationsCommands.CreateConsoleLinkAsync,
         OperationsCommands.ShowClusterAsync,
+        TeeRun.RunAsync,
         BenchAsync);
 
     private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)

@@ -1,5 +1,6 @@
 using Pnh.Api.Listeners;
 using Pnh.Channels.Links;
+using Pnh.Core.Dispatch;
 
 namespace Pnh.Api.Hosting;
 
@@ -11,8 +12,9 @@ internal sealed class HubLinks
     private readonly LinkServer _links;
     private readonly KnownEdges _known;
 
-    public HubLinks(LinkListener listener, LinkServer links, KnownEdges known, ClusterMetrics metrics)
+    public HubLinks(Hub hub, LinkListener listener, LinkServer links, TeeServer tees, KnownEdges known, ClusterMetrics metrics)
     {
+        hub.Accepted = tees.Copy;
         metrics.Begin();
         _listener = listener;
         _links = links;

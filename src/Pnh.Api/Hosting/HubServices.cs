@@ -114,19 +114,26 @@ internal static class HubServices
             provider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping));
 
     private static IServiceCollection AddLinks(this IServiceCollection services, HubStart start) => start.Options is { Cluster.Urls.Count: 0 } ? services : services
+        .AddSingleton(provider => LinkHello.Of(
+            start.Options.NodeName,
+            provider.GetRequiredService<SegmentJournal>().FolderId.ToString("x8", CultureInfo.InvariantCulture),
+            start.Options.Apps.Keys,
+            ProgramVersion.Text,
+            provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new LinkServer(
             provider.GetRequiredService<ISessionEvents>(),
-            LinkHello.Of(
-                start.Options.NodeName,
-                provider.GetRequiredService<SegmentJournal>().FolderId.ToString("x8", CultureInfo.InvariantCulture),
-                start.Options.Apps.Keys,
-                ProgramVersion.Text,
-                provider.GetRequiredService<TimeProvider>()),
+            provider.GetRequiredService<LinkHello>(),
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<LinkServer>>()))
+        .AddSingleton(provider => new TeeServer(
+            provider.GetRequiredService<LinkHello>(),
+            provider.GetRequiredService<LinkServer>().Refusals,
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<ILogger<TeeServer>>()))
         .AddSingleton(provider => new LinkListener(
             start.Options.Cluster,
             provider.GetRequiredService<LinkServer>(),
+            provider.GetRequiredService<TeeServer>(),
             provider.GetRequiredService<IConfiguration>(),
             provider.GetRequiredService<ILoggerFactory>()))
         .AddSingleton(provider => new KnownEdges(provider.GetRequiredService<DataFolder>().FolderPath, provider.GetRequiredService<ILogger<KnownEdges>>()))

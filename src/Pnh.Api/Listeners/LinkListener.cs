@@ -10,7 +10,7 @@ using Pnh.Core.Diagnostics;
 namespace Pnh.Api.Listeners;
 
 /// <summary>
-/// <c>/v1/link</c> at <c>Pnh:Cluster:Urls</c>: takes an edge that has the cluster's key, and hands its link on. A server of its own: it opens before anything else does, so that a hub knows the sessions of its
+/// <c>/v1/link</c> and <c>/v1/tee</c> at <c>Pnh:Cluster:Urls</c>: takes an edge or a tee that has the cluster's key, and hands its link on. A server of its own: it opens before anything else does, so that a hub knows the sessions of its
 /// edges before it decides about events of its previous process; and no publisher's or operator's connection counts with those of edges.
 /// </summary>
 internal sealed class LinkListener : IAsyncDisposable
@@ -20,15 +20,18 @@ internal sealed class LinkListener : IAsyncDisposable
     private static readonly TimeSpan HeadersTimeout = TimeSpan.FromSeconds(10);
     private readonly WebApplication _app;
     private readonly LinkServer _links;
+    private readonly TeeServer _tees;
     private readonly byte[][] _keys;
 
     /// <param name="options">Addresses and keys; at least one of each.</param>
     /// <param name="links">Serves links.</param>
+    /// <param name="tees">Serves tees.</param>
     /// <param name="configuration">Of the program: certificates.</param>
     /// <param name="log">Of the program.</param>
-    public LinkListener(ClusterOptions options, LinkServer links, IConfiguration configuration, ILoggerFactory log)
+    public LinkListener(ClusterOptions options, LinkServer links, TeeServer tees, IConfiguration configuration, ILoggerFactory log)
     {
         _links = links;
+        _tees = tees;
         _keys = [.. options.Keys.Select(static key => SHA256.HashData(Encoding.ASCII.GetBytes(key)))];
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Configuration.AddConfiguration(configuration);
@@ -49,6 +52,7 @@ internal sealed class LinkListener : IAsyncDisposable
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         _links.Stop();
+        _tees.Stop();
         await _app.StopAsync(cancellationToken);
     }
 
@@ -56,6 +60,7 @@ internal sealed class LinkListener : IAsyncDisposable
     public ValueTask DisposeAsync()
     {
         _links.Stop();
+        _tees.Stop();
         return _app.DisposeAsync();
     }
 
@@ -82,7 +87,8 @@ internal sealed class LinkListener : IAsyncDisposable
 
     private async Task ServeAsync(HttpContext context)
     {
-        if (context.Request.Path != ClusterOptions.LinkPath)
+        var isTee = context.Request.Path == ClusterOptions.TeePath;
+        if (!isTee && context.Request.Path != ClusterOptions.LinkPath)
         {
             await StaticProblem.NotFound.WriteAsync(context);
             return;
@@ -106,7 +112,7 @@ internal sealed class LinkListener : IAsyncDisposable
 
         // The framework's keep-alive is off: a ping would wait behind megabytes, and the link has beats of its own.
         using var socket = await context.WebSockets.AcceptWebSocketAsync(new WebSocketAcceptContext { KeepAliveInterval = TimeSpan.Zero });
-        await _links.RunAsync(socket, peer);
+        await (isTee ? _tees.RunAsync(socket, peer) : _links.RunAsync(socket, peer));
     }
 
     // Hashes of one length, compared in a time that does not depend on them; both keys always.

@@ -11,6 +11,7 @@ internal sealed class HubLink
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
     private readonly ConcurrentDictionary<SessionKey, bool> _claimed = new(); // given away to this edge, which has not taken them yet
     private readonly ConcurrentDictionary<HubSession, bool> _owedRoom = new();
+    private string _app = "";
     private long _highest;
     private long _reports;
     private int _late;
@@ -176,7 +177,7 @@ internal sealed class HubLink
         var (handle, call, key, state, age) = (reader.Number(), reader.Number(), reader.Key(), reader.State(), reader.Age());
         reader.End();
         var session = Add(handle, key);
-        session.Open(call, new SessionOpened(key, state, session, Time.GetUtcNow() - age));
+        session.Open(call, new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age));
     }
 
     private void Reopen(LinkReader reader)
@@ -188,7 +189,7 @@ internal sealed class HubLink
         _claimed.TryRemove(key, out _);
         Older?.Supersede(handle);
         var older = Reopened(key) ?? Older;
-        session.Reopen(new SessionReopened(new SessionOpened(key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
+        session.Reopen(new SessionReopened(new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
         older?.Orders.SayAgain(session);
     }
 
@@ -277,7 +278,8 @@ internal sealed class HubLink
 
     private HubSession Add(long handle, SessionKey key)
     {
-        var session = new HubSession(this, handle, key);
+        _app = _app == key.App ? _app : key.App; // one text for all sessions: there may be 100,000
+        var session = new HubSession(this, handle, key with { App = _app });
         if (!_sessions.TryAdd(handle, session))
         {
             throw new LinkFormatException("a session is opened twice");

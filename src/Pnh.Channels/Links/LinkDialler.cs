@@ -11,16 +11,14 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 {
     private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan DialTimeout = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan StatusEvery = TimeSpan.FromSeconds(1);
     private readonly IReadOnlyList<Uri> _hubs;
-    private readonly string _key;
     private readonly LinkHello _self;
     private readonly EdgeSessions _sessions;
     private readonly TimeSpan _wait;
     private readonly TimeProvider _time;
     private readonly ILogger<LinkDialler> _log;
-    private readonly HttpMessageInvoker _http;
+    private readonly LinkDial _dial;
     private readonly CancellationTokenSource _stopping = new();
     private Task _running = Task.CompletedTask;
     private string? _lastFault;
@@ -43,14 +41,13 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     {
         _status = status;
         _hubs = hubs;
-        _key = key;
         _self = self;
         _sessions = sessions;
         _link = sessions.Links[self.Place];
         _wait = wait;
         _time = time;
         _log = log;
-        _http = new HttpMessageInvoker(new SocketsHttpHandler { ConnectTimeout = DialTimeout, UseCookies = false, UseProxy = false });
+        _dial = new LinkDial(key);
     }
 
     /// <summary>Begins to dial.</summary>
@@ -74,7 +71,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 
         _isStopped = true;
         await StopAsync();
-        _http.Dispose();
+        _dial.Dispose();
         _stopping.Dispose();
     }
 
@@ -109,22 +106,17 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     /// <summary>Dials once, and carries the link until it ends. True when the hub greeted.</summary>
     private async Task<bool> TryLinkAsync()
     {
-        using var socket = new ClientWebSocket();
-        socket.Options.KeepAliveInterval = TimeSpan.Zero;
-        socket.Options.SetRequestHeader("Authorization", $"Bearer {_key}");
-        try
+        var (socket, fault) = await _dial.TryAsync(_hub, _stopping.Token);
+        using (socket)
         {
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
-            patience.CancelAfter(DialTimeout);
-            await socket.ConnectAsync(_hub, _http, patience.Token);
-        }
-        catch (Exception fault) when (fault is WebSocketException or OperationCanceledException or HttpRequestException or IOException)
-        {
-            Say(fault.GetBaseException().Message);
+            if (socket is not null)
+            {
+                return await CarryAsync(socket);
+            }
+
+            Say(fault!);
             return false;
         }
-
-        return await CarryAsync(socket);
     }
 
     private async Task<bool> CarryAsync(ClientWebSocket socket)
@@ -171,18 +163,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 
     private LinkHello Greeted(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        if (kind == LinkItemKind.NotLinked)
-        {
-            var reader = new LinkReader(members.Span);
-            throw new LinkFormatException($"it refused: {reader.Text()}. {reader.Text()}");
-        }
-
-        if (kind != LinkItemKind.Hello)
-        {
-            throw new LinkFormatException("its first item is no hello");
-        }
-
-        var hub = LinkHello.Read(members);
+        var hub = LinkHello.ReadAnswer(kind, members);
         if (!_self.Understands(hub) || (_sessions.Cluster.Length > 0 && _sessions.Cluster != hub.Cluster))
         {
             throw new LinkFormatException("it is a hub of another cluster or of a version that this edge does not speak");

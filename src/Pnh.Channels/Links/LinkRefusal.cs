@@ -8,7 +8,18 @@ namespace Pnh.Channels.Links;
 internal sealed record LinkRefusal(string Reason, string Text)
 {
     /// <summary>All reasons that there are.</summary>
-    public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node"];
+    public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node", "too-many-tees"];
+
+    /// <summary>Says it, and nothing after it.</summary>
+    public void Say(LinkQueue output)
+    {
+        using (var item = output.Begin(LinkItemKind.NotLinked))
+        {
+            item.Members.Text(Reason).Text(Text);
+        }
+
+        output.Complete();
+    }
 
     /// <summary>Null when a hub may link this edge.</summary>
     public static LinkRefusal? Of(LinkHello hub, LinkHello edge)

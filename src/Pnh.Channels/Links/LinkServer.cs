@@ -142,12 +142,7 @@ internal sealed partial class LinkServer
         if (refusal is not null)
         {
             Refuse(linked, refusal);
-            using (var item = linked.Link.Output.Begin(LinkItemKind.NotLinked))
-            {
-                item.Members.Text(refusal.Reason).Text(refusal.Text);
-            }
-
-            linked.Link.Output.Complete();
+            refusal.Say(linked.Link.Output);
             return;
         }
 

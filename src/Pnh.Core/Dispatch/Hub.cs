@@ -108,6 +108,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
 
+    /// <summary>Called with each event that was accepted, by many threads at once. Must return at once and not throw.</summary>
+    public Action<Event> Accepted { get; set; } = static _ => { };
+
     /// <summary>The door: who has no place there is refused.</summary>
     public IntakeGate Gate => _gate;
 
@@ -226,6 +229,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
+            Accepted(accepted);
             isNew = true;
             if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && entry.Place.IsTaken)
             {

@@ -1,7 +1,13 @@
+using System.Collections.Concurrent;
+using System.Text.Json;
+using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
+using Pnh.Api.Hosting;
 using Pnh.Api.Operations;
 using Pnh.Api.Tests.EndToEnd;
+using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 
 namespace Pnh.Api.Tests.Cluster;
 
@@ -45,6 +51,35 @@ public sealed class ClusterTests
         await using var hub = await TestHub.StartAsync();
         Assert.Equal(401, (await hub.SendAsync("GET", ClusterEndpoint.Path, operations: true)).Status);
         Assert.Equal(404, (await hub.SendAsync("GET", ClusterEndpoint.Path)).Status);
+    }
+
+    [Fact]
+    public async Task Tee_EventsThatTheHubAccepts_AreCopiedWhateverTheirWay()
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var edge = await cluster.StartEdgeAsync();
+        using var ada = await cluster.Hub.ConnectAsync("ada", "tab-1", at: edge.PublicAddress);
+        using var stop = new CancellationTokenSource();
+        var copies = new ConcurrentQueue<string>();
+        var address = new UriBuilder(cluster.Hub.Host.ClusterAddress) { Scheme = "ws", Path = ClusterOptions.TeePath }.Uri;
+        var self = LinkHello.Of("tee", "", ["demo"], "", TimeProvider.System);
+        var running = new TeeClient([address], TestCluster.ClusterKey, self, copy => copies.Enqueue(TeeRun.Line(copy)), static _ => { }, TimeProvider.System).RunAsync(stop.Token);
+        await TestCluster.UntilAsync(() => Task.FromResult(cluster.Hub.Host.Services.GetRequiredService<TeeServer>().Count == 1));
+
+        await cluster.Hub.SendAsync("POST", "/v1/events", "{\"id\":\"one\",\n \"to\":{\"user\":\"ada\"},\"data\":1}");
+        await cluster.Hub.SendAsync("POST", "/v1/events", "{\"id\":\"one\",\n \"to\":{\"user\":\"ada\"},\"data\":1}"); // a duplicate
+        await cluster.Hub.SendAsync("POST", "/v1/events", "{\"id\":\"bad\"}");
+        await cluster.Hub.SendAsync("POST", "/v1/events", "{\"id\":\"two\",\"to\":{\"user\":\"ada\"},\"data\":2}\n{\"id\":\"three\",\"to\":{\"user\":\"bob\"},\"data\":3}\n", "application/x-ndjson");
+        await ada.SendAsync("{\"type\":\"send\",\"to\":{\"user\":\"ada\"},\"class\":\"transient\",\"data\":\"typing\"}");
+        await TestCluster.UntilAsync(() => Task.FromResult(copies.Count >= 4));
+        await stop.CancelAsync();
+        await running;
+
+        Assert.Equal(4, copies.Count);
+        var lines = copies.Select(static line => JsonDocument.Parse(line).RootElement).ToList();
+        Assert.Equal(["\"typing\"", "1", "2", "3"], lines.Select(static line => line.GetProperty("event").GetProperty("data").GetRawText()).Order(StringComparer.Ordinal));
+        Assert.All(lines, static line => Assert.Equal("demo", line.GetProperty("app").GetString()));
+        Assert.All(copies, static line => Assert.DoesNotContain('\n', line));
     }
 
     /// <summary>Requests are the hub's: what edges write for them are no further ones, but their CPU time counts.</summary>

@@ -164,6 +164,15 @@ public sealed class PnhCommandLineTests : IDisposable
     }
 
     [Fact]
+    public async Task Tee_AppAndConfiguration_AreRead()
+    {
+        Assert.Equal(0, await RunAsync(Split("tee --app demo --Pnh:Hubs=https://hub:9091")));
+
+        var request = Assert.IsType<TeeRequest>(_ran);
+        Assert.Equal(("demo", "--Pnh:Hubs=https://hub:9091"), (request.App, Assert.Single(request.Configuration)));
+    }
+
+    [Fact]
     public async Task Version_IsThePrograms()
     {
         Assert.Equal(0, await RunAsync("--version"));
@@ -207,7 +216,7 @@ public sealed class PnhCommandLineTests : IDisposable
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
-        (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

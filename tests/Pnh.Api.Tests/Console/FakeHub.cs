@@ -3,6 +3,7 @@ using System.Net.WebSockets;
 using System.Text;
 using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Http;
+using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -65,7 +66,12 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
                 "demo", $"user-{i}", $"phone-{i}", "s", (Platform)(i % 4), (SessionState)(i % 2), _started.AddMinutes(-7 * i)))).ToList();
         var phones = _phones.OrderBy(phone => phone.Key).Select(phone => new ConsolePhone(
             phone.Key, phone.Key, phone.Key.EndsWith("iphone", StringComparison.Ordinal) ? Platform.Ios : Platform.Android, phone.Value.Count, [.. phone.Value]));
-        return new ConsoleSnapshot("0.1.0-test", _started, "demo", _metrics.Snapshot(), sessions.Count, sessions, [.. phones]);
+        NodeBody[] nodes =
+        [
+            new("hub-0", "all", "0.1.0-test", 2, sessions.Count, sessions.Count, 10, 4, 0.25, 104_857_600, 2.5),
+            new("edge-1", "edge", "0.1.0-test", 2, 0, 0, 0, 1, 0.01, 52_428_800, 0),
+        ];
+        return new ConsoleSnapshot("0.1.0-test", _started, "demo", _metrics.Snapshot(), sessions.Count, sessions, [.. phones], Nodes: nodes);
     }
 
     public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)

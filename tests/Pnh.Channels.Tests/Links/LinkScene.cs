@@ -33,9 +33,13 @@ internal sealed class LinkScene : IAsyncDisposable
 
     public LinkServer Links { get; private set; } = null!;
 
+    public TeeServer Tees { get; private set; } = null!;
+
     public string[] Lines(string eventName) => _log.Of(eventName);
 
     public Uri Address => new($"ws://127.0.0.1:{_port}/v1/link");
+
+    public Uri TeeAddress => new($"ws://127.0.0.1:{_port}/v1/tee");
 
     public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
         new(Math.Min(version, LinkHello.OldestVersion), version, node, incarnation, place, cluster, 0, ["demo"]);
@@ -51,7 +55,9 @@ internal sealed class LinkScene : IAsyncDisposable
 
     public async Task StartHubAsync(string cluster = "c-1", int version = LinkHello.Version)
     {
-        Links = new LinkServer(Hub, Edge("hub", cluster: cluster, version: version) with { Apps = ["demo", "other"] }, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
+        var self = Edge("hub", cluster: cluster, version: version) with { Apps = ["demo", "other"] };
+        Links = new LinkServer(Hub, self, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
+        Tees = new TeeServer(self, Links.Refusals, TimeProvider.System, new Logger<TeeServer>(_log));
         Links.Refusals.Counted = Refusals.Enqueue;
         Links.Start.Recovered();
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
@@ -62,7 +68,7 @@ internal sealed class LinkScene : IAsyncDisposable
         _kestrel.Run(async context =>
         {
             using var socket = await context.WebSockets.AcceptWebSocketAsync();
-            await Links.RunAsync(socket, "peer");
+            await (context.Request.Path == "/v1/tee" ? Tees.RunAsync(socket, "peer") : Links.RunAsync(socket, "peer"));
         });
         await _kestrel.StartAsync();
         _port = new Uri(_kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()).Port;
@@ -71,6 +77,7 @@ internal sealed class LinkScene : IAsyncDisposable
     public async Task StopHubAsync()
     {
         Links.Stop();
+        Tees.Stop();
         if (_kestrel is { } kestrel)
         {
             _kestrel = null;
@@ -89,18 +96,18 @@ internal sealed class LinkScene : IAsyncDisposable
     }
 
     /// <summary>A connection that says what the test says.</summary>
-    public async Task<ClientWebSocket> ConnectAsync()
+    public async Task<ClientWebSocket> ConnectAsync(Uri? address = null)
     {
         var socket = new ClientWebSocket();
         socket.Options.KeepAliveInterval = TimeSpan.Zero;
-        await socket.ConnectAsync(Address, CancellationToken.None).WaitAsync(SocketHost.Patience);
+        await socket.ConnectAsync(address ?? Address, CancellationToken.None).WaitAsync(SocketHost.Patience);
         return socket;
     }
 
     /// <summary>The same, with a hello; and what the hub said to it: an item and its first members.</summary>
-    public async Task<(ClientWebSocket Socket, LinkItemKind Kind, string First)> GreetAsync(LinkHello edge)
+    public async Task<(ClientWebSocket Socket, LinkItemKind Kind, string First)> GreetAsync(LinkHello edge, Uri? address = null)
     {
-        var socket = await ConnectAsync();
+        var socket = await ConnectAsync(address);
         await SendAsync(socket, output => edge.Write(output));
         ReadOnlyMemory<byte> batch = await ReadAsync(socket);
         Assert.True(LinkReader.TryTake(ref batch, out var kind, out var members));

@@ -122,6 +122,7 @@ export function showEvents(totals) {
   fill(byId('events'), [{ text: 'Class' }, ...results.map((result) => ({ text: result, number: true }))], rows, 'No event came in yet.');
 }
 
+const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`;
 const megabytes = (bytes) => (bytes === undefined ? '–' : `${number(bytes / 1048576)} MiB`);
 
 /** The hub and its edges; a hub that takes no links has no such panel. */
@@ -130,8 +131,8 @@ export function showNodes(nodes) {
   if (!nodes) return;
   const figure = (value, text = number) => cell(value === undefined ? '–' : text(value), 'number');
   const edges = nodes.filter((node) => node.role === 'edge');
-  setText(byId('nodes-count'), `${number(edges.filter((node) => node.links > 0).length)} edges linked, ${number(nodes.reduce((all, node) => all + (node.sessions ?? 0), 0))} sessions`);
-  fill(byId('nodes'), [{ text: 'Node' }, { text: 'Role' }, { text: 'Links', number: true }, { text: 'Sessions', number: true }, { text: 'CPU', number: true },
+  setText(byId('nodes-count'), `${counted(edges.filter((node) => node.links > 0).length, 'edge')} linked, ${counted(nodes.reduce((all, node) => all + (node.sessions ?? 0), 0), 'session')}`);
+  fill(byId('nodes'), [{ text: 'Node' }, { text: 'Role' }, { text: 'Links', number: true }, { text: 'Sessions', number: true }, { text: 'CPU, 60 s', number: true },
     { text: 'Memory', number: true }, { text: 'Q-factor', number: true }, { text: 'Version' }],
   nodes.map((node) => ({
     key: node.name,

@@ -38,6 +38,18 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
         return reader.Left == 0 ? hello : hello with { Build = reader.Text() };
     }
 
+    /// <summary>Reads a hub's answer to a hello. Throws <see cref="LinkFormatException"/> when it is a refusal, or none.</summary>
+    public static LinkHello ReadAnswer(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    {
+        if (kind == LinkItemKind.NotLinked)
+        {
+            var reader = new LinkReader(members.Span);
+            throw new LinkFormatException($"it refused: {reader.Text()}. {reader.Text()}");
+        }
+
+        return kind == LinkItemKind.Hello ? Read(members) : throw new LinkFormatException("its first item is no hello");
+    }
+
     /// <summary>Says it.</summary>
     public void Write(LinkQueue output)
     {
