@@ -1,5 +1,5 @@
 // node reopen.mjs PROGRAM [--sessions 100000] [--edges 4] [--rounds 3]: the hub is killed and started again while edges hold very many sessions, which all say them again at once.
-// The edges are simulated: the hub alone is looked at. It is ready within 3 s of the process's start, and stays below 500 MB; what a session costs it is printed.
+// Then one of the edges is gone for good: what the end of its sessions costs the hub is measured. The edges are simulated: the hub alone is looked at. It is ready within 3 s of the process's start, and stays below 500 MB; what a session costs it is printed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -49,13 +49,31 @@ async function scene() {
   }
 
   await delay(2000);
+  const lost = await loseEdge(edges[0]);
   const { peak } = memoryOf(stage.hub.child.pid);
   const full = await heap();
   console.log(`   ${sessions} sessions at ${edgeCount} edges; ready after ${times.map((time) => time.ready).join(", ")} ms, all said after ${times.map((time) => time.known).join(", ")} ms; `
     + `${peak.toFixed(0)} MB at most; ${((full - empty) / sessions).toFixed(0)} bytes of heap a session (${(full / 1e6).toFixed(1)} MB, ${(empty / 1e6).toFixed(1)} MB without)`);
   check("the hub is ready within 3 s of the process's start", times.every((time) => time.ready <= 3000) ? null : JSON.stringify(times));
   check("users are online to the hub as soon as it is ready", times.every((time) => time.online) ? null : JSON.stringify(times));
+  console.log(`   the end of ${sessions / edgeCount} sessions of an edge that is gone: ${lost.toFixed(0)} us of the hub's CPU each`);
+  check("a lost session costs the hub 200 us of CPU at most", lost <= 200 ? null : `${lost} us`);
   check("the hub stays below 500 MB", peak < 500 ? null : `${peak} MB`);
+}
+
+/** The hub lets its sessions wait for a minute, then ends them. CPU us of the hub for each, less what it needs for the others meanwhile. */
+async function loseEdge(edge) {
+  const used = () => Number(readFileSync(`/proc/${stage.hub.child.pid}/stat`, "utf8").split(" ").slice(13, 15).reduce((sum, ticks) => sum + Number(ticks), 0)) * 10_000;
+  const idleFrom = used();
+  await delay(5000);
+  const idle = (used() - idleFrom) / 5000;
+  const [from, began] = [used(), Date.now()];
+  edge.stopped = true;
+  edge.socket.terminate();
+  await delay(65_000);
+  const left = (sessions / edgeCount) * (edgeCount - 1);
+  await until("the sessions of the lost edge are gone", async () => await known() === left && !(await send(stage, "GET", "/v1/users/user-0-0/presence"))?.json.online);
+  return (used() - from - (idle * (Date.now() - began))) / (sessions / edgeCount);
 }
 
 /** Sessions that edges have said, as `pnh cluster` counts them. */

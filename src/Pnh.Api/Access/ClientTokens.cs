@@ -23,16 +23,24 @@ internal sealed class ClientTokens : IClientAuthenticator
 
     private readonly FrozenDictionary<string, TokenVerifier> _byAudience;
     private readonly FrozenDictionary<string, TokenVerifier> _byApp;
+    private readonly Origins _origins;
     private readonly TimeProvider _time;
 
     /// <summary>For the apps that take client tokens.</summary>
     public ClientTokens(IEnumerable<AppOptions> apps, TimeProvider time)
     {
+        _origins = new Origins(apps);
         var verifiers = apps.Where(static app => app.Tokens is not null).Select(static app => new TokenVerifier(app.Name, app.Tokens!)).ToList();
         _byAudience = verifiers.ToFrozenDictionary(static verifier => verifier.Audience, StringComparer.Ordinal);
         _byApp = verifiers.ToFrozenDictionary(static verifier => verifier.App, StringComparer.Ordinal);
         _time = time;
     }
+
+    /// <inheritdoc/>
+    public string? OriginOf(string? header) => _origins.Of(header);
+
+    /// <inheritdoc/>
+    public bool TakesOrigin(string app, string? origin) => _origins.Allow(app, origin);
 
     /// <inheritdoc/>
     public ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal)

@@ -28,7 +28,8 @@ internal static class AppsReader
 
             var keys = app.Of("Keys").All().Select(ReadKey).OfType<KeyOptions>().ToList();
             var settings = app.Read(static section => section.Get<AppSettings>());
-            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend });
+            var origins = app.Read(static section => section.Get<OriginSettings>(), new OriginRules()).Origins;
+            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, Origins = origins });
         }
 
         CheckKeys(apps.Values, section.Errors);

@@ -14,7 +14,7 @@ internal sealed class KnownKeys
     private static readonly Type[] OfEdges = [typeof(EdgeNodeSettings), typeof(EdgeSettings)];
 
     private static readonly Type[] ForEdgesToo =
-        [typeof(NodeSettings), typeof(TokenSettings), typeof(SocketSettings), typeof(WebSocketServerOptions), typeof(LimitSettings)];
+        [typeof(NodeSettings), typeof(OriginSettings), typeof(TokenSettings), typeof(SocketSettings), typeof(WebSocketServerOptions), typeof(LimitSettings)];
 
     private readonly Node _root = new();
     private string _ofWhom = "";
@@ -22,7 +22,7 @@ internal sealed class KnownKeys
     /// <summary>The hub's own settings, in the order of <c>docs/configure.md</c>.</summary>
     public static IReadOnlyList<SettingsGroup> Groups { get; } =
     [
-        new("", typeof(NodeSettings)), new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
+        new("", typeof(NodeSettings)), new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*", typeof(OriginSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
         new("Apps:*:Tokens", typeof(TokenSettings)), new("Classes:*", typeof(ClassSettings)), new("Journal", typeof(JournalOptions)), new("Mailbox", typeof(MailboxSettings)),
         new("Addresses", typeof(AddressSettings)), new("Sockets", typeof(SocketSettings)), new("Sockets", typeof(WebSocketServerOptions)), new("Limits", typeof(LimitSettings)),
         new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)), new("Cluster", typeof(ClusterSettings)), new("", typeof(EdgeNodeSettings)), new("Edge", typeof(EdgeSettings)),

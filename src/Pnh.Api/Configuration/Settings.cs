@@ -107,6 +107,17 @@ internal sealed record AppSettings
     public bool ClientSend { get; set; }
 }
 
+/// <summary>Pages that may use an app.</summary>
+internal sealed record OriginSettings
+{
+    /// <summary>
+    /// Origins of web pages, like https://app.example.com, that may read the API's answers (CORS) and open the app's sockets: a list, or one text parted by semicolons; * = any.
+    /// Default none: no CORS headers, and sockets of any page, whose token is in its hello.
+    /// </summary>
+    [WebOrigins]
+    public string[] Origins { get; set; } = [];
+}
+
 /// <summary>A publisher key of an app. All keys of all apps are different.</summary>
 internal sealed record KeySettings
 {

@@ -36,6 +36,15 @@ internal sealed class HostNamesAttribute : ValidationAttribute
         && (name.StartsWith('[') ? Uri.CheckHostName(name[1..^1]) == UriHostNameType.IPv6 : Uri.CheckHostName(name) is UriHostNameType.Dns or UriHostNameType.IPv4);
 }
 
+/// <summary>The rule of origins of web pages.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class WebOriginsAttribute : ValidationAttribute
+{
+    protected override ValidationResult? IsValid(object? value, ValidationContext validationContext) => ((string[]?)value)?.FirstOrDefault(static text => !Access.Origins.IsOrigin(text)) is { } wrong
+        ? new($"'{wrong}' is no origin; use what the browser sends, like https://app.example.com or http://localhost:5173, without a path, or * for any", [validationContext.MemberName!])
+        : null;
+}
+
 /// <summary>The rule of a node's name.</summary>
 [AttributeUsage(AttributeTargets.Property)]
 internal sealed class NodeNameAttribute : ValidationAttribute
@@ -71,6 +80,9 @@ internal sealed partial class SandboxRules : IValidateOptions<SandboxPorts>;
 
 [OptionsValidator]
 internal sealed partial class ClassRules : IValidateOptions<ClassSettings>;
+
+[OptionsValidator]
+internal sealed partial class OriginRules : IValidateOptions<OriginSettings>;
 
 [OptionsValidator]
 internal sealed partial class SocketRules : IValidateOptions<SocketSettings>;

@@ -59,6 +59,9 @@ internal ref struct RequestHead
     /// <summary>Value of User-Agent; empty = none.</summary>
     public ReadOnlySpan<byte> UserAgent;
 
+    /// <summary>Value of Origin, of an upgrade; empty = none.</summary>
+    public ReadOnlySpan<byte> Origin;
+
     /// <summary>Value of Sec-WebSocket-Key.</summary>
     public ReadOnlySpan<byte> SocketKey;
 
@@ -83,6 +86,7 @@ internal ref struct RequestHead
         SocketProtocols = 512,
         SocketVersion = 1024,
         UpgradeWanted = 2048,
+        Origin = 4096,
         Event = Host | ContentLength | ContentType | Authorization,
         Socket = Host | Connection | Upgrade | SocketKey | SocketVersion | UpgradeWanted,
     }
@@ -164,6 +168,9 @@ internal ref struct RequestHead
                 return Once(Seen.Host) && IsHost(value);
             case 6 when Is(name, "expect"u8):
                 return false;
+            case 6 when Is(name, "origin"u8):
+                Origin = value;
+                return Once(Seen.Origin) && kind == HeadKind.Upgrade; // a page that posts events wants CORS headers
             case 7 when Is(name, "upgrade"u8):
                 return Once(Seen.Upgrade) && kind == HeadKind.Upgrade && Is(value, "websocket"u8);
             case 10 when Is(name, "connection"u8):

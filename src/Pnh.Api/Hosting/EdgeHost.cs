@@ -62,7 +62,7 @@ internal sealed class EdgeHost : IAsyncDisposable
         configure?.Invoke(builder);
         AddServices(builder.Services, options);
         builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, options));
-        builder.Services.LimitStop(options.DrainWindow ?? NodeServer.EdgeDrain);
+        builder.Services.AddNode(options.DrainWindow ?? NodeServer.EdgeDrain);
         var edge = new EdgeHost(builder.Build(), options);
         edge.Map();
         return edge;

@@ -71,7 +71,7 @@ internal sealed class HubHost : IAsyncDisposable
         builder.Services.AddSingleton(services => new ConnectionTransports(
             new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
         builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, start.Options));
-        builder.Services.LimitStop(start.Options.DrainWindow ?? NodeServer.Drain);
+        builder.Services.AddNode(start.Options.DrainWindow ?? NodeServer.Drain);
         var host = new HubHost(start, builder.Build());
         host.CheckChannels(errors);
         if (errors.None)

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Configuration;
 using Pnh.Api.Listeners;
@@ -26,9 +27,9 @@ internal static class NodeServer
     /// <summary>Over how long an edge does: their sessions move one after the other.</summary>
     public static readonly TimeSpan EdgeDrain = TimeSpan.FromSeconds(10);
 
-    /// <summary>How long the whole stop of the process may take.</summary>
-    public static void LimitStop(this IServiceCollection services, TimeSpan drain) =>
-        services.Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
+    /// <summary>What <see cref="UseNode"/> needs, and how long the whole stop of the process may take.</summary>
+    public static void AddNode(this IServiceCollection services, TimeSpan drain) =>
+        services.AddCors().Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
 
     /// <summary>Limits and listeners.</summary>
     public static void Configure(KestrelServerOptions kestrel, PnhOptions options)
@@ -47,6 +48,7 @@ internal static class NodeServer
         var time = app.Services.GetRequiredService<TimeProvider>();
         var log = app.Services.GetRequiredService<ILogger<ExceptionProblems>>();
         app.Use(KestrelPlace.Watch());
+        app.UseCorsOf(new Origins(app.Services.GetRequiredService<PnhOptions>().Apps.Values));
         app.UseFrontDoor();
         app.Use(next => new ExceptionProblems(next, log, time).InvokeAsync);
         app.Use(WatchedBody.Watch(time));

@@ -13,6 +13,8 @@ internal static class Admission
     private static readonly AdmissionRefusal OtherUser = Unauthorized("other-user", "Header and hello speak for different users.");
     private static readonly AdmissionRefusal OtherDevice = Unauthorized("other-device", "The token is bound to another device.");
 
+    private static readonly AdmissionRefusal OtherOrigin = Unauthorized("other-origin", "Pages of this origin may not use the app: it is none of its Origins.");
+
     private static readonly AdmissionRefusal Expired =
         new(new FrameProblem("token-expired", $"The client token is not valid: {IClientAuthenticator.Expired}. Come back with a new one."), SessionClose.TokenExpired);
 
@@ -20,7 +22,7 @@ internal static class Admission
     /// Null when <paramref name="identity"/> may open a session. A token in the hello is the newer word: it decides, but only for the user
     /// that the header named.
     /// </summary>
-    public static AdmissionRefusal? Check(in ClientFrame hello, ClientIdentity? header, ServerParts parts, out ClientIdentity identity)
+    public static AdmissionRefusal? Check(in ClientFrame hello, ClientIdentity? header, string? origin, ServerParts parts, out ClientIdentity identity)
     {
         identity = header!;
         if (hello.Token is { } token)
@@ -47,6 +49,11 @@ internal static class Admission
         if (identity.Device is { } bound && !string.Equals(bound, hello.Device, StringComparison.Ordinal))
         {
             return OtherDevice;
+        }
+
+        if (!parts.Authenticator.TakesOrigin(identity.App, origin))
+        {
+            return OtherOrigin;
         }
 
         return identity.ExpiresAt <= parts.Clock.GetUtcNow() ? Expired : null;

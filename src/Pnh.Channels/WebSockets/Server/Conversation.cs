@@ -162,7 +162,7 @@ internal sealed class Conversation
     private async ValueTask OpenAsync(ClientFrame hello, CancellationToken cancellationToken)
     {
         _hasHello = true;
-        if (Admission.Check(hello, _identity, _parts, out var identity) is { } refusal)
+        if (Admission.Check(hello, _identity, _peer.Origin, _parts, out var identity) is { } refusal)
         {
             Close(refusal.Problem, refusal.Close);
             return;
