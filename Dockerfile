@@ -21,6 +21,7 @@ COPY src/Pnh.Storage/Pnh.Storage.csproj src/Pnh.Storage/packages.lock.json src/P
 RUN dotnet restore src/Pnh.Api -r linux-x64 -p:PublishReadyToRun=true --locked-mode
 COPY .editorconfig ./
 COPY src/ src/
+COPY clients/js/ clients/js/
 RUN dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false --no-restore -o /image/app
 
 # Chiseled: no shell, no package manager, user 1654.

@@ -143,7 +143,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 
     public async Task RunSocketAsync(HttpContext context)
     {
-        using var socket = await context.WebSockets.AcceptWebSocketAsync();
+        using var socket = await context.WebSockets.AcceptWebSocketAsync(context.WebSockets.WebSocketRequestedProtocols.FirstOrDefault());
         var tab = new Tab(socket, TimeProvider.System.GetUtcNow());
         var buffer = new byte[4096];
         try

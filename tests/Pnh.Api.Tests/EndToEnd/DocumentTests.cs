@@ -24,6 +24,19 @@ public sealed class DocumentTests
         Assert.Equal(await File.ReadAllTextAsync(FileOf("src/Pnh.Api/Endpoints/openapi.json")), served.Body);
     }
 
+    /// <summary>A module script of another origin needs the header.</summary>
+    [Fact]
+    public async Task Client_Served_IsTheCommittedFileForPagesOfAnyOrigin()
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var http = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(hub.Host.PublicAddress, "/pnh.js"));
+        using var served = await http.SendAsync(request, CancellationToken.None);
+
+        Assert.Equal(await File.ReadAllTextAsync(FileOf("clients/js/pnh.js")), await served.Content.ReadAsStringAsync());
+        Assert.Equal(("text/javascript", "*"), (served.Content.Headers.ContentType!.MediaType, served.Headers.GetValues("Access-Control-Allow-Origin").Single()));
+    }
+
     [Fact]
     public async Task MetricsPage_Names_AreThoseOfTheReadmeAndNoOthers()
     {

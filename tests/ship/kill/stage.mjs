@@ -82,10 +82,10 @@ export async function openStage(program, { args = [], settings = {}, sabotage = 
       return await Promise.race([stage.hub.ended, delay(30_000).then(() => "late")]);
     },
 
-    /** A client token made without the hub's code (RFC 7519). `topics`: that it may join; none unless given. */
-    token(user, topics) {
+    /** A client token made without the hub's code (RFC 7519). `topics`: that it may join; none unless given. `lifetime`: seconds; negative = it has expired. */
+    token(user, topics, lifetime = 86_400) {
       const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
-      const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: "demo", topics, exp: Math.floor(Date.now() / 1000) + 86_400 })}`;
+      const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: "demo", topics, exp: Math.floor(Date.now() / 1000) + lifetime })}`;
       return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
     },
 

@@ -1,21 +1,18 @@
-// This tab as a device of the demo's user, where the hub made the demo: the protocol pnh.v1 over the public listener's socket, as any client would speak it.
+// This tab as a device of the demo's user, where the hub made the demo: the client that any page would use, over the public listener's socket.
+import { connect } from '/console/pnh.js';
 import { byId, clockSeconds, make, post, setText } from '/console/dom.js';
 
 const keptEvents = 50;
-const longestWait = 30_000;
+const longestWait = 10_000;
 
-let socket = null;
-let wanted = true;
-let attempt = 0;
-let timer = null;
-let session = null;
-let lastSeq = 0;
+let client = null;
 let state = 'active';
+let timer = null;
+let isStarting = false;
 
 function status(tone, text) {
   byId('tab-status').dataset.state = tone;
   setText(byId('tab-text'), text);
-  byId('tab-connect').textContent = wanted ? 'Disconnect' : 'Connect';
 }
 
 /** One id per tab, kept over reloads: two tabs are two devices and do not replace each other. */
@@ -32,100 +29,69 @@ function deviceId() {
 function socketUrl(text) {
   const url = new URL(text);
   if (['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = location.hostname;
-  return url;
+  return url.href;
 }
 
-async function connect() {
+async function fetchToken() {
+  const answer = await post('/console/token');
+  if (answer.status === 200) return answer.json;
+  // Only the demo of a first start has a user whom a tab may speak for.
+  byId('tab').hidden = answer.status === 404;
+  const isEnd = answer.status === 404 || answer.status === 401;
+  throw Object.assign(new Error(answer.status === 401 ? 'signed out: open the console again' : answer.json?.detail ?? `the hub answers ${answer.status}`), { isEnd });
+}
+
+async function start() {
+  if (isStarting) return;
+  isStarting = true;
   clearTimeout(timer);
+  byId('tab-connect').textContent = 'Disconnect';
   status('wait', 'connecting');
-  let token;
+  let first;
   try {
-    const answer = await post('/console/token');
-    // Only the demo of a first start has a user whom a tab may speak for.
-    byId('tab').hidden = answer.status === 404;
-    if (answer.status === 404) {
-      wanted = false;
-      return;
-    }
-    if (answer.status === 401) {
-      wanted = false;
-      status('off', 'signed out: open the console again');
-      return;
-    }
-    if (answer.status !== 200) {
-      retry(answer.json?.detail ?? `the hub answers ${answer.status}`);
-      return;
-    }
-    token = answer.json;
-  } catch {
-    retry('hub not reachable');
+    first = await fetchToken();
+  } catch (error) {
+    status(error.isEnd ? 'off' : 'wait', error.isEnd ? error.message : 'hub not reachable, trying again');
+    if (!error.isEnd) timer = setTimeout(start, Math.random() * longestWait);
     return;
+  } finally {
+    isStarting = false;
   }
-  if (!wanted) return;
-  if (!byId('user').value) byId('user').value = token.user;
-  const device = token.device ?? deviceId();
-  setText(byId('tab-user'), `${token.user}, device ${device}`);
-  open(token, device);
+  byId('tab').hidden = false;
+  byId('user').value ||= first.user;
+  const device = first.device ?? deviceId();
+  setText(byId('tab-user'), `${first.user}, device ${device}`);
+  client = connect({ url: socketUrl(first.socketUrl), device, state, visibility: false, token });
+  client.on('status', showStatus);
+  client.on('event', list);
+  client.on('withdraw', ({ id }) => find(id)?.firstElementChild.classList.add('withdrawn'));
+  client.on('error', (error) => status('wait', `hub says: ${error.message}`));
+
+  async function token() {
+    const known = first ?? await fetchToken();
+    first = null;
+    return known.token;
+  }
 }
 
-function open(token, device) {
-  const own = new WebSocket(socketUrl(token.socketUrl));
-  socket = own;
-  own.onopen = () => own.send(JSON.stringify({
-    type: 'hello', token: token.token, device, state, ...(session && { resume: { session, seq: lastSeq } }),
-  }));
-  own.onmessage = (message) => receive(own, JSON.parse(message.data));
-  own.onclose = (close) => {
-    if (socket !== own) return;
-    socket = null;
-    const reason = close.reason || `code ${close.code}`;
-    if (!wanted) {
-      status('off', 'disconnected');
-    } else if (close.code >= 4500 && close.code < 5000) {
-      // The hub says: do not come back.
-      wanted = false;
-      status('off', `closed: ${reason}`);
-    } else {
-      retry(`connection lost (${reason})`);
-    }
+function showStatus({ status: now, resumed, why, wait, code, reason }) {
+  const texts = {
+    connecting: ['wait', 'connecting'],
+    open: ['on', resumed ? 'connected, session resumed' : 'connected'],
+    waiting: ['wait', `${why}, again in ${(wait / 1000).toFixed(1)} s`],
+    // With a code the hub says: do not come back.
+    closed: ['off', code ? `closed: ${reason || `code ${code}`}` : 'disconnected'],
   };
-}
-
-/** Doubles up to 30 s, with full jitter: after a restart the clients must not come back in one moment. */
-function retry(why) {
-  if (!wanted) return;
-  const wait = Math.random() * Math.min(longestWait, 500 * 2 ** attempt++) + 250;
-  status('wait', `${why}, again in ${(wait / 1000).toFixed(1)} s`);
-  clearTimeout(timer);
-  timer = setTimeout(connect, wait);
-}
-
-function receive(own, frame) {
-  if (frame.type === 'welcome') {
-    attempt = 0;
-    if (!frame.resumed) lastSeq = frame.seq ?? 0;
-    session = frame.session;
-    status('on', frame.resumed ? 'connected, session resumed' : 'connected');
-  } else if (frame.type === 'event') {
-    if (frame.seq !== undefined) {
-      lastSeq = frame.seq;
-      own.send(JSON.stringify({ type: 'ack', seq: frame.seq }));
-    }
-    list(frame);
-  } else if (frame.type === 'withdraw') {
-    lastSeq = frame.seq ?? lastSeq;
-    if (frame.seq !== undefined) own.send(JSON.stringify({ type: 'ack', seq: frame.seq }));
-    find(frame.id)?.firstElementChild.classList.add('withdrawn');
-  } else if (frame.type === 'error') {
-    status('wait', `hub says: ${frame.message}`);
+  status(...texts[now]);
+  if (now === 'closed') {
+    client = null;
+    byId('tab-connect').textContent = 'Connect';
   }
 }
 
 const find = (id) => [...byId('received').children].find((item) => item.dataset.event === id);
 
-/** A twin (socket and replay) is shown once: same id, same event. */
 function list(frame) {
-  if (find(frame.id)) return;
   const title = frame.notification?.title ?? '';
   const body = frame.notification?.body ?? '';
   const item = make('li', { 'data-event': frame.id, class: 'new' },
@@ -143,27 +109,12 @@ function setState(next) {
   state = next;
   byId('tab-active').setAttribute('aria-pressed', String(next === 'active'));
   byId('tab-background').setAttribute('aria-pressed', String(next === 'background'));
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'state', state: next }));
-}
-
-function toggle() {
-  wanted = !wanted;
-  if (wanted) {
-    attempt = 0;
-    connect();
-  } else {
-    clearTimeout(timer);
-    session = null;
-    const own = socket;
-    socket = null;
-    own?.close(1000);
-    status('off', 'disconnected');
-  }
+  if (client) client.state = next;
 }
 
 export function startTab() {
   byId('tab-active').addEventListener('click', () => setState('active'));
   byId('tab-background').addEventListener('click', () => setState('background'));
-  byId('tab-connect').addEventListener('click', toggle);
-  connect();
+  byId('tab-connect').addEventListener('click', () => (client ? client.close() : start()));
+  start();
 }

@@ -1,0 +1,84 @@
+/** An event as its handlers get it. */
+export interface PnhEvent<Data = unknown> {
+  /** The same event by push or after a reconnect has the same id. A transient one has none to be acknowledged. */
+  readonly id: string;
+  readonly class: 'call' | 'message' | 'bulk' | 'transient';
+  readonly data: Data;
+  readonly notification?: { readonly title?: string; readonly body?: string; readonly [member: string]: unknown };
+  /** Number in the session; none for a transient event. */
+  readonly seq?: number;
+  /** When the hub accepted it, Unix milliseconds; none for a transient event. */
+  readonly at?: number;
+  /** For how many seconds from then on it is of use; none for a transient event. */
+  readonly ttl?: number;
+  readonly topic?: string;
+  readonly collapseKey?: string;
+  readonly traceparent?: string;
+}
+
+/** An event that shall leave the screen. */
+export interface PnhWithdrawal {
+  readonly id: string;
+  /** `withdrawn`, `answered`, `seen`, or the publisher's word. */
+  readonly reason: string;
+}
+
+/** What happened to the connection. */
+export type PnhStatus =
+  | { readonly status: 'connecting' }
+  | { readonly status: 'open'; readonly session: string; /** False: a new session; what is still alive comes by itself. */ readonly resumed: boolean }
+  | { readonly status: 'waiting'; /** Milliseconds until the next try. */ readonly wait: number; readonly why: string }
+  | { readonly status: 'closed'; /** The hub's code, 4500 to 4999: it says not to come back. None after `close`. */ readonly code?: number; readonly reason?: string };
+
+/** An error frame of the hub, or a handler that failed. */
+export interface PnhError extends Error {
+  /** The hub's code, like `not-allowed`; `handler` for a handler that failed. */
+  readonly code: string;
+  /** Of a failed handler: the event. */
+  readonly event?: PnhEvent;
+  /** Of a failed handler: false = the event comes again; true = it was the third time, and it is acknowledged. */
+  readonly isGivenUp?: boolean;
+}
+
+export interface PnhOptions {
+  /** `wss://…/v1/socket`. */
+  readonly url: string;
+  /** A client token, or what gives one; asked for at each connect, so an expired one is renewed. */
+  readonly token: string | (() => string | Promise<string>);
+  /** Id of this installation: the one that was registered, or one of its own. Random unless given; two connections with one id close each other. */
+  readonly device?: string;
+  /** Whether the app is in front. In a page that is seen by itself unless `visibility` is false. */
+  readonly state?: 'active' | 'background';
+  /** True in pages: `state` follows `document.visibilityState`. */
+  readonly visibility?: boolean;
+  /** The class of sockets where the runtime has none, such as npm's `ws`. */
+  readonly WebSocket?: unknown;
+}
+
+export interface PnhClient {
+  readonly status: PnhStatus['status'];
+  readonly device: string;
+  state: 'active' | 'background';
+  /**
+   * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; if one is rejected the event comes again with the next connection, three times at most.
+   * Gives what takes the handler away.
+   */
+  on<Data = unknown>(type: 'event', handler: (event: PnhEvent<Data>) => unknown): () => void;
+  on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;
+  on(type: 'status', handler: (status: PnhStatus) => void): () => void;
+  on(type: 'error', handler: (error: PnhError) => void): () => void;
+  /** Wants the topics' events, in this session and in those after it. */
+  join(...topics: string[]): void;
+  leave(...topics: string[]): void;
+  /** The user answered the event here: it ends on the user's other devices. False when nobody hears it now. */
+  answer(id: string, as: string): boolean;
+  /** The user saw it here: the same, without an answer. */
+  seen(id: string): boolean;
+  /** Publishes, where the app allows clients to. False when nobody hears it now. */
+  send(event: { readonly to: { readonly user?: string; readonly topic?: string }; readonly data: unknown; readonly class?: PnhEvent['class'] }): boolean;
+  /** Ends the session. */
+  close(): void;
+}
+
+/** Opens a session and keeps it open until `close` is called or the hub says not to come back. Throws `TypeError` for missing options. */
+export function connect(options: PnhOptions): PnhClient;
