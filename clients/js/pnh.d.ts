@@ -45,8 +45,10 @@ export interface PnhOptions {
   readonly url: string;
   /** A client token, or what gives one; asked for at each connect, so an expired one is renewed. */
   readonly token: string | (() => string | Promise<string>);
-  /** Id of this installation: the one that was registered, or one of its own. Random unless given; two connections with one id close each other. */
+  /** Id of this installation: the one that was registered, or one of its own. Random unless given, and in a page the same after a reload; two connections with one id close each other. */
   readonly device?: string;
+  /** True in pages: a reload goes on with the session, and with the ids that were handled (`sessionStorage`). */
+  readonly keep?: boolean;
   /** Whether the app is in front. In a page that is seen by itself unless `visibility` is false. */
   readonly state?: 'active' | 'background';
   /** True in pages: `state` follows `document.visibilityState`. */
@@ -57,7 +59,8 @@ export interface PnhOptions {
 
 export interface PnhClient {
   readonly status: PnhStatus['status'];
-  readonly device: string;
+  /** Null until the client has begun. */
+  readonly device: string | null;
   state: 'active' | 'background';
   /**
    * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; if one is rejected the event comes again with the next connection, three times at most.

@@ -4,6 +4,7 @@ const shortestWait = 500;
 const longestWait = 30_000;
 const renewedAfter = 5_000; // a session that lived so long needs a new token now, and not a wait
 const keptIds = 10_000;
+const beatGrace = 8_000;
 const attemptsOfHandler = 3;
 const acksBehind = 20;
 const closeCodes = { drained: 4000, expired: 4002, final: 4500 };
@@ -26,21 +27,30 @@ class PnhClient {
   #failures = new Map();
   #topics = new Set();
   #state;
+  #device = null;
+  #release = () => {};
   #attempt = 0;
   #openedAt = Infinity;
+  #heardAt = 0;
+  #beat = 0;
+  #watch;
   #timer;
   #drain = null;
+  #isDraining = false; // it was said when to come: all clients at once would be a storm
   #isClosed = false;
   #status = 'connecting';
 
   constructor(options) {
     if (!options?.url || !options.token) throw new TypeError('connect needs url and token');
-    this.#options = { device: randomDevice(), WebSocket: globalThis.WebSocket, visibility: typeof document !== 'undefined', ...options };
+    const isPage = typeof document !== 'undefined';
+    this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, ...options };
     if (!this.#options.WebSocket) throw new TypeError('this runtime has no WebSocket: give one as an option');
     this.#state = options.state ?? (this.#options.visibility && document.visibilityState === 'hidden' ? 'background' : 'active');
     if (this.#options.visibility) document.addEventListener('visibilitychange', this.#seeVisibility);
-    // Later, so that whoever calls has set his handlers.
-    this.#timer = setTimeout(() => this.#open(), 0);
+    if (this.#options.keep) globalThis.addEventListener('pagehide', this.#leave);
+    globalThis.addEventListener?.('online', this.#seeNetwork);
+    // Later, so that the caller has set its handlers.
+    this.#timer = setTimeout(() => this.#begin(), 0);
   }
 
   /** `connecting`, `open`, `waiting` or `closed`. */
@@ -48,8 +58,9 @@ class PnhClient {
     return this.#status;
   }
 
+  /** Null until it is known: a page looks first whether another tab has it. */
   get device() {
-    return this.#options.device;
+    return this.#device;
   }
 
   get state() {
@@ -97,8 +108,25 @@ class PnhClient {
   }
 
   #seeVisibility = () => {
+    this.#seeNetwork();
     this.state = document.visibilityState === 'hidden' ? 'background' : 'active';
   };
+
+  /** The network is back, or the machine woke up: no need to wait, and a connection that died meanwhile is found. */
+  #seeNetwork = () => {
+    this.#findLoss();
+    if (this.#status !== 'waiting' || this.#isDraining) return;
+    clearTimeout(this.#timer);
+    this.#open();
+  };
+
+  /** A dead connection says nothing: the hub's beats do not come. */
+  #findLoss() {
+    if (this.#status !== 'open' || !this.#beat || Date.now() - this.#heardAt < this.#beat + beatGrace) return;
+    const socket = this.#socket;
+    this.#lost(0, 'nothing came for a while');
+    socket.close(4998);
+  }
 
   /** False when nobody hears it now. */
   #say(frame) {
@@ -122,7 +150,64 @@ class PnhClient {
     this.#emit('status', { status, ...detail });
   }
 
+  /** What this tab was before it was loaded again, unless it is the copy of a tab that lives. */
+  async #begin() {
+    const kept = this.#options.keep ? this.#recall() : null;
+    if (kept && (!this.#options.device || kept.device === this.#options.device) && await this.#own(kept.device)) {
+      this.#device = kept.device;
+      this.#session = kept.session;
+      this.#handledSeq = kept.seq;
+      this.#seen = new Map(kept.seen);
+    } else {
+      this.#device = this.#options.device ?? randomDevice();
+      if (this.#options.keep) await this.#own(this.#device);
+    }
+
+    if (!this.#isClosed) await this.#open();
+  }
+
+  /** Two tabs with one device would close each other: the first to ask has it for as long as it lives. */
+  #own(device) {
+    if (!globalThis.navigator?.locks) return true;
+    return new Promise((answer) => {
+      navigator.locks.request(`pnh:${this.#options.url}:${device}`, { ifAvailable: true }, (lock) => {
+        answer(Boolean(lock));
+        return lock && new Promise((release) => { this.#release = release; });
+      });
+    });
+  }
+
+  get #place() {
+    return `pnh:${this.#options.url}`;
+  }
+
+  #recall() {
+    try {
+      return JSON.parse(sessionStorage.getItem(this.#place));
+    } catch {
+      return null; // a page without storage, or what is no longer understood
+    }
+  }
+
+  /** The page goes, perhaps to come again. A close by the browser itself would end the session. */
+  #leave = () => {
+    const now = Date.now();
+    const seen = [...this.#seen].filter(([, until]) => until > now);
+    try {
+      sessionStorage.setItem(this.#place, JSON.stringify({ device: this.#device, session: this.#session, seq: this.#handledSeq, seen }));
+    } catch {
+      // A page without storage: it begins anew.
+    }
+
+    const socket = this.#socket;
+    if (!socket) return;
+    this.#ack();
+    this.#lost(0, 'the page goes');
+    socket.close(4997);
+  };
+
   async #open() {
+    this.#isDraining = false;
     this.#become('connecting');
     let token;
     try {
@@ -137,10 +222,11 @@ class PnhClient {
     this.#socket = socket;
     socket.onopen = () => {
       const resume = this.#session && { session: this.#session, seq: this.#handledSeq };
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#options.device, state: this.#state, ...(resume && { resume }) }));
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#state, beat: true, ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
+      this.#heardAt = Date.now();
       this.#take(JSON.parse(data));
     };
     socket.onerror = () => {}; // the close says it
@@ -168,18 +254,22 @@ class PnhClient {
     }
   }
 
-  #welcome({ session, seq, resumed }) {
+  #welcome({ session, seq, resumed, beat = 0 }) {
     if (!resumed) this.#handledSeq = seq;
     this.#ackedSeq = seq;
     this.#session = session;
     this.#attempt = 0;
     this.#openedAt = Date.now();
+    this.#beat = beat * 1000;
+    clearInterval(this.#watch);
+    if (beat) this.#watch = setInterval(() => this.#findLoss(), 1000);
     this.#become('open', { session, resumed });
     if (!resumed && this.#topics.size) this.#say({ type: 'join', topics: [...this.#topics] });
   }
 
   #lost(code, reason) {
     this.#socket = null;
+    clearInterval(this.#watch);
     this.#queue = []; // not handled, so not acknowledged: they come again
     const drain = this.#drain;
     this.#drain = null;
@@ -188,6 +278,7 @@ class PnhClient {
       this.#end({ code, reason });
     } else if (code === closeCodes.drained && drain) {
       this.#again(drain.after * 1000, 'the node goes away');
+      this.#isDraining = true;
     } else if (code === closeCodes.expired && Date.now() - this.#openedAt > renewedAfter) {
       this.#again(0, 'the token expired');
     } else {
@@ -208,6 +299,17 @@ class PnhClient {
   #end(detail = {}) {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#watch);
+    this.#release();
+    if (this.#options.keep) {
+      globalThis.removeEventListener('pagehide', this.#leave);
+      try {
+        sessionStorage.removeItem(this.#place);
+      } catch {
+        // A page without storage.
+      }
+    }
+    globalThis.removeEventListener?.('online', this.#seeNetwork);
     this.#socket = null;
     this.#queue = [];
     if (this.#options.visibility) document.removeEventListener('visibilitychange', this.#seeVisibility);

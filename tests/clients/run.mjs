@@ -143,6 +143,23 @@ async function standsStill() {
   reader.close();
 }
 
+/** Nothing passes any more and nobody is told, as when a machine moves to another network: the hub's beats do not come. New connections go through. */
+async function diesSilently() {
+  const reader = await new Reader("dies").open();
+  const writer = new Writer("dies", 200);
+  await delay(500);
+  const thawing = reader.wire.freeze(60_000);
+  const from = Date.now();
+  await until("the client has noticed and is back", () => reader.statuses.filter((status) => status.status === "open").length === 2, 45_000);
+  const took = Date.now() - from;
+  await complete(reader, await writer.stop(), `a connection that died in silence was found after ${took} ms`);
+  reader.close();
+  void thawing; // what is held is closed
+  if (took > 40_000) {
+    throw new Error(`${took} ms`);
+  }
+}
+
 /** Each second token has expired: the hub refuses it with 4002, and the next one is asked for. */
 async function tokenExpires() {
   let asked = 0;
@@ -237,7 +254,7 @@ async function replacedStays() {
   newer.close();
 }
 
-const scenes = { cutEverySecond, hubRestarts, standsStill, tokenExpires, manyWhileAway, twoTabs, handlerFails, replacedStays };
+const scenes = { cutEverySecond, hubRestarts, standsStill, diesSilently, tokenExpires, manyWhileAway, twoTabs, handlerFails, replacedStays };
 try {
   stage.spawn();
   await stage.ready();

@@ -64,6 +64,7 @@ async function scene() {
 /** The hub lets its sessions wait for a minute, then ends them. CPU us of the hub for each, less what it needs for the others meanwhile. */
 async function loseEdge(edge) {
   const used = () => Number(readFileSync(`/proc/${stage.hub.child.pid}/stat`, "utf8").split(" ").slice(13, 15).reduce((sum, ticks) => sum + Number(ticks), 0)) * 10_000;
+  await delay(10_000); // what the start left to do
   const idleFrom = used();
   await delay(5000);
   const idle = (used() - idleFrom) / 5000;
@@ -73,7 +74,7 @@ async function loseEdge(edge) {
   await delay(65_000);
   const left = (sessions / edgeCount) * (edgeCount - 1);
   await until("the sessions of the lost edge are gone", async () => await known() === left && !(await send(stage, "GET", "/v1/users/user-0-0/presence"))?.json.online);
-  return (used() - from - (idle * (Date.now() - began))) / (sessions / edgeCount);
+  return Math.max(0, used() - from - (idle * (Date.now() - began))) / (sessions / edgeCount);
 }
 
 /** Sessions that edges have said, as `pnh cluster` counts them. */

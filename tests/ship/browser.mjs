@@ -1,4 +1,4 @@
-// The console of the published hub, clicked through in Chromium. Usage: node browser.mjs PATH-OF-PUBLISHED-pnh [FOLDER-FOR-SCREENSHOTS]
+// The console of the published hub, clicked through in Chromium, and its client for browsers there. Usage: node browser.mjs PATH-OF-PUBLISHED-pnh [FOLDER-FOR-SCREENSHOTS]
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { checked, finish } from "./report.mjs";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("../browser/console.mjs", import.meta.url));
+const clientScript = fileURLToPath(new URL("../browser/client.mjs", import.meta.url));
 const clusterPort = await freePort();
 const files = mkdtempSync(join(tmpdir(), "pnh-browser-"));
 const cluster = `--Pnh:Cluster:KeyFile=${join(files, "cluster.key")}`;
@@ -25,6 +26,8 @@ const click = (...args) => run(process.execPath, [script, ...args], { timeout: 1
 
 try {
   await checked("the console: send, phone shows it, tab shows it, counters moved", () => click(link, ...process.argv.slice(3, 4)));
+  await checked("the client of browsers: a reload goes on with its session, the copy of a tab is another device", async () =>
+    run(process.execPath, [clientScript, hub.url, hub.key, await hub.token("ada")], { timeout: 120_000 }));
   await checked("its link works once only", async () => {
     const answer = await fetch(link, { redirect: "manual" });
     if (answer.headers.get("set-cookie")) {

@@ -15,7 +15,6 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed partial class Shard
 {
-    private static readonly List<LiveSession> NoSessions = [];
     private readonly Lock _gate = new();
     private readonly Dictionary<UserKey, UserState> _users = [];
     private readonly List<DevicePlan> _plans = [];
@@ -234,8 +233,9 @@ internal sealed partial class Shard
             return;
         }
 
-        foreach (var session in user.Sessions)
+        for (var i = 0; i < user.Sessions.Count; i++)
         {
+            var session = user.Sessions[i];
             if (past.TakeJoined(key.User, session.Key.Device) is { } before)
             {
                 Begin(progress, accepted, user, Planner.PlanJoined(accepted, session), before, isPast: true);
@@ -267,7 +267,7 @@ internal sealed partial class Shard
         }
     }
 
-    private static List<LiveSession> SessionsOf(UserState? user) => user?.Sessions ?? NoSessions;
+    private static IReadOnlyList<LiveSession> SessionsOf(UserState? user) => user?.Sessions ?? SessionList.None;
 
     private UserState GetOrAddUser(UserKey key)
     {

@@ -13,7 +13,7 @@ internal sealed class UserState(UserKey key)
     internal UserKey Key { get; } = key;
 
     /// <summary>Sessions, live and detached, at most one per device.</summary>
-    internal List<LiveSession> Sessions { get; } = new(1);
+    internal SessionList Sessions { get; } = new();
 
     /// <summary>Items whose push waits only for somebody to acknowledge elsewhere.</summary>
     internal int WaitElsewhere { get; set; }

@@ -51,6 +51,9 @@ internal struct ClientFrame
     /// <summary>hello: highest seq received in that session.</summary>
     public long? ResumeSeq;
 
+    /// <summary>hello: whether beats are wanted.</summary>
+    public bool Beat;
+
     /// <summary>ack: highest seq received.</summary>
     public long? Seq;
 

@@ -121,6 +121,11 @@ internal static class ClientFrameReader
             return ClientMembers.ReadTopics(ref json, out frame.Topics);
         }
 
+        if (json.ValueTextEquals("beat"u8))
+        {
+            return ClientMembers.ReadFlag(ref json, "beat", out frame.Beat);
+        }
+
         return ReadValue(ref json, ref frame);
     }
 

@@ -34,6 +34,13 @@ internal static class ClientMembers
         return seq is null ? FrameProblem.Bad(member, "a whole number, 0 or more") : null;
     }
 
+    public static FrameProblem? ReadFlag(ref Utf8JsonReader json, string member, out bool flag)
+    {
+        json.Read();
+        flag = json.TokenType == JsonTokenType.True;
+        return flag || json.TokenType == JsonTokenType.False ? null : FrameProblem.Bad(member, "true or false");
+    }
+
     public static FrameProblem? ReadState(ref Utf8JsonReader json, out SessionState? state)
     {
         json.Read();

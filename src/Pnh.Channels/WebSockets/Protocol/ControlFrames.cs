@@ -4,22 +4,33 @@ using System.Text.Json;
 
 namespace Pnh.Channels.WebSockets.Protocol;
 
-/// <summary>Frames of the connection itself: welcome, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
+/// <summary>Frames of the connection itself: welcome, beat, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
 internal static class ControlFrames
 {
+    /// <summary>How often a client that asked for beats hears one: below the minute after which proxies close what stands still.</summary>
+    public static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(25);
+
     private static readonly JsonWriterOptions WriterOptions = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>The answer to hello.</summary>
     /// <param name="session">Id to resume with.</param>
     /// <param name="seq">Highest seq that the client has; 0 on a new session.</param>
     /// <param name="resumed">False = a new stream, counting from 1.</param>
-    public static byte[] Welcome(string session, long seq, bool resumed) => Write((session, seq, resumed), static (json, s) =>
+    /// <param name="beat">How often a beat comes (whole seconds on the wire); zero = none was asked for.</param>
+    public static byte[] Welcome(string session, long seq, bool resumed, TimeSpan beat = default) => Write((session, seq, resumed, beat), static (json, s) =>
     {
         json.WriteString("type"u8, "welcome"u8);
         json.WriteString("session"u8, s.session);
         json.WriteNumber("seq"u8, s.seq);
         json.WriteBoolean("resumed"u8, s.resumed);
+        if (s.beat > TimeSpan.Zero)
+        {
+            json.WriteNumber("beat"u8, (int)s.beat.TotalSeconds);
+        }
     });
+
+    /// <summary>The node lives, and so does the way to it.</summary>
+    public static byte[] Beat { get; } = Write(0, static (json, _) => json.WriteString("type"u8, "beat"u8));
 
     /// <summary>The node goes away.</summary>
     /// <param name="after">When to come back (seconds on the wire, in steps of a millisecond).</param>

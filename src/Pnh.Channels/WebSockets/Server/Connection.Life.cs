@@ -19,6 +19,7 @@ internal abstract partial class Connection
     private MessageBudget _budget;
     private long _untilTicks = long.MaxValue;
     private long _closingSince;
+    private long _beatAt; // the last one, or when they were asked for; 0 = they were not
     private int _ignored;
     private readonly bool _isKnown;
     private bool _sawStopping;
@@ -78,6 +79,7 @@ internal abstract partial class Connection
         else
         {
             KeepAlive(now);
+            BeatIfDue(now);
             LookLater(now, utcNow);
         }
     }
@@ -99,6 +101,24 @@ internal abstract partial class Connection
         return GiveUp.Going;
     }
 
+    /// <inheritdoc/>
+    public void Beat()
+    {
+        Volatile.Write(ref _beatAt, Parts.Clock.GetTimestamp());
+        LookSoon();
+    }
+
+    private void BeatIfDue(long now)
+    {
+        if (UntilBeat(now) <= TimeSpan.Zero)
+        {
+            Volatile.Write(ref _beatAt, now);
+            SendControl(ControlFrames.Beat);
+        }
+    }
+
+    private TimeSpan UntilBeat(long now) => Volatile.Read(ref _beatAt) is not 0 and var last ? ControlFrames.BeatEvery - Parts.Clock.GetElapsedTime(last, now) : TimeSpan.MaxValue;
+
     /// <summary>After something began that may become overdue.</summary>
     protected void LookSoon()
     {
@@ -111,7 +131,7 @@ internal abstract partial class Connection
     private void LookLater(long now, DateTimeOffset utcNow)
     {
         var until = Volatile.Read(ref _untilTicks);
-        var calm = Math.Min(CalmAt(now).Ticks, until - utcNow.UtcTicks);
+        var calm = Math.Min(Math.Min(CalmAt(now).Ticks, UntilBeat(now).Ticks), until - utcNow.UtcTicks);
         if (calm <= 0 || !_conversation.HasHello)
         {
             return;

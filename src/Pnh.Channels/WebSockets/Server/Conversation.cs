@@ -201,7 +201,7 @@ internal sealed class Conversation
             return false;
         }
 
-        Carry(session, identity, ControlFrames.Welcome(id, confirmed, resumed: true));
+        Carry(session, identity, hello, confirmed, resumed: true);
         return true;
     }
 
@@ -226,7 +226,7 @@ internal sealed class Conversation
             return true;
         }
 
-        Carry(session, identity, ControlFrames.Welcome(key.Session, seq, resumed: true));
+        Carry(session, identity, hello, seq, resumed: true);
         return true;
     }
 
@@ -256,14 +256,19 @@ internal sealed class Conversation
 
         // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.
         _parts.Sessions.LingeringOf(key)?.End(SessionClose.Replaced);
-        Carry(session, identity, ControlFrames.Welcome(id, seq: 0, resumed: false));
+        Carry(session, identity, hello, seq: 0, resumed: false);
     }
 
-    private void Carry(Session session, ClientIdentity identity, byte[] welcome)
+    private void Carry(Session session, ClientIdentity identity, in ClientFrame hello, long seq, bool resumed)
     {
         _opened = session;
         session.Attach(_transport); // before the client knows its name: it may come back with that at once, on another connection
-        _transport.SendControl(welcome);
+        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero));
+        if (hello.Beat)
+        {
+            _transport.Beat();
+        }
+
         _transport.Carry(session, identity.ExpiresAt);
     }
 

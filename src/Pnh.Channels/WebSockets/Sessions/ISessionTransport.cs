@@ -29,6 +29,11 @@ internal interface ISessionTransport
     /// <summary>Queues a frame of the connection itself (welcome, error, drain) before all event frames.</summary>
     void SendControl(byte[] frame);
 
+    /// <summary>The client wants to hear something now and then, as a page sees no pings: a frame <c>beat</c> now and then, from now on.</summary>
+    void Beat()
+    {
+    }
+
     /// <summary>Writes the control frames that wait, then closes; the first reason stands.</summary>
     void Close(SessionClose reason);
 }
