@@ -23,7 +23,7 @@ class PnhClient {
   #ackedSeq = 0;
   #queue = [];
   #isHandling = false;
-  #seen = new Map(); // ids of events that were handled, with the time when they are of no use any more
+  #seen = new Map(); // ids of events that were handled, with the time until which a twin may come
   #failures = new Map();
   #topics = new Set();
   #state;

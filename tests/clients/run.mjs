@@ -143,7 +143,7 @@ async function standsStill() {
   reader.close();
 }
 
-/** Nothing passes any more and nobody is told, as when a machine moves to another network: the hub's beats do not come. New connections go through. */
+/** Nothing passes, and neither end hears of it, as when a machine moves to another network: the hub's beats do not come. New connections go through. */
 async function diesSilently() {
   const reader = await new Reader("dies").open();
   const writer = new Writer("dies", 200);

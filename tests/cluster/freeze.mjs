@@ -123,7 +123,7 @@ async function latencies(clients, seconds) {
   return { count: waits.length, p99: waits[Math.floor(waits.length * 0.99)] ?? Infinity };
 }
 
-/** After how many ms the hub has no link of the edge any more. */
+/** After how many ms the hub has ended all links of the edge. */
 async function watchLinks(edge, from) {
   while (await linksOf(stage, edge.node) > 0) {
     if (Date.now() - from > seconds * 1000) {

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Pnh.Api.Commands;
 
-/// <summary><c>pnh tee --app A</c>: prints a copy of each event that a hub accepts, a JSON object a line, until it is told to stop.</summary>
+/// <summary><c>pnh tee --app A</c>: prints a copy of each event that a hub accepts, a JSON object a line, until a signal ends it.</summary>
 internal static class TeeCommand
 {
     /// <summary>The command.</summary>

@@ -10,7 +10,7 @@ namespace Pnh.Api.Hosting;
 /// <summary>The nodes of a hub's cluster as an operator sees them; a hub that takes no links is all of it. Thread-safe.</summary>
 internal sealed class ClusterView
 {
-    /// <summary>For so long an edge is shown that has no link any more: a pod that comes again has another name.</summary>
+    /// <summary>For so long an edge without a link is shown: the pod that takes its place has another name.</summary>
     public static readonly TimeSpan ShownGone = TimeSpan.FromMinutes(10);
 
     private readonly string _name;

@@ -11,7 +11,7 @@ namespace Pnh.Api.Hosting;
 /// <summary><c>pnh tee</c>: a link to a hub, whose copies are printed. It is configured as an edge is.</summary>
 internal static class TeeRun
 {
-    /// <summary>Runs until it is told to stop.</summary>
+    /// <summary>Runs until it is cancelled.</summary>
     public static async Task<int> RunAsync(TeeRequest request, CommandOutput output, CancellationToken cancellationToken)
     {
         var read = PnhConfiguration.Read(HubBuilder.Create(request.Configuration).Configuration, KnownKeys.Edge(), Environment.CurrentDirectory);

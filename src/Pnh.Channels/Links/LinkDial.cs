@@ -12,7 +12,7 @@ internal sealed class LinkDial : IDisposable
     /// <param name="key">The cluster's.</param>
     public LinkDial(string key) => _key = key;
 
-    /// <summary>Dials once, for at most 5 s. The socket, which is the caller's to dispose, or why there is none: one of the two is null.</summary>
+    /// <summary>Dials once, for at most 5 s. The socket, which is the caller's to dispose, or the reason of the failure: one of the two is null.</summary>
     public async Task<(ClientWebSocket? Socket, string? Fault)> TryAsync(Uri hub, CancellationToken cancellationToken)
     {
         var socket = new ClientWebSocket();

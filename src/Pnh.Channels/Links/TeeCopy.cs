@@ -6,7 +6,7 @@ namespace Pnh.Channels.Links;
 /// <param name="App">Its app.</param>
 /// <param name="Id">Its id.</param>
 /// <param name="AcceptedAt">When the hub accepted it.</param>
-/// <param name="ExpiresAt">When it is of no use any more.</param>
+/// <param name="ExpiresAt">Until when it is worth delivering.</param>
 /// <param name="TraceParent">Of its publisher; null = none.</param>
 /// <param name="Body">JSON, as it was posted.</param>
 internal readonly record struct TeeCopy(string App, string Id, DateTimeOffset AcceptedAt, DateTimeOffset ExpiresAt, string? TraceParent, ReadOnlyMemory<byte> Body)

@@ -82,7 +82,7 @@ public sealed class TeeTests
         Assert.Contains(scene.Lines("TeeEnded"), static line => line.Contains("a tee says hello, and nothing else", StringComparison.Ordinal));
     }
 
-    /// <summary>Whoever accepts events notices nothing: no copy waits.</summary>
+    /// <summary>The hub notices nothing: no copy waits.</summary>
     [Fact]
     public async Task Tee_ReadsNothing_IsEndedAtItsBound()
     {

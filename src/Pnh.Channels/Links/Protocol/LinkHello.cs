@@ -38,7 +38,7 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
         return reader.Left == 0 ? hello : hello with { Build = reader.Text() };
     }
 
-    /// <summary>Reads a hub's answer to a hello. Throws <see cref="LinkFormatException"/> when it is a refusal, or none.</summary>
+    /// <summary>Reads a hub's answer to a hello. Throws <see cref="LinkFormatException"/> when it is a refusal, or something else than a hello.</summary>
     public static LinkHello ReadAnswer(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (kind == LinkItemKind.NotLinked)

@@ -13,7 +13,7 @@ internal static class Admission
     private static readonly AdmissionRefusal OtherUser = Unauthorized("other-user", "Header and hello speak for different users.");
     private static readonly AdmissionRefusal OtherDevice = Unauthorized("other-device", "The token is bound to another device.");
 
-    private static readonly AdmissionRefusal OtherOrigin = Unauthorized("other-origin", "Pages of this origin may not use the app: it is none of its Origins.");
+    private static readonly AdmissionRefusal OtherOrigin = Unauthorized("other-origin", "Pages of this origin may not use the app: its Origins do not list it.");
 
     private static readonly AdmissionRefusal Expired =
         new(new FrameProblem("token-expired", $"The client token is not valid: {IClientAuthenticator.Expired}. Come back with a new one."), SessionClose.TokenExpired);

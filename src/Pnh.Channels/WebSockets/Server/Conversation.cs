@@ -263,12 +263,12 @@ internal sealed class Conversation
     {
         _opened = session;
         session.Attach(_transport); // before the client knows its name: it may come back with that at once, on another connection
-        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero));
         if (hello.Beat)
         {
             _transport.Beat();
         }
 
+        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero));
         _transport.Carry(session, identity.ExpiresAt);
     }
 
