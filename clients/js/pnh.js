@@ -7,7 +7,7 @@ const keptIds = 10_000;
 const beatGrace = 8_000;
 const attemptsOfHandler = 3;
 const acksBehind = 20;
-const closeCodes = { drained: 4000, expired: 4002, final: 4500 };
+const closeCodes = { drained: 4000, expired: 4002, final: 4500, left: 4997, silent: 4998, failed: 4999 }; // the last three are said by this end
 
 /** Opens a session and keeps it open until `close` is called or the hub says not to come back. */
 export function connect(options) {
@@ -123,9 +123,7 @@ class PnhClient {
   /** A dead connection says nothing: the hub's beats do not come. */
   #findLoss() {
     if (this.#status !== 'open' || !this.#beat || Date.now() - this.#heardAt < this.#beat + beatGrace) return;
-    const socket = this.#socket;
-    this.#lost(0, 'nothing came for a while');
-    socket.close(4998);
+    this.#drop(closeCodes.silent, 'nothing came for a while');
   }
 
   /** False when nobody hears it now. */
@@ -199,11 +197,7 @@ class PnhClient {
       // A page without storage: it begins anew.
     }
 
-    const socket = this.#socket;
-    if (!socket) return;
-    this.#ack();
-    this.#lost(0, 'the page goes');
-    socket.close(4997);
+    if (this.#socket) this.#drop(closeCodes.left, 'the page goes');
   };
 
   async #open() {
@@ -286,6 +280,14 @@ class PnhClient {
     }
   }
 
+  /** Ends a connection from here; the session goes on with the next one. */
+  #drop(code, why) {
+    const socket = this.#socket;
+    this.#ack();
+    this.#lost(0, why);
+    socket.close(code);
+  }
+
   /** Doubles up to 30 s, all of it by chance: after a restart clients must not come back in one moment. */
   #wait(why) {
     if (!this.#isClosed) this.#again(Math.random() * Math.min(longestWait, shortestWait * 2 ** this.#attempt++), why);
@@ -323,10 +325,11 @@ class PnhClient {
     try {
       for (let frame; (frame = this.#queue.shift());) {
         const socket = this.#socket;
-        const isDone = frame.type === 'withdraw' ? this.#withdraw(frame) : await this.#deliver(frame);
+        if (frame.type === 'withdraw') this.#emit('withdraw', frame);
+        const isDone = frame.type === 'withdraw' || await this.#deliver(frame);
         if (socket !== this.#socket) continue; // of a connection that is gone: it comes again, and is known then
         if (!isDone) {
-          this.#reconnect();
+          this.#drop(closeCodes.failed, 'a handler failed'); // it comes again with the next connection, and so does all behind it
           break;
         }
 
@@ -342,11 +345,6 @@ class PnhClient {
 
   #ack() {
     if (this.#handledSeq > this.#ackedSeq && this.#say({ type: 'ack', seq: this.#handledSeq })) this.#ackedSeq = this.#handledSeq;
-  }
-
-  #withdraw(frame) {
-    this.#emit('withdraw', frame);
-    return true;
   }
 
   /** True when it was handled, now or before; false when a handler failed and it shall come again. */
@@ -374,16 +372,6 @@ class PnhClient {
       if (until > now && this.#seen.size <= keptIds) break; // roughly by age: what is behind it is younger
       this.#seen.delete(known);
     }
-  }
-
-  /** What a handler failed on comes again with the next connection, and so does all behind it. */
-  #reconnect() {
-    const socket = this.#socket;
-    this.#ack();
-    this.#socket = null;
-    this.#queue = [];
-    socket?.close(4999);
-    this.#wait('a handler failed');
   }
 }
 
