@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
-import { check, finish } from "../ship/report.mjs";
-import { linksOf, memoryOf, openCluster, openEdge } from "./nodes.mjs";
+import { check } from "../ship/report.mjs";
+import { linksOf, memoryOf, openCluster, openEdge, play } from "./nodes.mjs";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
 const { values: options, positionals: [program] } = parseArgs({
@@ -18,6 +18,8 @@ const { values: options, positionals: [program] } = parseArgs({
 });
 const [count, rate, seconds] = [Number(options.clients), Number(options.rate), Number(options.seconds)];
 const padding = "x".repeat(Number(options.bytes));
+const stage = await openCluster(program);
+
 /** A client in the topic, which acknowledges and notes what comes. */
 class Listener {
   constructor(edge, user) {
@@ -45,18 +47,6 @@ class Listener {
     });
   }
 }
-
-const stage = await openCluster(program);
-try {
-  await scene();
-} catch (e) {
-  check("the cluster stays up", e.stack ?? e);
-} finally {
-  await stage.close(false);
-}
-
-finish();
-process.exit();
 
 async function scene() {
   stage.spawn();
@@ -153,3 +143,5 @@ function report({ before, during, again, ended, grown, held, durable, clients })
     : `${durable.length} accepted for ${held.length}, ${missing.length} missing, ${twice.length} twice`);
   check("the broadcast goes on at the frozen edge", again.count > 0 ? null : "nothing came");
 }
+
+await play(stage, scene);

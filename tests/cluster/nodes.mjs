@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { delay, freePort } from "../ship/hub.mjs";
 import { openStage } from "../ship/kill/stage.mjs";
+import { check, finish } from "../ship/report.mjs";
 
 const readyLimit = 30_000;
 
@@ -34,6 +35,20 @@ export async function openEdge(stage, node, program, port) {
   }
 
   throw new Error(`${node} is not ready: ${edge.output.slice(-2000)}`);
+}
+
+/** Plays a scene, closes the stage, and ends the program with what was checked. */
+export async function play(stage, scene) {
+  try {
+    await scene();
+  } catch (e) {
+    check("the cluster stays up", e.stack ?? e);
+  } finally {
+    await stage.close(false);
+  }
+
+  finish();
+  process.exit();
 }
 
 /** Resident memory of a process in MB: now and at most. */

@@ -5,25 +5,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
-import { check, finish } from "../ship/report.mjs";
+import { check } from "../ship/report.mjs";
 import { SimulatedEdge } from "./link.mjs";
-import { memoryOf, openCluster } from "./nodes.mjs";
+import { memoryOf, openCluster, play } from "./nodes.mjs";
 
 const { values: options, positionals: [program] } = parseArgs({
   allowPositionals: true, options: { sessions: { type: "string", default: "100000" }, edges: { type: "string", default: "4" }, rounds: { type: "string", default: "3" } },
 });
 const [sessions, edgeCount, rounds] = [Number(options.sessions), Number(options.edges), Number(options.rounds)];
 const stage = await openCluster(program);
-try {
-  await scene();
-} catch (e) {
-  check("the cluster stays up", e.stack ?? e);
-} finally {
-  await stage.close(false);
-}
-
-finish();
-process.exit();
 
 async function scene() {
   stage.spawn();
@@ -110,3 +100,5 @@ async function until(what, holds) {
 
   throw new Error(`not within 30 s: ${what}`);
 }
+
+await play(stage, scene);
