@@ -17,6 +17,9 @@ internal sealed class FakeLink : ISessionLink
     /// <summary>How many frames it takes before it refuses.</summary>
     public int Room { get; set; } = int.MaxValue;
 
+    /// <inheritdoc/>
+    public ISessionCarrier? Carrier { get; init; }
+
     public IReadOnlyList<Event> Frames
     {
         get

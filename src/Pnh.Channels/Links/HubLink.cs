@@ -1,15 +1,16 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Links.Protocol;
+using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;
 
 /// <summary>The hub's end of a connection of a link: what an edge says of its sessions becomes calls of the hub, those of each session in their order.</summary>
-internal sealed class HubLink
+internal sealed class HubLink : ISessionCarrier
 {
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
-    private readonly ConcurrentDictionary<SessionKey, bool> _claimed = new(); // given away to this edge, which has not taken them yet
+    private readonly LinkClaims _claims;
     private readonly ConcurrentDictionary<HubSession, bool> _owedRoom = new();
     private string _app = "";
     private long _highest;
@@ -24,6 +25,7 @@ internal sealed class HubLink
         Log = log;
         Synced = Recovered;
         Orders = new RecentOrders(time);
+        _claims = new LinkClaims(hub, log);
         Output.HasRoom = GiveRoom;
     }
 
@@ -116,6 +118,18 @@ internal sealed class HubLink
         }
     }
 
+    /// <inheritdoc/>
+    public bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted)
+    {
+        Span<long> handles = stackalloc long[ISessionCarrier.Most];
+        for (var i = 0; i < sessions.Length; i++)
+        {
+            handles[i] = ((HubSession)sessions[i]).Handle;
+        }
+
+        return Output.TryAdd(handles[..sessions.Length], accepted, Time);
+    }
+
     /// <summary>Tells the edge to go on.</summary>
     public void Recovered() => Output.Begin(LinkItemKind.Recovered).Dispose();
 
@@ -136,7 +150,7 @@ internal sealed class HubLink
             session.EndLink();
         }
 
-        EndClaimed();
+        _claims.End();
         return [.. _sessions.Values];
     }
 
@@ -186,7 +200,7 @@ internal sealed class HubLink
         var (topics, left, holds) = (reader.Texts(), reader.Texts(), reader.Texts());
         reader.End();
         var session = Add(handle, key);
-        _claimed.TryRemove(key, out _);
+        _claims.Taken(key);
         Older?.Supersede(handle);
         var older = Reopened(key) ?? Older;
         session.Reopen(new SessionReopened(new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
@@ -215,42 +229,9 @@ internal sealed class HubLink
 
     private async Task ClaimAsync(long call, SessionKey key, long seq)
     {
-        IReadOnlyList<string>? topics = null;
-        try
-        {
-            topics = await Hub.ClaimAsync(key, seq);
-        }
-        catch (Exception fault)
-        {
-            HubSession.HubFailed(Log, fault);
-        }
-
-        if (topics is not null)
-        {
-            _claimed[key] = true;
-        }
-
-        using (var item = Output.Begin(LinkItemKind.Claimed))
-        {
-            item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
-        }
-
-        if (_isEnded)
-        {
-            EndClaimed();
-        }
-    }
-
-    // The edge is gone before it could take them: nobody holds them.
-    private void EndClaimed()
-    {
-        foreach (var (key, _) in _claimed)
-        {
-            if (_claimed.TryRemove(key, out _))
-            {
-                Hub.Closed(key);
-            }
-        }
+        var topics = await _claims.ClaimAsync(key, seq);
+        using var item = Output.Begin(LinkItemKind.Claimed);
+        item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
     }
 
     private void TakeReport(LinkReader reader)

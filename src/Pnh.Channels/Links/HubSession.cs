@@ -34,6 +34,9 @@ internal sealed partial class HubSession : ISessionLink
     public SessionKey Key => _key;
 
     /// <inheritdoc/>
+    public ISessionCarrier Carrier => _link;
+
+    /// <inheritdoc/>
     public bool TrySend(string session, Event accepted)
     {
         if (!IsThis(session))

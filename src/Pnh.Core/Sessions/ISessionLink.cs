@@ -46,6 +46,21 @@ public interface ISessionLink
 
     /// <summary>How many steps there are.</summary>
     const int PrefetchSteps = 2;
+
+    /// <summary>What carries this session and others to their node: takes an event for many of them in one call. Null = the session is on this node.</summary>
+    ISessionCarrier? Carrier => null;
+}
+
+/// <summary>The way to another node, as the sessions there share it. Like <see cref="ISessionLink"/>, nothing here waits. Thread-safe.</summary>
+public interface ISessionCarrier
+{
+    /// <summary>Most sessions of a call.</summary>
+    const int Most = 32;
+
+    /// <summary>
+    /// Queues a transient event's frame on each of these sessions, all of this carrier and at most <see cref="Most"/>. False when the carrier is too slow; then nothing was queued on any of them.
+    /// </summary>
+    bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted);
 }
 
 /// <summary>The other way: what sessions tell the hub. Implemented by the hub; thread-safe; never waits.</summary>

@@ -52,6 +52,7 @@ internal sealed class ShardContext
     internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers)
     {
         int sent = 0, refused = 0, held = 0;
+        var carried = new CarrierBlock(accepted);
         foreach (var subscriber in subscribers)
         {
             if (subscriber.Session is not { } session)
@@ -63,6 +64,10 @@ internal sealed class ShardContext
             {
                 held++;
             }
+            else if (session.Link.Carrier is { } carrier)
+            {
+                carried.Add(carrier, session.Link);
+            }
             else if (session.Link.TrySend(session.Key.Session, accepted))
             {
                 sent++;
@@ -73,6 +78,8 @@ internal sealed class ShardContext
             }
         }
 
+        carried.Send();
+        (sent, refused) = (sent + carried.Sent, refused + carried.Refused);
         Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent, sent);
         Metrics.RequestServed(sent);
         Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected, refused);

@@ -95,6 +95,33 @@ public sealed class LinkQueueTests
     }
 
     [Fact]
+    public async Task TryAdd_ManySessionsAtOnce_IsTheSameItem()
+    {
+        var queue = new LinkQueue();
+        var accepted = Events.Make("e");
+        Assert.True(queue.TryAdd([1, 2, 300], accepted, TimeProvider.System));
+        Assert.True(queue.TryAdd(4, accepted, TimeProvider.System));
+        queue.Complete();
+        var send = Assert.Single(await ReadSendsAsync(queue));
+        Assert.Equal([1, 2, 300, 4], send.Handles);
+    }
+
+    [Fact]
+    public async Task TryAdd_ManySessionsAtTheBound_AreAllCounted()
+    {
+        var queue = new LinkQueue();
+        while (queue.Bytes < LinkQueue.MostBytes)
+        {
+            Add(queue, 1, bytes: 10_000);
+        }
+
+        Assert.False(queue.TryAdd([1, 2, 3], Events.Make("t", EventClass.Transient), TimeProvider.System));
+        Assert.Equal(3, queue.Dropped);
+        queue.Complete();
+        Assert.Empty(await ReadSendsAsync(queue));
+    }
+
+    [Fact]
     public async Task TryAdd_BatchOfItsEventTaken_CarriesTheBodyAgain()
     {
         var queue = new LinkQueue();

@@ -93,6 +93,47 @@ public sealed class HubFanOutTests
     }
 
     [Fact]
+    public async Task Transient_SessionsOfOtherNodes_GoTogetherToTheirCarriers()
+    {
+        await using var hub = new HubUnderTest();
+        FakeCarrier[] carriers = [new(), new()];
+        var links = new List<FakeLink>();
+        for (var i = 0; i < 70; i++)
+        {
+            var (link, key) = await hub.OpenAsync("tab", user: $"u-{i}", link: new FakeLink { Carrier = i < 3 ? null : carriers[i % 2] });
+            hub.Hub.Joined(key, ["room"]);
+            links.Add(link);
+        }
+
+        var id = await hub.SendAsync(Transient, Room);
+        Assert.All(links[..3], link => Assert.Equal([id], link.Ids));
+        Assert.All(links[3..], static link => Assert.Empty(link.Ids));
+        for (var node = 0; node < carriers.Length; node++)
+        {
+            var reached = carriers[node].Calls.SelectMany(static call => call).ToList();
+            Assert.Equal(reached.Count, reached.Distinct().Count());
+            Assert.Equal(links.Skip(3).Where(link => link.Carrier == carriers[node]).ToHashSet<ISessionLink>(), reached.ToHashSet());
+            Assert.InRange(carriers[node].Calls.Count, 1, 3); // 32 sessions a step
+        }
+    }
+
+    [Fact]
+    public async Task Transient_OneCarrierOfTwoIsTooSlow_CountsItsSessions()
+    {
+        await using var hub = new HubUnderTest();
+        var (quick, slow) = (new FakeCarrier(), new FakeCarrier { Takes = false });
+        var block = new CarrierBlock(hub.NewEvent());
+        for (var i = 0; i < 100; i++)
+        {
+            block.Add(i % 4 == 0 ? slow : quick, new FakeLink());
+        }
+
+        block.Send();
+        Assert.Equal((75, 25), (block.Sent, block.Refused));
+        Assert.Equal(75, quick.Calls.SelectMany(static call => call).Distinct().Count());
+    }
+
+    [Fact]
     public async Task Transient_NoSocketAllowed_GoesNowhere()
     {
         await using var hub = new HubUnderTest();

@@ -27,6 +27,7 @@ internal sealed class LinkQueue
     private long _dropped;
     private bool _isAskedForRoom;
     private bool _isComplete;
+    private bool _isWaiting; // the writer, for the next item
 
     /// <summary>Bytes that wait or are being written.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
@@ -51,7 +52,10 @@ internal sealed class LinkQueue
     /// <param name="handle">The session's.</param>
     /// <param name="accepted">The event.</param>
     /// <param name="time">This node's clock.</param>
-    public bool TryAdd(long handle, Event accepted, TimeProvider time)
+    public bool TryAdd(long handle, Event accepted, TimeProvider time) => TryAdd([handle], accepted, time);
+
+    /// <summary>The same for several sessions: all of them or none.</summary>
+    public bool TryAdd(ReadOnlySpan<long> handles, Event accepted, TimeProvider time)
     {
         lock (_gate)
         {
@@ -62,7 +66,7 @@ internal sealed class LinkQueue
 
             if (_bytes >= MostBytes)
             {
-                Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : 1));
+                Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : handles.Length));
                 return false;
             }
 
@@ -74,7 +78,7 @@ internal sealed class LinkQueue
                 batch.Begin(LinkItemKind.Send).Event(accepted, time);
             }
 
-            Finish(batch.Number(handle));
+            Finish(batch.Numbers(handles));
             return true;
         }
     }
@@ -115,6 +119,8 @@ internal sealed class LinkQueue
                 {
                     return default;
                 }
+
+                _isWaiting = true;
             }
 
             await _news.Reader.ReadAsync(cancellationToken);
@@ -127,7 +133,7 @@ internal sealed class LinkQueue
         lock (_gate)
         {
             _isComplete = true;
-            _news.Writer.TryWrite(true);
+            Wake();
         }
     }
 
@@ -153,7 +159,16 @@ internal sealed class LinkQueue
         }
 
         Volatile.Write(ref _bytes, _bytes + bytes);
-        _news.Writer.TryWrite(true);
+        Wake();
+    }
+
+    private void Wake()
+    {
+        if (_isWaiting)
+        {
+            _isWaiting = false;
+            _news.Writer.TryWrite(true);
+        }
     }
 
     private LinkWriter Filling(Lane lane)

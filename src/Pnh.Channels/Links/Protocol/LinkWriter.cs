@@ -73,6 +73,17 @@ internal sealed class LinkWriter
         return Byte((byte)value);
     }
 
+    /// <summary>Numbers up to the end of the item.</summary>
+    public LinkWriter Numbers(ReadOnlySpan<long> values)
+    {
+        foreach (var value in values)
+        {
+            Number(value);
+        }
+
+        return this;
+    }
+
     public LinkWriter Time(DateTimeOffset value) => Number(value.UtcTicks);
 
     /// <summary>How long ago it was; what is yet to come is now.</summary>
