@@ -45,10 +45,16 @@ export interface PnhOptions {
   readonly url: string;
   /** A client token, or what gives one; asked for at each connect, so an expired one is renewed. */
   readonly token: string | (() => string | Promise<string>);
-  /** Id of this installation: the one that was registered, or one of its own. Random unless given, and in a page the same after a reload; two connections with one id close each other. */
+  /** Id of this installation: the one that was registered, or one of its own. Random unless given, and in a page the same for its user in this browser; two connections with one id close each other. */
   readonly device?: string;
   /** True in pages: a reload goes on with the session, and with the ids that were handled (`sessionStorage`). */
   readonly keep?: boolean;
+  /**
+   * True in pages of a secure context: the tabs of a user (as the token says: `aud` and `sub`) share one socket and one device. One of them holds it and acknowledges; the others get each event once its handlers
+   * have finished there. Topics are those of all tabs, the state is `active` while one of them is. When that tab goes, or does not answer for 15 s, another one goes on with the session.
+   * False: each tab has a session of its own, and the copy of a tab takes it over.
+   */
+  readonly share?: boolean;
   /** Whether the app is in front. In a page that is seen by itself unless `visibility` is false. */
   readonly state?: 'active' | 'background';
   /** True in pages: `state` follows `document.visibilityState`. */
@@ -59,18 +65,18 @@ export interface PnhOptions {
 
 export interface PnhClient {
   readonly status: PnhStatus['status'];
-  /** Null until the client has begun. */
+  /** Null until it is known. */
   readonly device: string | null;
   state: 'active' | 'background';
   /**
    * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; if one is rejected the event comes again with the next connection, three times at most.
-   * Gives what takes the handler away.
+   * In a tab that hears from another one nothing comes again: that one has acknowledged. Gives what takes the handler away.
    */
   on<Data = unknown>(type: 'event', handler: (event: PnhEvent<Data>) => unknown): () => void;
   on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;
   on(type: 'status', handler: (status: PnhStatus) => void): () => void;
   on(type: 'error', handler: (error: PnhError) => void): () => void;
-  /** Wants the topics' events, in this session and in those after it. */
+  /** Wants the topics' events, in this session and in those after it. The other tabs get them too. */
   join(...topics: string[]): void;
   leave(...topics: string[]): void;
   /** The user answered the event here: it ends on the user's other devices. False when nobody hears it now. */
@@ -79,7 +85,7 @@ export interface PnhClient {
   seen(id: string): boolean;
   /** Publishes, where the app allows clients to. False when nobody hears it now. */
   send(event: { readonly to: { readonly user?: string; readonly topic?: string }; readonly data: unknown; readonly class?: PnhEvent['class'] }): boolean;
-  /** Ends the session. */
+  /** Ends the session, unless another tab goes on with it. */
   close(): void;
 }
 

@@ -1,13 +1,15 @@
-// The client of PNH for browsers and Node: one socket that comes back by itself. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
+// The client of PNH for browsers and Node: one socket that comes back by itself, for all tabs of a browser. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
+import { HandledIds, keep, randomDevice, recall, userOf } from './pnh-kept.js';
+import { canShare, Tabs } from './pnh-tabs.js';
 
 const shortestWait = 500;
 const longestWait = 30_000;
 const renewedAfter = 5_000; // a session that lived so long needs a new token now, and not a wait
-const keptIds = 10_000;
 const beatGrace = 8_000;
 const attemptsOfHandler = 3;
 const acksBehind = 20;
-const closeCodes = { drained: 4000, expired: 4002, final: 4500, left: 4997, silent: 4998, failed: 4999 }; // the last three are said by this end
+const leavesAfter = 1_000; // what the other tabs want is known by then
+const closeCodes = { drained: 4000, expired: 4002, final: 4500, replaced: 4500, left: 4997, silent: 4998, failed: 4999 }; // the last three are said by this end
 
 /** Opens a session and keeps it open until `close` is called or the hub says not to come back. */
 export function connect(options) {
@@ -23,12 +25,17 @@ class PnhClient {
   #ackedSeq = 0;
   #queue = [];
   #isHandling = false;
-  #seen = new Map(); // ids of events that were handled, with the time until which a twin may come
+  #handled = new HandledIds();
   #failures = new Map();
   #topics = new Set();
+  #joined = new Set(); // as the hub knows them
+  #leavesFrom = 0;
   #state;
+  #toldState;
+  #place = null; // where it keeps what it is: by address and user
+  #tabs = null;
+  #firstToken = null;
   #device = null;
-  #release = () => {};
   #attempt = 0;
   #openedAt = Infinity;
   #heardAt = 0;
@@ -36,19 +43,18 @@ class PnhClient {
   #watch;
   #timer;
   #drain = null;
-  #isDraining = false; // it was said when to come: all clients at once would be a storm
+  #isDraining = false; // it waits for a reason: all clients of a node that goes away at once would be a storm
   #isClosed = false;
   #status = 'connecting';
+  #detail = {}; // of the status
 
   constructor(options) {
     if (!options?.url || !options.token) throw new TypeError('connect needs url and token');
     const isPage = typeof document !== 'undefined';
-    this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, ...options };
+    this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, share: isPage && canShare(), ...options };
     if (!this.#options.WebSocket) throw new TypeError('this runtime has no WebSocket: give one as an option');
     this.#state = options.state ?? (this.#options.visibility && document.visibilityState === 'hidden' ? 'background' : 'active');
-    if (this.#options.visibility) document.addEventListener('visibilitychange', this.#seeVisibility);
-    if (this.#options.keep) globalThis.addEventListener('pagehide', this.#leave);
-    globalThis.addEventListener?.('online', this.#seeNetwork);
+    if (isPage) this.#listen('addEventListener');
     // Later, so that the caller has set its handlers.
     this.#timer = setTimeout(() => this.#begin(), 0);
   }
@@ -69,7 +75,7 @@ class PnhClient {
 
   set state(value) {
     this.#state = value;
-    this.#say({ type: 'state', state: value });
+    this.#change();
   }
 
   on(type, listener) {
@@ -80,12 +86,12 @@ class PnhClient {
 
   join(...topics) {
     topics.forEach((topic) => this.#topics.add(topic));
-    this.#say({ type: 'join', topics });
+    this.#change();
   }
 
   leave(...topics) {
     topics.forEach((topic) => this.#topics.delete(topic));
-    this.#say({ type: 'leave', topics });
+    this.#change();
   }
 
   answer(id, as) {
@@ -103,22 +109,70 @@ class PnhClient {
   close() {
     if (this.#isClosed) return;
     const socket = this.#socket;
+    const goesOn = this.#tabs?.hasOthers; // in another tab
+    if (goesOn) this.#ack();
+    this.#tabs?.leave();
     this.#end();
-    socket?.close(1000);
+    socket?.close(goesOn ? closeCodes.left : 1000);
+  }
+
+  #listen(how) {
+    globalThis[how]('pagehide', this.#leave);
+    globalThis[how]('pageshow', this.#return);
+    globalThis[how]('online', this.#seeNetwork);
+    document[how]('visibilitychange', this.#seeVisibility);
   }
 
   #seeVisibility = () => {
     this.#seeNetwork();
-    this.state = document.visibilityState === 'hidden' ? 'background' : 'active';
+    if (this.#options.visibility) this.state = document.visibilityState === 'hidden' ? 'background' : 'active';
   };
 
   /** The network is back, or the machine woke up: no need to wait, and a connection that died meanwhile is found. */
   #seeNetwork = () => {
+    if (this.#follows) {
+      this.#tabs.say({ type: 'look' });
+      return;
+    }
+
     this.#findLoss();
     if (this.#status !== 'waiting' || this.#isDraining) return;
     clearTimeout(this.#timer);
-    this.#open();
+    this.#next();
   };
+
+  /** True while another tab holds the socket. */
+  get #follows() {
+    return this.#tabs !== null && !this.#tabs.leads;
+  }
+
+  /** What the tabs want has changed: the hub is told of the difference. */
+  #change() {
+    if (this.#follows) {
+      this.#tabs.say();
+      return;
+    }
+
+    if (this.#status === 'open') this.#sayWants(this.#tabs?.wants ?? [this.#wants]);
+    this.#tell();
+  }
+
+  #sayWants(wants) {
+    const topics = new Set(wants.flatMap((each) => each.topics));
+    const joins = [...topics].filter((topic) => !this.#joined.has(topic));
+    const leaves = Date.now() < this.#leavesFrom ? [] : [...this.#joined].filter((topic) => !topics.has(topic));
+    joins.forEach((topic) => this.#joined.add(topic));
+    leaves.forEach((topic) => this.#joined.delete(topic));
+    if (joins.length) this.#say({ type: 'join', topics: joins });
+    if (leaves.length) this.#say({ type: 'leave', topics: leaves });
+    const state = stateOf(wants);
+    if (state !== this.#toldState) this.#say({ type: 'state', state });
+    this.#toldState = state;
+  }
+
+  get #wants() {
+    return { topics: [...this.#topics], state: this.#state };
+  }
 
   /** A dead connection says nothing: the hub's beats do not come. */
   #findLoss() {
@@ -129,6 +183,11 @@ class PnhClient {
   /** False when nobody hears it now. */
   #say(frame) {
     if (this.#status !== 'open') return false;
+    if (this.#follows) {
+      this.#tabs.say(frame);
+      return true;
+    }
+
     this.#socket.send(JSON.stringify(frame));
     return true;
   }
@@ -145,78 +204,136 @@ class PnhClient {
 
   #become(status, detail = {}) {
     this.#status = status;
+    this.#detail = detail;
+    this.#tell();
     this.#emit('status', { status, ...detail });
   }
 
-  /** What this tab was before it was loaded again, unless it is the copy of a tab that lives. */
+  #next() {
+    return this.#place ? this.#open() : this.#begin();
+  }
+
+  /** The token says who is signed in: tabs of two users share nothing. */
   async #begin() {
-    const kept = this.#options.keep ? this.#recall() : null;
-    if (kept && (!this.#options.device || kept.device === this.#options.device) && await this.#own(kept.device)) {
+    const token = await this.#askToken();
+    if (!token) return;
+    this.#firstToken = token;
+    this.#place = `pnh:${this.#options.url}:${userOf(token)}`;
+    const kept = this.#options.keep && recall('sessionStorage', this.#place);
+    if (kept && (!this.#options.device || kept.device === this.#options.device)) {
       this.#device = kept.device;
       this.#session = kept.session;
       this.#handledSeq = kept.seq;
-      this.#seen = new Map(kept.seen);
-    } else {
-      this.#device = this.#options.device ?? randomDevice();
-      if (this.#options.keep) await this.#own(this.#device);
+      this.#joined = new Set(kept.joined);
+      this.#handled = new HandledIds(kept.handled);
     }
 
-    if (!this.#isClosed) await this.#open();
-  }
-
-  /** Two tabs with one device would close each other: the first to ask has it for as long as it lives. */
-  #own(device) {
-    if (!globalThis.navigator?.locks) return true;
-    return new Promise((answer) => {
-      navigator.locks.request(`pnh:${this.#options.url}:${device}`, { ifAvailable: true }, (lock) => {
-        answer(Boolean(lock));
-        return lock && new Promise((release) => { this.#release = release; });
+    if (this.#options.share) {
+      this.#tabs = new Tabs(this.#place, {
+        lead: () => this.#lead(), follow: () => this.#follow(), hear: (news) => this.#hear(news), takeOver: (frame) => this.#takeOver(frame), change: () => this.#change(), wants: () => this.#wants,
       });
-    });
-  }
-
-  get #place() {
-    return `pnh:${this.#options.url}`;
-  }
-
-  #recall() {
-    try {
-      return JSON.parse(sessionStorage.getItem(this.#place));
-    } catch {
-      return null; // a page without storage, or what is no longer understood
+      this.#tabs.join();
+    } else {
+      this.#device ??= this.#options.device ?? randomDevice();
+      await this.#open();
     }
+  }
+
+  /** This tab holds the socket from now on, and goes on where the one before it was. */
+  #lead() {
+    if (this.#isClosed) return;
+    const kept = recall('localStorage', this.#place);
+    this.#device ??= this.#options.device ?? kept?.device ?? randomDevice();
+    keep('localStorage', this.#place, { device: this.#device });
+    this.#open();
+  }
+
+  /** Another tab took the socket over, as this one slept. */
+  #follow() {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    if (!socket) return;
+    this.#lost(0, 'another tab goes on');
+    clearTimeout(this.#timer);
+    socket.close(closeCodes.left);
+  }
+
+  /** The leader, to the other tabs: what there is now. */
+  #tell(news = {}) {
+    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#handledSeq, joined: [...this.#joined], ...news });
+  }
+
+  /** What the leader tells. An event is this tab's from here on: its leader has acknowledged it, or will. */
+  #hear({ status, detail, device, session, seq, joined, frame, error }) {
+    if (frame) {
+      this.#queue.push({ ...frame, isHeard: true });
+      this.#handle();
+    } else if (error) {
+      this.#emit('error', Object.assign(new Error(error.message), { code: error.code }));
+    }
+
+    if (!this.#follows) return;
+    this.#firstToken = null; // it would be an old one by the time
+    if (session) [this.#device, this.#session, this.#handledSeq, this.#joined] = [device, session, seq, new Set(joined)];
+    if (status === 'closed') {
+      this.#end(detail);
+    } else if (JSON.stringify([status, detail]) !== JSON.stringify([this.#status, this.#detail])) {
+      this.#become(status, detail);
+    }
+  }
+
+  /** What another tab says to this one, which leads. */
+  #takeOver(frame) {
+    this.#findLoss();
+    if (frame?.type === 'look') {
+      this.#seeNetwork();
+    } else if (frame) {
+      this.#say(frame);
+    }
+
+    this.#change();
   }
 
   /** The page goes, perhaps to come again. A close by the browser itself would end the session. */
   #leave = () => {
-    const now = Date.now();
-    const seen = [...this.#seen].filter(([, until]) => until > now);
-    try {
-      sessionStorage.setItem(this.#place, JSON.stringify({ device: this.#device, session: this.#session, seq: this.#handledSeq, seen }));
-    } catch {
-      // A page without storage: it begins anew.
+    if (this.#options.keep && this.#place) {
+      keep('sessionStorage', this.#place, { device: this.#device, session: this.#session, seq: this.#handledSeq, joined: [...this.#joined], handled: this.#handled.entries });
     }
 
     if (this.#socket) this.#drop(closeCodes.left, 'the page goes');
+    if (this.#tabs) {
+      clearTimeout(this.#timer);
+      this.#tabs.leave();
+    }
   };
 
-  async #open() {
+  #return = ({ persisted }) => {
+    if (persisted && !this.#isClosed) this.#tabs?.join();
+  };
+
+  /** Null when there is none now: it will be asked for again. */
+  async #askToken() {
     this.#isDraining = false;
     this.#become('connecting');
-    let token;
     try {
-      token = typeof this.#options.token === 'function' ? await this.#options.token() : this.#options.token;
+      return this.#firstToken ?? (typeof this.#options.token === 'function' ? await this.#options.token() : this.#options.token);
     } catch (error) {
       this.#wait(`no token: ${error?.message ?? error}`);
-      return;
+      return null;
+    } finally {
+      this.#firstToken = null;
     }
+  }
 
-    if (this.#isClosed) return;
+  async #open() {
+    const token = await this.#askToken();
+    if (!token || this.#isClosed || this.#follows) return;
     const socket = new this.#options.WebSocket(this.#options.url, 'pnh.v1');
     this.#socket = socket;
     socket.onopen = () => {
       const resume = this.#session && { session: this.#session, seq: this.#handledSeq };
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#state, beat: true, ...(resume && { resume }) }));
+      this.#toldState = stateOf(this.#tabs?.wants ?? [this.#wants]);
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
@@ -244,12 +361,17 @@ class PnhClient {
         break;
       case 'error':
         this.#emit('error', Object.assign(new Error(frame.message), { code: frame.code }));
+        this.#tell({ error: frame });
         break;
     }
   }
 
   #welcome({ session, seq, resumed, beat = 0 }) {
-    if (!resumed) this.#handledSeq = seq;
+    if (!resumed) {
+      this.#handledSeq = seq;
+      this.#joined.clear();
+    }
+
     this.#ackedSeq = seq;
     this.#session = session;
     this.#attempt = 0;
@@ -257,18 +379,27 @@ class PnhClient {
     this.#beat = beat * 1000;
     clearInterval(this.#watch);
     if (beat) this.#watch = setInterval(() => this.#findLoss(), 1000);
+    if (this.#tabs) {
+      this.#leavesFrom = Date.now() + leavesAfter;
+      setTimeout(() => this.#change(), leavesAfter);
+    }
+
     this.#become('open', { session, resumed });
-    if (!resumed && this.#topics.size) this.#say({ type: 'join', topics: [...this.#topics] });
+    this.#change();
   }
 
   #lost(code, reason) {
     this.#socket = null;
     clearInterval(this.#watch);
-    this.#queue = []; // not handled, so not acknowledged: they come again
+    this.#queue = this.#queue.filter(({ isHeard }) => isHeard); // the others are not handled, so not acknowledged: they come again
     const drain = this.#drain;
     this.#drain = null;
     if (this.#isClosed) return;
-    if (code >= closeCodes.final && code < 5000) {
+    if (code === closeCodes.replaced && this.#tabs) {
+      this.#become('waiting', { wait: leavesAfter, why: reason });
+      this.#isDraining = true;
+      this.#timer = setTimeout(() => this.#end({ code, reason }), leavesAfter); // unless another tab has the socket: it says so within a moment
+    } else if (code >= closeCodes.final && code < 5000) {
       this.#end({ code, reason });
     } else if (code === closeCodes.drained && drain) {
       this.#again(drain.after * 1000, 'the node goes away');
@@ -295,27 +426,19 @@ class PnhClient {
 
   #again(wait, why) {
     this.#become('waiting', { wait, why });
-    this.#timer = setTimeout(() => this.#open(), wait);
+    this.#timer = setTimeout(() => this.#next(), wait);
   }
 
   #end(detail = {}) {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearInterval(this.#watch);
-    this.#release();
-    if (this.#options.keep) {
-      globalThis.removeEventListener('pagehide', this.#leave);
-      try {
-        sessionStorage.removeItem(this.#place);
-      } catch {
-        // A page without storage.
-      }
-    }
-    globalThis.removeEventListener?.('online', this.#seeNetwork);
+    if (typeof document !== 'undefined') this.#listen('removeEventListener');
+    if (this.#options.keep && this.#place) keep('sessionStorage', this.#place, null);
     this.#socket = null;
     this.#queue = [];
-    if (this.#options.visibility) document.removeEventListener('visibilitychange', this.#seeVisibility);
     this.#become('closed', detail);
+    this.#tabs?.leave();
   }
 
   /** One after the other, in their order; each is acknowledged once its handlers have finished. */
@@ -325,9 +448,8 @@ class PnhClient {
     try {
       for (let frame; (frame = this.#queue.shift());) {
         const socket = this.#socket;
-        if (frame.type === 'withdraw') this.#emit('withdraw', frame);
-        const isDone = frame.type === 'withdraw' || await this.#deliver(frame);
-        if (socket !== this.#socket) continue; // of a connection that is gone: it comes again, and is known then
+        const isDone = await this.#deliver(frame);
+        if (frame.isHeard || socket !== this.#socket) continue; // of a connection that is gone: it comes again, and is known then
         if (!isDone) {
           this.#drop(closeCodes.failed, 'a handler failed'); // it comes again with the next connection, and so does all behind it
           break;
@@ -349,32 +471,28 @@ class PnhClient {
 
   /** True when it was handled, now or before; false when a handler failed and it shall come again. */
   async #deliver(frame) {
-    if (this.#seen.has(frame.id)) return true;
+    if (frame.type === 'withdraw') {
+      this.#emit('withdraw', frame);
+      if (!frame.isHeard) this.#tell({ frame });
+      return true;
+    }
+
+    if (this.#handled.has(frame.id)) return true;
     try {
       await Promise.all([...(this.#listeners.get('event') ?? [])].map((listener) => listener(frame)));
     } catch (error) {
       const failures = (this.#failures.get(frame.id) ?? 0) + 1;
       this.#failures.set(frame.id, failures);
-      const isGivenUp = failures >= attemptsOfHandler || !frame.seq;
+      const isGivenUp = failures >= attemptsOfHandler || !frame.seq || frame.isHeard === true;
       this.#emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event: frame, isGivenUp }));
       if (!isGivenUp) return false;
     }
 
     this.#failures.delete(frame.id);
-    if (frame.seq) this.#remember(frame);
+    if (frame.seq) this.#handled.add(frame);
+    if (!frame.isHeard) this.#tell({ frame, seq: frame.seq ?? this.#handledSeq });
     return true;
   }
-
-  #remember({ id, at, ttl }) {
-    const now = Date.now();
-    this.#seen.set(id, at + (ttl * 1000));
-    for (const [known, until] of this.#seen) {
-      if (until > now && this.#seen.size <= keptIds) break; // roughly by age: what is behind it is younger
-      this.#seen.delete(known);
-    }
-  }
 }
 
-function randomDevice() {
-  return `web-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
+const stateOf = (wants) => (wants.some(({ state }) => state === 'active') ? 'active' : 'background');

@@ -1,15 +1,15 @@
-// The client of browsers in Chromium: a page that is loaded again goes on with its session and handles nothing twice, and the copy of a tab is another device.
-// Usage: node client.mjs <http address of a hub> <publisher key> <client token of user ada>. Exit 0 = everything was seen; 1 = not, with one line why.
+// The client of browsers in Chromium: a page that is loaded again goes on with its session and handles nothing twice; all tabs of a user share one socket, whichever of them closes, sleeps or is loaded again.
+// Usage: node client.mjs <http address of a hub> <publisher key> <client token of user ada, who may join the topic room> <one of user eve>. Exit 0 = everything was seen; 1 = not, with one line why.
 import { createServer } from 'node:http';
 import { chromium } from 'playwright-core';
 
-const [hub, key, token] = process.argv.slice(2);
-const limit = 15_000;
+const [hub, key, token, otherToken] = process.argv.slice(2);
+const limit = 25_000; // a tab that sleeps is noticed after 15 s
 const page = `<!doctype html><title>client</title><script type="module">
   import { connect } from '${hub}/pnh.js';
   window.handled = [];
   window.statuses = [];
-  window.client = connect({ url: '${hub.replace('http', 'ws')}/v1/socket', token: '${token}' });
+  window.client = connect({ url: '${hub.replace('http', 'ws')}/v1/socket', token: location.search === '?eve' ? '${otherToken}' : '${token}' });
   client.on('event', async ({ id }) => { await new Promise((done) => setTimeout(done, 5)); handled.push(id); });
   client.on('status', (status) => statuses.push(status));
 </script>`;
@@ -55,22 +55,98 @@ async function walk() {
   const last = await first.evaluate(() => handled);
   if (new Set(last).size !== last.length) throw new Error(`handled twice: ${last}`);
 
-  step = 'copy the tab';
-  const [copy] = await Promise.all([context.waitForEvent('page'), first.evaluate(() => { window.open(location.href); })]);
-  await until('the copy is open', () => copy.evaluate(() => window.client?.status), (status) => status === 'open');
-  if (await copy.evaluate(() => client.device) === device) throw new Error('the copy has the same device');
-  await until('the first is still open', () => first.evaluate(() => client.status), (status) => status === 'open');
-  await copy.close();
+  await tabsShareOneSocket(context, first);
 }
 
-async function post(name, count, rest = 0) {
+/** What a tab handled since it was loaded, without its loading. */
+function handledBy(tab) {
+  return tab.evaluate(() => handled);
+}
+
+/** Each of the tabs handled these events once, in their order. */
+async function eachHandled(tabs, ids) {
+  for (const tab of tabs) {
+    await until(`a tab handled ${ids.at(-1)}`, () => handledBy(tab), (handled) => handled.includes(ids.at(-1)));
+  }
+
+  await new Promise((done) => setTimeout(done, 200)); // for what must not come
+  for (const tab of tabs) {
+    const handled = (await handledBy(tab)).filter((id) => ids.includes(id));
+    if (handled.join() !== ids.join()) throw new Error(`handled ${handled} instead of ${ids}`);
+  }
+}
+
+async function tabsShareOneSocket(context, first) {
+  step = 'open two more tabs';
+  const address = first.url();
+  const sockets = [];
+  const open = async (search = '') => {
+    const tab = await context.newPage();
+    tab.on('websocket', () => sockets.push(tab));
+    await tab.goto(address + search);
+    await until('the tab is open', () => tab.evaluate(() => window.client?.status), (status) => status === 'open');
+    return tab;
+  };
+  const [second, third, eve] = [await open(), await open(), await open('?eve')];
+  if (sockets.length !== 1 || sockets[0] !== eve) throw new Error(`${sockets.length} sockets instead of one for the tab of another user`);
+  const device = await first.evaluate(() => client.device);
+  await until('the tabs are one device', () => second.evaluate(() => client.device), (other) => other === device);
+  await eachHandled([first, second, third], await post('shared', 10));
+  if ((await handledBy(eve)).length) throw new Error("another user's tab handled something");
+
+  step = 'a tab that does not hold the socket joins a topic and answers';
+  await second.evaluate(() => client.join('room'));
+  await until('the event of the topic comes', async () => {
+    await post(`room-${Date.now()}`, 1, 0, { topic: 'room' });
+    return (await handledBy(third)).some((id) => id.startsWith('room-'));
+  }, (came) => came);
+  await third.evaluate(() => client.seen('shared-0'));
+
+  step = 'the tab with the socket closes while events come';
+  const closing = post('closing', 40, 10);
+  await new Promise((done) => setTimeout(done, 150));
+  await first.close();
+  await eachHandled([second, third], await closing);
+  const { resumed } = await second.evaluate(() => statuses.findLast(({ status }) => status === 'open'));
+  if (!resumed || sockets.filter((tab) => tab === second).length !== 1 || sockets.includes(third)) throw new Error('the second tab did not go on with the session');
+
+  step = 'the tab with the socket is loaded again while events come';
+  const loading = post('loading', 40, 10);
+  await new Promise((done) => setTimeout(done, 150));
+  await second.reload();
+  await eachHandled([third], await loading);
+
+  step = 'the tab with the socket sleeps';
+  await until('the second tab is back', () => second.evaluate(() => window.client?.status), (status) => status === 'open');
+  const sleep = await context.newCDPSession(third);
+  await sleep.send('Page.setWebLifecycleState', { state: 'frozen' });
+  const sleeping = await post('sleeping', 10);
+  await eachHandled([second], sleeping);
+  await sleep.send('Page.setWebLifecycleState', { state: 'active' });
+  await eachHandled([second, third], await post('awake', 10));
+  await eachHandled([third], sleeping);
+
+  step = 'a topic that no tab wants any more';
+  await second.evaluate(() => client.close());
+  await until('the other goes on', () => third.evaluate(() => client.status), (status) => status === 'open');
+  await eachHandled([third], await post('alone', 3));
+  const before = (await handledBy(third)).length;
+  await post('left', 1, 0, { topic: 'room' });
+  await new Promise((done) => setTimeout(done, 500));
+  if ((await handledBy(third)).length !== before) throw new Error('an event came of a topic that its tab has left');
+}
+
+async function post(name, count, rest = 0, to = { user: 'ada' }) {
+  const ids = Array.from({ length: count }, (_, n) => `${name}-${n}`);
   for (let n = 0; n < count; n++) {
     const answer = await fetch(`${hub}/v1/events`, {
-      method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify({ id: `${name}-${n}`, to: { user: 'ada' }, class: 'message', data: { n } }),
+      method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify({ id: ids[n], to, class: 'message', data: { n } }),
     });
     if (answer.status !== 202) throw new Error(`posted, answered ${answer.status}`);
     if (rest) await new Promise((done) => setTimeout(done, rest));
   }
+
+  return ids;
 }
 
 async function until(what, read, accept) {

@@ -22,12 +22,14 @@ const edge = spawn(process.argv[2], [
   `--Pnh:Apps:demo:Tokens:Hs256Secret=${readFileSync(join(hub.data, "demo.hs256"), "utf8").trim()}`,
 ], { stdio: "ignore" });
 const link = /http:\/\/\S+\/console\?ticket=\S+/.exec(hub.output)?.[0];
-const click = (...args) => run(process.execPath, [script, ...args], { timeout: 120_000 });
+const walk = (script, ...args) => run(process.execPath, [script, ...args], { timeout: 180_000 }).catch((error) => {
+  throw new Error(error.stdout?.trim() || error.message);
+});
 
 try {
-  await checked("the console: send, phone shows it, tab shows it, counters moved", () => click(link, ...process.argv.slice(3, 4)));
-  await checked("the client of browsers: a reload goes on with its session, the copy of a tab is another device", async () =>
-    run(process.execPath, [clientScript, hub.url, hub.key, await hub.token("ada")], { timeout: 120_000 }));
+  await checked("the console: send, phone shows it, tab shows it, counters moved", () => walk(script, link, ...process.argv.slice(3, 4)));
+  await checked("the client of browsers: a reload goes on with its session, all tabs of a user share one socket", async () =>
+    walk(clientScript, hub.url, hub.key, await hub.token("ada", "--topics", "room"), await hub.token("eve")));
   await checked("its link works once only", async () => {
     const answer = await fetch(link, { redirect: "manual" });
     if (answer.headers.get("set-cookie")) {

@@ -28,7 +28,7 @@ export async function startHub(program, { settings = [], wrap = [], env = {}, ke
   }
 
   /** A client token for a user, from the program's own command. */
-  hub.token = async (user) => (await run(program, ["token", "--app", "demo", "--user", user, ...configuration], { cwd: folder, timeout: 30_000 })).stdout.trim();
+  hub.token = async (user, ...more) => (await run(program, ["token", "--app", "demo", "--user", user, ...configuration, ...more], { cwd: folder, timeout: 30_000 })).stdout.trim();
 
   /** SIGTERM; gives the exit code, or throws when the hub does not end within 30 s. */
   hub.stop = async () => {

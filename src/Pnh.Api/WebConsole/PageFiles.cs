@@ -47,7 +47,7 @@ internal sealed class PageFiles
     public const string SignInWrongKey = "sign in: key";
 
     // The client that the hub serves to any page.
-    private const string Client = "pnh.js";
+    private static readonly string[] Client = ["pnh.js", "pnh-kept.js", "pnh-tabs.js"];
 
     private const string SignInFile = "signin.html";
 
@@ -60,7 +60,7 @@ internal sealed class PageFiles
 
     /// <summary>What the page loads.</summary>
     public static IReadOnlyList<string> Assets { get; } =
-        ["console.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "timeline.js", "tab.js", "dom.js", Client];
+        ["console.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "timeline.js", "tab.js", "dom.js", .. Client];
 
     /// <summary>Sends a file, or 304 when the browser has it.</summary>
     public Task SendAsync(HttpContext context, string name, int status = StatusCodes.Status200OK)
@@ -100,7 +100,7 @@ internal sealed class PageFiles
 
     private static byte[] Read(string name)
     {
-        using var stream = typeof(PageFiles).Assembly.GetManifestResourceStream(name == Client ? name : $"console/{name}")
+        using var stream = typeof(PageFiles).Assembly.GetManifestResourceStream(Client.Contains(name) ? name : $"console/{name}")
             ?? throw new InvalidOperationException($"The console's {name} is not embedded in the program.");
         var bytes = new byte[stream.Length];
         stream.ReadExactly(bytes);

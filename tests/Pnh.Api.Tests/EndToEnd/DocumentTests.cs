@@ -1,3 +1,4 @@
+using System.Net;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Routing;
@@ -26,15 +27,30 @@ public sealed class DocumentTests
 
     /// <summary>A module script of another origin needs the header.</summary>
     [Fact]
-    public async Task Client_Served_IsTheCommittedFileForPagesOfAnyOrigin()
+    public async Task Client_Served_IsTheCommittedModulesWithoutCommentsForPagesOfAnyOrigin()
     {
         await using var hub = await TestHub.StartAsync();
         using var http = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
+        foreach (var file in Directory.GetFiles(FileOf("clients/js"), "*.js"))
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(hub.Host.PublicAddress, Path.GetFileName(file)));
+            using var served = await http.SendAsync(request, CancellationToken.None);
+            var (sent, committed) = ((await served.Content.ReadAsStringAsync()).Split('\n'), await File.ReadAllLinesAsync(file));
+            Assert.Equal(committed, sent.Take(committed.Length).Zip(committed, static (one, line) => one.Length == 0 && line.TrimStart() is ['/', '/' or '*', ..] or ['*', ..] ? line : one));
+            Assert.DoesNotContain(sent, static line => line.TrimStart().StartsWith("//", StringComparison.Ordinal));
+            Assert.Equal(("text/javascript", "*"), (served.Content.Headers.ContentType!.MediaType, served.Headers.GetValues("Access-Control-Allow-Origin").Single()));
+        }
+    }
+
+    [Fact]
+    public async Task Client_BrowserTakesGzip_IsCompressed()
+    {
+        await using var hub = await TestHub.StartAsync();
+        using var http = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false, AutomaticDecompression = DecompressionMethods.GZip });
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(hub.Host.PublicAddress, "/pnh.js"));
         using var served = await http.SendAsync(request, CancellationToken.None);
-
-        Assert.Equal(await File.ReadAllTextAsync(FileOf("clients/js/pnh.js")), await served.Content.ReadAsStringAsync());
-        Assert.Equal(("text/javascript", "*"), (served.Content.Headers.ContentType!.MediaType, served.Headers.GetValues("Access-Control-Allow-Origin").Single()));
+        Assert.Contains("export function connect(", await served.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        Assert.Equal("Accept-Encoding", served.Headers.Vary.Single());
     }
 
     [Fact]

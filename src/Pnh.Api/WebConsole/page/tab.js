@@ -61,7 +61,7 @@ async function start() {
   byId('user').value ||= first.user;
   const device = first.device ?? deviceId();
   setText(byId('tab-user'), `${first.user}, device ${device}`);
-  client = connect({ url: socketUrl(first.socketUrl), device, state, visibility: false, token });
+  client = connect({ url: socketUrl(first.socketUrl), device, state, visibility: false, share: false, token });
   client.on('status', showStatus);
   client.on('event', list);
   client.on('withdraw', ({ id }) => find(id)?.firstElementChild.classList.add('withdrawn'));
