@@ -29,13 +29,12 @@ export class HandledIds {
   }
 }
 
-/** Whom a token speaks for; another text that is the same for the same token when it is none that can be read. */
-export function userOf(token) {
+/** What a token says: `aud` is the app, `sub` the user. One that cannot be read speaks for itself alone. */
+export function claimsOf(token) {
   try {
-    const { aud, sub } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
-    return `${aud}:${sub}`;
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
-    return token;
+    return { aud: '', sub: token };
   }
 }
 

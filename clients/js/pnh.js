@@ -1,5 +1,5 @@
 // The client of PNH for browsers and Node: one socket that comes back by itself, for all tabs of a browser. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
-import { HandledIds, keep, randomDevice, recall, userOf } from './pnh-kept.js';
+import { claimsOf, HandledIds, keep, randomDevice, recall } from './pnh-kept.js';
 import { canShare, Tabs } from './pnh-tabs.js';
 
 const shortestWait = 500;
@@ -104,6 +104,12 @@ class PnhClient {
 
   send(event) {
     return this.#say({ ...event, type: 'send' });
+  }
+
+  async identity() {
+    const token = await this.#newToken();
+    const hub = this.#options.url.replace(/^ws/, 'http').replace(/\/v1\/socket.*$/, '');
+    return { hub, token, user: claimsOf(token).sub, device: this.#device };
   }
 
   close() {
@@ -218,7 +224,7 @@ class PnhClient {
     const token = await this.#askToken();
     if (!token) return;
     this.#firstToken = token;
-    this.#place = `pnh:${this.#options.url}:${userOf(token)}`;
+    this.#place = `pnh:${this.#options.url}:${claimsOf(token).aud}:${claimsOf(token).sub}`;
     const kept = this.#options.keep && recall('sessionStorage', this.#place);
     if (kept && (!this.#options.device || kept.device === this.#options.device)) {
       this.#device = kept.device;
@@ -311,12 +317,16 @@ class PnhClient {
     if (persisted && !this.#isClosed) this.#tabs?.join();
   };
 
+  async #newToken() {
+    return typeof this.#options.token === 'function' ? this.#options.token() : this.#options.token;
+  }
+
   /** Null when there is none now: it will be asked for again. */
   async #askToken() {
     this.#isDraining = false;
     this.#become('connecting');
     try {
-      return this.#firstToken ?? (typeof this.#options.token === 'function' ? await this.#options.token() : this.#options.token);
+      return this.#firstToken ?? await this.#newToken();
     } catch (error) {
       this.#wait(`no token: ${error?.message ?? error}`);
       return null;

@@ -12,6 +12,7 @@ import { checked, finish } from "./report.mjs";
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("../browser/console.mjs", import.meta.url));
 const clientScript = fileURLToPath(new URL("../browser/client.mjs", import.meta.url));
+const pushScript = fileURLToPath(new URL("../browser/push.mjs", import.meta.url));
 const clusterPort = await freePort();
 const files = mkdtempSync(join(tmpdir(), "pnh-browser-"));
 const cluster = `--Pnh:Cluster:KeyFile=${join(files, "cluster.key")}`;
@@ -30,6 +31,8 @@ try {
   await checked("the console: send, phone shows it, tab shows it, counters moved", () => walk(script, link, ...process.argv.slice(3, 4)));
   await checked("the client of browsers: a reload goes on with its session, all tabs of a user share one socket", async () =>
     walk(clientScript, hub.url, hub.key, await hub.token("ada", "--topics", "room"), await hub.token("eve")));
+  await checked("Web Push of the client: a page subscribes, its service worker shows what the hub sends, and no twin of what was seen", async () =>
+    walk(pushScript, hub.url, hub.key, await hub.token("ada"), hub.fcm, join(hub.data, "sandbox", "ca.pem")));
   await checked("its link works once only", async () => {
     const answer = await fetch(link, { redirect: "manual" });
     if (answer.headers.get("set-cookie")) {

@@ -5,13 +5,13 @@ using Microsoft.Net.Http.Headers;
 namespace Pnh.Api.Endpoints;
 
 /// <summary>
-/// The client for browsers, as pages load it: the committed modules without the lines that are comments, which were a quarter of what went over the wire, compressed where the browser takes gzip. Made with the
+/// The client for browsers, as pages load it: the committed modules without the lines that are comments and without indentation, which were a third of what went over the wire, compressed where the browser takes gzip. Made with the
 /// first request. Thread-safe.
 /// </summary>
 internal static class ClientScripts
 {
-    /// <summary>The module that pages load, and those that it loads by itself.</summary>
-    public static IReadOnlyList<string> Names { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js"];
+    /// <summary>The module that pages load, those that it loads by itself, Web Push for pages that want it, and its service worker.</summary>
+    public static IReadOnlyList<string> Names { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js", "pnh-push.js", "pnh-sw.js"];
 
     private static readonly Lazy<Dictionary<string, Script>> Scripts = new(static () => Names.ToDictionary(static name => name, static name => Make(Read(name)), StringComparer.Ordinal));
 
@@ -24,6 +24,7 @@ internal static class ClientScripts
         response.Headers.AccessControlAllowOrigin = "*";
         response.Headers.CacheControl = "public, max-age=600";
         response.Headers.Vary = HeaderNames.AcceptEncoding;
+        response.Headers["Service-Worker-Allowed"] = "/";
         response.Headers.ContentEncoding = isCompressed ? "gzip" : default;
         response.ContentType = "text/javascript; charset=utf-8";
         var bytes = isCompressed ? script.Compressed : script.Plain;
@@ -31,8 +32,8 @@ internal static class ClientScripts
         return response.Body.WriteAsync(bytes, context.RequestAborted).AsTask();
     }
 
-    /// <summary>The module without its lines of comments; the lines keep their numbers.</summary>
-    internal static string WithoutComments(string module) => string.Join('\n', module.Split('\n').Select(static line => IsComment(line.AsSpan().TrimStart()) ? "" : line));
+    // The lines keep their numbers. No text in the modules goes over several lines.
+    private static string Shorten(string module) => string.Join('\n', module.Split('\n').Select(static line => line.Trim()).Select(static line => IsComment(line) ? "" : line));
 
     private static bool IsComment(ReadOnlySpan<char> line) => line.StartsWith("//") || line.StartsWith("/**") || line.StartsWith("* ") || line is "*/";
 
@@ -44,7 +45,7 @@ internal static class ClientScripts
 
     private static Script Make(string module)
     {
-        var plain = Encoding.UTF8.GetBytes(WithoutComments(module));
+        var plain = Encoding.UTF8.GetBytes(Shorten(module));
         var compressed = new MemoryStream();
         using (var gzip = new GZipStream(compressed, CompressionLevel.SmallestSize))
         {

@@ -152,6 +152,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<TimelineEndpoint>().Map(_app);
         Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
         Services.GetRequiredService<InboxEndpoints>().Map(_app);
+        Services.GetRequiredService<WebPushEndpoint>().Map(_app);
         Services.GetRequiredService<FeedEndpoint>().Map(_app);
         _app.MapConsole();
         _app.MapDocuments();

@@ -203,5 +203,6 @@ internal static class HubServices
         .AddSingleton<TimelineEndpoint>()
         .AddSingleton<WithdrawEndpoint>()
         .AddSingleton<InboxEndpoints>()
+        .AddSingleton<WebPushEndpoint>()
         .AddSingleton<FeedEndpoint>();
 }

@@ -47,6 +47,9 @@ internal static class ProblemCatalogue
     /// <summary>A node of role hub was asked for a socket.</summary>
     public static ProblemKind NoSocketsHere { get; } = new("no-sockets-here", 404, "This node holds no sockets", "Connect to an edge of this cluster.");
 
+    /// <summary>404.</summary>
+    public static ProblemKind NoWebPush { get; } = new("no-web-push", 404, "The app has no Web Push", "Give it an account: Apps:{app}:WebPush:0 with Subject and KeyFile.");
+
     /// <summary>The path exists for other methods.</summary>
     public static ProblemKind MethodNotAllowed { get; } = new("method-not-allowed", 405, "The method is not allowed here", "Use a method of the Allow header.");
 
@@ -92,7 +95,7 @@ internal static class ProblemCatalogue
     /// <summary>All of them, by status.</summary>
     public static IReadOnlyList<ProblemKind> All { get; } =
     [
-        MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, NoSocketsHere, MethodNotAllowed, RequestTimeout,
+        MalformedBody, InvalidBody, TooManyRefusals, InvalidId, InvalidQuery, BadRequest, Unauthorized, Forbidden, NotFound, NoSuchItem, NoSocketsHere, NoWebPush, MethodNotAllowed, RequestTimeout,
         IdConflict, TooManyDevices, TooManyTopics, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
     ];
 

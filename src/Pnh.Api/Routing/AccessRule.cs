@@ -18,6 +18,9 @@ internal enum AccessKind
     /// <summary>A client token.</summary>
     Client,
 
+    /// <summary>A publisher key of any scope, or a client token: the endpoint tells what is no secret of the app.</summary>
+    Any,
+
     /// <summary>The operator's secret.</summary>
     Operator,
 }
@@ -60,6 +63,10 @@ internal static class AccessConventions
     /// <summary>A client token; the endpoint acts for the caller's own user only.</summary>
     public static TBuilder RequireClient<TBuilder>(this TBuilder builder)
         where TBuilder : IEndpointConventionBuilder => builder.WithMetadata(new AccessRule(AccessKind.Client, Scope.None));
+
+    /// <summary>A publisher key of any scope, or a client token.</summary>
+    public static TBuilder RequireCredential<TBuilder>(this TBuilder builder)
+        where TBuilder : IEndpointConventionBuilder => builder.WithMetadata(new AccessRule(AccessKind.Any, Scope.None));
 
     /// <summary>The secret of the data folder.</summary>
     public static TBuilder RequireOperator<TBuilder>(this TBuilder builder)

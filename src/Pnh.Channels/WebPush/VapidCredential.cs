@@ -28,7 +28,6 @@ internal sealed class VapidCredential : IDisposable
     private readonly ConcurrentDictionary<(string Host, int Port), Minted> _byOrigin = new();
     private readonly ECDsa _signer;
     private readonly string _subject;
-    private readonly string _publicKey;
     private readonly TimeProvider _time;
     private readonly TimeSpan _renewalAge;
 
@@ -42,8 +41,11 @@ internal sealed class VapidCredential : IDisposable
         _time = time;
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32(3600));
         var point = signer.ExportParameters(includePrivateParameters: false).Q;
-        _publicKey = Base64Url.EncodeToString([4, .. point.X!, .. point.Y!]);
+        PublicKey = Base64Url.EncodeToString([4, .. point.X!, .. point.Y!]);
     }
+
+    /// <summary>The key's public half: 65 bytes, in base64url without padding.</summary>
+    public string PublicKey { get; }
 
     /// <summary>The value of <c>authorization</c> for the endpoint's push service: the same string until it is renewed.</summary>
     public string For(Uri endpoint)
@@ -88,7 +90,7 @@ internal sealed class VapidCredential : IDisposable
         var unsigned = Header + "." + Encode($$"""{"aud":"{{audience}}","exp":{{expires}},"sub":{{_subject}}}""");
         var signature = _signer.SignData(
             Encoding.ASCII.GetBytes(unsigned), HashAlgorithmName.SHA256, DSASignatureFormat.IeeeP1363FixedFieldConcatenation);
-        return new Minted($"vapid t={unsigned}.{Base64Url.EncodeToString(signature)}, k={_publicKey}", now, _time.GetTimestamp());
+        return new Minted($"vapid t={unsigned}.{Base64Url.EncodeToString(signature)}, k={PublicKey}", now, _time.GetTimestamp());
     }
 
     private static string Encode(string json) => Base64Url.EncodeToString(Encoding.UTF8.GetBytes(json));

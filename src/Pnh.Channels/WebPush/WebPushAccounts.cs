@@ -14,7 +14,7 @@ namespace Pnh.Channels.WebPush;
 internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText);
 
 /// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
-internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
+internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisposable
 {
     private const int MaxClearCharacters = 100;
 
@@ -37,6 +37,9 @@ internal sealed class WebPushAccounts : IConfigurationCheck, IDisposable
             errors.Add(error);
         }
     }
+
+    /// <inheritdoc/>
+    public string? FindKey(string app) => _byApp.GetValueOrDefault(app)?.FirstOrDefault()?.Credential.PublicKey;
 
     /// <summary>The route of an app to an endpoint; null when the app has none.</summary>
     public WebPushRoute? Find(string app, Uri endpoint)

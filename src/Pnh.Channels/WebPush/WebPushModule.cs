@@ -23,6 +23,7 @@ internal sealed class WebPushModule : PushChannelModule
     {
         var channelServices = ProviderServices.Register(services, Name);
         services.AddSingleton(provider => new WebPushAccounts(pnhSection, provider.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<IWebPushKeys>(provider => provider.GetRequiredService<WebPushAccounts>());
         services.AddSingleton<IConfigurationCheck>(provider => provider.GetRequiredService<WebPushAccounts>());
         services.AddSingleton<IPushChannel>(provider => new WebPushChannel(
             provider.GetRequiredService<WebPushAccounts>(),

@@ -31,7 +31,7 @@ public sealed class ProblemTests
             [
                 "400 malformed-body", "400 invalid-body", "400 too-many-refusals", "400 invalid-id", "400 invalid-query", "400 bad-request", "401 unauthorized",
                 "403 forbidden", "404 not-found",
-                "404 no-such-item", "404 no-sockets-here", "405 method-not-allowed", "408 request-timeout", "409 id-conflict", "409 too-many-devices", "409 too-many-topics", "413 body-too-large",
+                "404 no-such-item", "404 no-sockets-here", "404 no-web-push", "405 method-not-allowed", "408 request-timeout", "409 id-conflict", "409 too-many-devices", "409 too-many-topics", "413 body-too-large",
                 "415 unsupported-media-type", "429 too-many-requests", "500 internal-error", "503 overloaded", "503 memory-full", "503 store-unavailable", "503 shutting-down",
             ],
             ProblemCatalogue.All.Select(static kind => $"{kind.Status} {kind.Code}"));

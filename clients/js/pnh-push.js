@@ -1,0 +1,97 @@
+// Web Push for pages: the browser shows what comes while no tab of the site is looked at. Loaded by pages that want it. Types: pnh-push.d.ts.
+import { keep, recall } from './pnh-kept.js';
+
+const renewedEvery = 7 * 24 * 3_600_000;
+
+/** Whether this browser has Web Push at all. On iOS only an installed web app does. */
+export const canPush = () => Boolean(globalThis.navigator?.serviceWorker && globalThis.PushManager && globalThis.Notification);
+
+/**
+ * Subscribes this browser and registers the subscription for the client's device; asks the user when he has not answered yet, which browsers want after a click. To be called on each load of the page after that: it
+ * renews what the browser or the hub changed. Gives `granted`, or what is in the way: `denied`, `default` (not answered) or `unsupported`.
+ */
+export async function subscribe(client, options = {}) {
+  const { serviceWorker = '/pnh-sw.js', device = {} } = options;
+  if (!canPush()) return 'unsupported';
+  const permission = await Notification.requestPermission();
+  if (permission !== 'granted') return permission;
+  await navigator.serviceWorker.register(serviceWorker);
+  const { pushManager } = await navigator.serviceWorker.ready;
+  const { key } = await request(client, 'GET', '/v1/webpush/key');
+  let subscription = await pushManager.getSubscription();
+  if (subscription && keyOf(subscription) !== key) {
+    await subscription.unsubscribe(); // it was made for a key that the hub does not have
+    subscription = null;
+  }
+
+  subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  await register(client, { locale: navigator.language, ...device, platform: 'web', webpush: subscription.toJSON() });
+  listen(client, options);
+  return permission;
+}
+
+/** Ends the subscription, here and at the hub. The device stays. */
+export async function unsubscribe(client, { device = {} } = {}) {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  await (await registration?.pushManager.getSubscription())?.unsubscribe();
+  await register(client, { locale: navigator.language, ...device, platform: 'web' });
+}
+
+/** Nothing is sent when the hub has it already. */
+async function register(client, registration) {
+  const { user, device } = await client.identity();
+  const place = `pnh-push:${user}:${device}`;
+  const text = JSON.stringify(registration);
+  const kept = recall('localStorage', place);
+  if (kept?.text === text && Date.now() - kept.at < renewedEvery) return;
+  await request(client, 'PUT', `/v1/users/${encodeURIComponent(user)}/devices/${encodeURIComponent(device)}`, text);
+  keep('localStorage', place, { text, at: Date.now() });
+}
+
+async function request(client, method, path, body) {
+  const { hub, token } = await client.identity();
+  const answer = await fetch(hub + path, { method, body, headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) } });
+  const json = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(json.detail ?? `the hub answers ${answer.status}`), { code: json.code });
+  return json;
+}
+
+const keyOf = (subscription) => btoa(String.fromCharCode(...new Uint8Array(subscription.options.applicationServerKey))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+
+const listening = new WeakSet();
+
+function listen(client, options) {
+  if (listening.has(client)) return;
+  listening.add(client);
+
+  // The service worker shows no twin of what the user had before his eyes. It is known before the event is acknowledged, since the hub pushes what is not.
+  client.on('event', async (event) => {
+    if (event.seq && document.visibilityState === 'visible') await noteSeen(event);
+  });
+  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+    if (data?.type === 'pnh-click') {
+      client.seen(data.id);
+      options.onClick?.(data);
+    } else if (data?.type === 'pnh-renewed') {
+      subscribe(client, options).catch(() => {}); // with the next load of the page, then
+    }
+  });
+  navigator.serviceWorker.startMessages();
+}
+
+/** Read by `pnh-sw.js`, which forgets what is over. */
+function noteSeen({ id, at, ttl }) {
+  return new Promise((done) => {
+    const opening = indexedDB.open('pnh', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('seen');
+    opening.onerror = done; // a browser without a database: a twin may be shown
+    opening.onsuccess = () => {
+      const writing = opening.result.transaction('seen', 'readwrite');
+      writing.objectStore('seen').put(at + (ttl * 1000), id);
+      writing.oncomplete = writing.onerror = writing.onabort = () => {
+        opening.result.close();
+        done();
+      };
+    };
+  });
+}

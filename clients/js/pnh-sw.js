@@ -1,0 +1,82 @@
+// The service worker of PNH: shows what comes by Web Push. A site serves it from its own origin: this file, or one of its own with importScripts("https://push.example.com/pnh-sw.js").
+// `self.pnhOptions = (push) => ({ icon: "/icon.png" })` adds to how it is shown, or replaces it: members of showNotification's options, and `title`.
+
+self.addEventListener('push', (event) => event.waitUntil(takePush(event.data?.json() ?? {})));
+self.addEventListener('notificationclick', (event) => event.waitUntil(openFor(event.notification)));
+self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)));
+
+/** What is taken back is closed; what the user had before his eyes already is not shown. Apple takes the permission away for a push that shows nothing: there everything is. */
+async function takePush(push) {
+  if (push['pnh-withdraw']) {
+    for (const shown of await self.registration.getNotifications()) {
+      if (shown.data?.id === push['pnh-withdraw']) shown.close();
+    }
+  } else if (push['pnh-replace'] || !await wasSeen(push.id) || await isApples()) {
+    await show(push);
+  }
+}
+
+function show(push) {
+  const { title, ...options } = {
+    title: push.title ?? push.body ?? '',
+    body: push.title === undefined ? undefined : [push.subtitle, push.body].filter(Boolean).join('\n'),
+    image: push.image, lang: push.locale, tag: push.tag, silent: push.silent ?? false, renotify: Boolean(push.tag) && !push.silent,
+    requireInteraction: push.class === 'call', data: { id: push.id, class: push.class, data: push.data },
+    ...self.pnhOptions?.(push),
+  };
+  return self.registration.showNotification(title, options);
+}
+
+/** A click goes to a tab of the site that is open, else opens the event's own `data.url`, else the site. */
+async function openFor(notification) {
+  notification.close();
+  const { id, class: name, data } = notification.data ?? {};
+  const tabs = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const tab = tabs.length ? await tabs[0].focus() : await self.clients.openWindow(sameOrigin(data?.url));
+  tab?.postMessage({ type: 'pnh-click', id, class: name, data });
+}
+
+/** A publisher's text decides which page of the site is opened, and no other site's. */
+function sameOrigin(url) {
+  try {
+    const target = new URL(url ?? '/', self.location.origin);
+    return target.origin === self.location.origin ? target.href : '/';
+  } catch {
+    return '/';
+  }
+}
+
+/** The browser changed the subscription: a tab that is open registers the new one, else the next one that is. */
+async function renew({ oldSubscription, newSubscription }) {
+  if (!newSubscription && oldSubscription) await self.registration.pushManager.subscribe(oldSubscription.options);
+  for (const tab of await self.clients.matchAll({ type: 'window', includeUncontrolled: true })) tab.postMessage({ type: 'pnh-renewed' });
+}
+
+async function isApples() {
+  const subscription = await self.registration.pushManager.getSubscription();
+  return Boolean(subscription) && new URL(subscription.endpoint).hostname.endsWith('.push.apple.com');
+}
+
+/** Whether a page noted that the user saw it. What is over is forgotten. */
+function wasSeen(id) {
+  return new Promise((answer) => {
+    const opening = indexedDB.open('pnh', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('seen');
+    opening.onerror = () => answer(false);
+    opening.onsuccess = () => {
+      const reading = opening.result.transaction('seen', 'readwrite');
+      const seen = reading.objectStore('seen');
+      let isSeen = false;
+      seen.openCursor().onsuccess = ({ target: { result: cursor } }) => {
+        if (!cursor) return;
+        isSeen ||= cursor.key === id;
+        if (cursor.value < Date.now()) cursor.delete();
+        cursor.continue();
+      };
+      reading.oncomplete = reading.onerror = reading.onabort = () => {
+        opening.result.close();
+        answer(isSeen);
+      };
+    };
+  });
+}
