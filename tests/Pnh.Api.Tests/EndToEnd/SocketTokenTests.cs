@@ -1,7 +1,5 @@
 using System.Net.WebSockets;
 using System.Text.Json;
-using Pnh.Api.Access;
-using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -55,9 +53,7 @@ public sealed class SocketTokenTests
     }
 
     // Good for an hour, the day before yesterday.
-    private static string OldToken(TestHub hub) =>
-        new ClientTokens(hub.Host.Start.Options.Apps.Values, new FakeTimeProvider(TimeProvider.System.GetUtcNow() - TimeSpan.FromDays(2)))
-            .Create("demo", "ada", "tab", TimeSpan.FromHours(1));
+    private static string OldToken(TestHub hub) => hub.OldToken("ada", TimeSpan.FromDays(2), "tab");
 
     private static string Forged(string token) => token[..^10] + (token[^10] == 'A' ? 'B' : 'A') + token[^9..];
 

@@ -10,6 +10,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Hosting;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -80,6 +81,10 @@ internal sealed class TestHub : IAsyncDisposable
 
     internal string ClientToken(string user, string? device = null) =>
         Host.Services.GetRequiredService<ClientTokens>().Create("demo", user, device, TimeSpan.FromHours(1));
+
+    /// <summary>A token that was made so long ago, for an hour.</summary>
+    internal string OldToken(string user, TimeSpan age, string? device = null, params string[] topics) =>
+        new ClientTokens(Host.Start.Options.Apps.Values, new FakeTimeProvider(TimeProvider.System.GetUtcNow() - age)).Create("demo", user, device, TimeSpan.FromHours(1), topics);
 
     /// <summary>One request; the body is JSON unless a type is given. The key is the demo's unless another credential is given ("" = none).</summary>
     internal async Task<Answer> SendAsync(string method, string path, string? body = null, string type = "application/json", string? credential = null, bool operations = false, bool isLast = false, string? traceParent = null)

@@ -1,0 +1,148 @@
+using System.Text.Json.Nodes;
+using Pnh.Client.Events;
+
+namespace Pnh.Client.Sockets;
+
+/// <summary>
+/// A device's session: a socket that comes back by itself, and handles each event once. <see cref="RunAsync"/> runs it; the other methods may be called by any thread meanwhile. Protocol: <c>pnh.v1</c>.
+/// </summary>
+public sealed class PnhSession
+{
+    private readonly PnhSessionOptions _options;
+    private readonly SessionProgress _progress;
+    private readonly Wants _wants;
+    private SessionConnection? _connection;
+    private int _attempt;
+    private bool _isRunning;
+
+    /// <summary>Connects when it is run.</summary>
+    public PnhSession(PnhSessionOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        _options = options;
+        _progress = new SessionProgress(options);
+        _wants = new Wants(options.IsActive);
+    }
+
+    /// <summary>What the connection is now.</summary>
+    public PnhStatus Status { get; private set; } = PnhStatus.Closed;
+
+    /// <summary>
+    /// Holds the session until the hub says not to come back, and tells why. Throws <see cref="OperationCanceledException"/> when it is cancelled, after the session was ended, and
+    /// <see cref="InvalidOperationException"/> when it runs already.
+    /// </summary>
+    public async Task<PnhEnd> RunAsync(CancellationToken cancellationToken)
+    {
+        if (Interlocked.Exchange(ref _isRunning, true))
+        {
+            throw new InvalidOperationException("The session runs already.");
+        }
+
+        try
+        {
+            while (true)
+            {
+                Become(new PnhConnection(PnhStatus.Connecting));
+                var loss = await ConnectAsync(cancellationToken).ConfigureAwait(false);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (loss.Code is >= 4500 and < 4997)
+                {
+                    return new PnhEnd(loss.Code, loss.Why);
+                }
+
+                var wait = loss.After ?? NextWait();
+                Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why));
+                await Task.Delay(wait, _options.Time, cancellationToken).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _isRunning = false;
+            Become(new PnhConnection(PnhStatus.Closed));
+        }
+    }
+
+    /// <summary>Wants the topics' events, in this session and in those after it.</summary>
+    public ValueTask JoinAsync(params IEnumerable<string> topics)
+    {
+        _wants.Join(topics);
+        return SayWantsAsync();
+    }
+
+    /// <summary>And no longer.</summary>
+    public ValueTask LeaveAsync(params IEnumerable<string> topics)
+    {
+        _wants.Leave(topics);
+        return SayWantsAsync();
+    }
+
+    /// <summary>The app came to the front, or left it.</summary>
+    public ValueTask SetActiveAsync(bool isActive)
+    {
+        _wants.IsActive = isActive;
+        return SayWantsAsync();
+    }
+
+    /// <summary>The user answered the event here: it ends on the user's other devices. False when nobody hears it now.</summary>
+    /// <param name="id">The event's.</param>
+    /// <param name="answer">The app's word, 1 to 64 characters.</param>
+    public ValueTask<bool> AnswerAsync(string id, string answer) => SayAsync(new ClientFrame("answer", Id: id, As: answer));
+
+    /// <summary>The user saw it here: the same, without an answer.</summary>
+    public ValueTask<bool> SeenAsync(string id) => SayAsync(new ClientFrame("seen", Id: id));
+
+    /// <summary>Publishes, where the app allows clients to. False when nobody hears it now; a refusal comes to <see cref="PnhSessionOptions.OnError"/>.</summary>
+    /// <param name="to">A user or a topic.</param>
+    /// <param name="data">Any JSON; null = none.</param>
+    /// <param name="class">The event's class; null = the app's.</param>
+    public ValueTask<bool> PublishAsync(PnhTarget to, JsonNode? data, PnhClass? @class = null) => SayAsync(new ClientFrame("send", To: to, Data: data, Class: @class));
+
+    private async Task<SessionLoss> ConnectAsync(CancellationToken cancellationToken)
+    {
+        string token;
+        try
+        {
+            token = await _options.Token(cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception fault) when (!cancellationToken.IsCancellationRequested)
+        {
+            return new SessionLoss(0, $"no token: {fault.Message}");
+        }
+
+        using var connection = new SessionConnection(_options, _progress, _wants, Opened);
+        Volatile.Write(ref _connection, connection);
+        try
+        {
+            return await connection.RunAsync(token, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            Volatile.Write(ref _connection, null);
+        }
+    }
+
+    private void Opened(string session, bool isResumed)
+    {
+        _attempt = 0;
+        Become(new PnhConnection(PnhStatus.Open, session, isResumed));
+    }
+
+    private void Become(PnhConnection now)
+    {
+        Status = now.Status;
+        _options.OnConnection?.Invoke(now);
+    }
+
+    // Doubles up to 30 s, all of it by chance: after a restart clients must not come back in one moment.
+    private TimeSpan NextWait() => TimeSpan.FromMilliseconds(Random.Shared.NextDouble() * Math.Min(30_000, 500 * Math.Pow(2, _attempt++)));
+
+    private async ValueTask SayWantsAsync()
+    {
+        if (Volatile.Read(ref _connection) is { } connection)
+        {
+            await connection.SayWantsAsync().ConfigureAwait(false);
+        }
+    }
+
+    private ValueTask<bool> SayAsync(ClientFrame frame) => Volatile.Read(ref _connection)?.TrySayAsync(frame) ?? ValueTask.FromResult(false);
+}
