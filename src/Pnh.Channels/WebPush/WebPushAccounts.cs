@@ -11,7 +11,8 @@ namespace Pnh.Channels.WebPush;
 /// <param name="Credential">Shared by all routes of the account.</param>
 /// <param name="AllowLoopback">Endpoints on this machine may be dialled (sandbox and tests).</param>
 /// <param name="ClearText">What Apple's browsers show in place of a cleared event; null = it cannot be cleared there.</param>
-internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText);
+/// <param name="Site">The page that a click opens where a browser shows pushes without a service worker; null = none does.</param>
+internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText, Uri? Site);
 
 /// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
 internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisposable
@@ -83,6 +84,12 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
             section.Fail(nameof(settings.ClearText), FormattableString.Invariant($"must be a line of 1 to {MaxClearCharacters} characters"));
         }
 
+        Uri? site = null;
+        if (settings.Site is { } page && !(Uri.TryCreate(page, UriKind.Absolute, out site) && site.Scheme == Uri.UriSchemeHttps))
+        {
+            section.Fail(nameof(settings.Site), "must be an https: address");
+        }
+
         if (_byApp.ContainsKey(section.App))
         {
             // A subscription does not say which key it was made for, so a second account could never be chosen.
@@ -97,7 +104,7 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
         }
 
         var credential = new VapidCredential(signer, subject, time);
-        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, settings.AllowLoopback, clearText));
+        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, settings.AllowLoopback, clearText, site));
         routes.ForEach(route => _byName.TryAdd(route.Name, route));
         _byApp.Add(section.App, [.. routes]);
     }

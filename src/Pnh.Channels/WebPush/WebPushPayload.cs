@@ -12,39 +12,43 @@ namespace Pnh.Channels.WebPush;
 /// </summary>
 internal static class WebPushPayload
 {
-    private static readonly Func<(Event Event, string? Locale), WebPushBody> EncodeEvent = static state => Encode(state.Event, state.Locale);
+    private static readonly Func<(Event Event, string? Locale), WebPushBody> EncodeEvent = static state => Encode(state.Event, state.Locale, site: null);
 
     /// <summary>The delivery's plain text for a browser that must show something for each push: no body that shows nothing, and what clears is shown in place of the event.</summary>
     /// <param name="delivery">Of an event, or what clears one.</param>
     /// <param name="clearText">What is shown in place of a cleared event; null = nothing may be, so it cannot be cleared.</param>
-    public static WebPushBody OfVisible(Delivery delivery, string? clearText)
+    /// <param name="site">As in <see cref="Of"/>.</param>
+    public static WebPushBody OfVisible(Delivery delivery, string? clearText, Uri? site)
     {
         if (delivery.Withdrawal is not { } withdrawal)
         {
-            var body = Of(delivery);
+            var body = Of(delivery, site);
             return body is { Refusal: null, ShowsNothing: true } ? new WebPushBody([], ApplePush.ShowsNothing) : body;
         }
 
         return clearText is null
             ? new WebPushBody([], ApplePush.NotClearable)
             : withdrawal.Encodings.GetOrAdd(
-                "webpush/replace", (withdrawal, delivery.Event, clearText), static state => new WebPushBody(PayloadMerge.Write(Replace(state.withdrawal, state.Event, state.clearText)), null));
+                "webpush/replace", (withdrawal, delivery.Event, clearText, site), static state => Fitting(Replace(state.withdrawal, state.Event, state.clearText, state.site))!); // short: a line and two ids
     }
 
     /// <summary>The delivery's plain text.</summary>
-    public static WebPushBody Of(Delivery delivery) =>
+    /// <param name="delivery">Of an event, or what clears one.</param>
+    /// <param name="site">The page that a click opens, for a browser that shows a push without a service worker; null = it does not, or none is configured.</param>
+    public static WebPushBody Of(Delivery delivery, Uri? site) =>
         delivery.Withdrawal is { } withdrawal
             ? withdrawal.Encodings.GetOrAdd("webpush/clear", withdrawal, static state => new WebPushBody(PayloadMerge.Write(Clear(state)), null))
             : delivery.Event.Encodings
-                .GetOrAdd("webpush", 0, static _ => new LocalizedBodies<WebPushBody>())
-                .For(delivery.Event, delivery.Device.Locale, EncodeEvent);
+                .GetOrAdd(site is null ? "webpush" : "webpush/declared", 0, static _ => new LocalizedBodies<WebPushBody>())
+                .For(delivery.Event, delivery.Device.Locale, site is null ? EncodeEvent : state => Encode(state.Event, state.Locale, site));
 
-    private static WebPushBody Encode(Event accepted, string? locale)
+    private static WebPushBody Encode(Event accepted, string? locale, Uri? site)
     {
         try
         {
             var notification = accepted.Notification?.For(locale);
-            return Fitting(Compose(accepted, notification, locale, PayloadParts.All))
+            return (site is null ? null : Fitting(Declared(Compose(accepted, notification, locale, PayloadParts.All), site)))
+                ?? Fitting(Compose(accepted, notification, locale, PayloadParts.All))
                 ?? WakeUp(accepted, notification, locale)
                 ?? new WebPushBody([], "payload-too-large");
         }
@@ -68,7 +72,7 @@ internal static class WebPushPayload
 
     // Null = larger than a push service takes.
     private static WebPushBody? Fitting(JsonObject payload) => PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
-        ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body") }
+        ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body"), IsDeclared = DeclarativePush.IsDeclared(payload) }
         : null;
 
     private static bool HasText(JsonObject payload, string name) =>
@@ -114,6 +118,12 @@ internal static class WebPushPayload
         return payload;
     }
 
+    private static JsonObject Declared(JsonObject payload, Uri site)
+    {
+        DeclarativePush.Declare(payload, site);
+        return payload;
+    }
+
     private static JsonObject Clear(Withdrawal withdrawal) => new()
     {
         ["id"] = withdrawal.Event,
@@ -121,15 +131,19 @@ internal static class WebPushPayload
         ["pnh-reason"] = withdrawal.Reason,
     };
 
-    private static JsonObject Replace(Withdrawal withdrawal, Event accepted, string text) => new()
+    private static JsonObject Replace(Withdrawal withdrawal, Event accepted, string text, Uri? site)
     {
-        ["id"] = withdrawal.Event,
-        ["pnh-replace"] = withdrawal.Event,
-        ["pnh-reason"] = withdrawal.Reason,
-        ["title"] = text,
-        ["tag"] = TagOf(accepted),
-        ["silent"] = true,
-    };
+        var payload = new JsonObject
+        {
+            ["id"] = withdrawal.Event,
+            ["pnh-replace"] = withdrawal.Event,
+            ["pnh-reason"] = withdrawal.Reason,
+            ["title"] = text,
+            ["tag"] = TagOf(accepted),
+            ["silent"] = true,
+        };
+        return site is null ? payload : Declared(payload, site);
+    }
 
     private static string TagOf(Event accepted) => string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : accepted.CollapseKey;
 
@@ -149,6 +163,9 @@ internal sealed record WebPushBody(byte[] Bytes, string? Refusal)
 {
     /// <summary>It stands for one that is larger than a push service takes.</summary>
     public bool IsWakeUp { get; init; }
+
+    /// <summary>A browser may show it without a service worker.</summary>
+    public bool IsDeclared { get; init; }
 
     /// <summary>It has neither title nor body.</summary>
     public bool ShowsNothing { get; init; }

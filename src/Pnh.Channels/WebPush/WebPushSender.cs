@@ -58,7 +58,7 @@ internal sealed class WebPushSender : ProviderSender
             return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address")));
         }
 
-        var attempt = await ExchangeAsync(Request(delivery, subscription, body), delivery, cancellationToken);
+        var attempt = await ExchangeAsync(Request(delivery, subscription, body, plain.IsDeclared), delivery, cancellationToken);
         return attempt.Result.Result.Reason switch
         {
             // Says something of this subscription, so it must not count against the push service.
@@ -75,16 +75,18 @@ internal sealed class WebPushSender : ProviderSender
         WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
 
     private WebPushBody Plain(Delivery delivery, PushSubscription subscription) => ApplePush.Serves(subscription.Endpoint, _route.AllowLoopback)
-        ? WebPushPayload.OfVisible(delivery, _route.ClearText)
-        : WebPushPayload.Of(delivery);
+        ? WebPushPayload.OfVisible(delivery, _route.ClearText, SiteOf(subscription))
+        : WebPushPayload.Of(delivery, SiteOf(subscription));
 
-    private ProviderRequest Request(Delivery delivery, PushSubscription subscription, SplicedBody body)
+    private Uri? SiteOf(PushSubscription subscription) => DeclarativePush.Serves(subscription.Endpoint, _route.AllowLoopback) ? _route.Site : null;
+
+    private ProviderRequest Request(Delivery delivery, PushSubscription subscription, SplicedBody body, bool isDeclared)
     {
         var headers = default(HeaderList);
         var ttl = WebPushHeaders.Ttl(delivery, Time.GetUtcNow());
         var isWindows = WindowsPush.Serves(subscription.Endpoint, _route.AllowLoopback);
         headers.Add(HeaderName.Authorization, _route.Credential.For(subscription.Endpoint));
-        headers.Add(HeaderName.ContentType, "application/octet-stream");
+        headers.Add(HeaderName.ContentType, isDeclared ? DeclarativePush.MediaType : "application/octet-stream");
         headers.Add(HeaderName.ContentEncoding, "aes128gcm");
         headers.Add(HeaderName.Ttl, ttl.ToString(CultureInfo.InvariantCulture));
         headers.Add(HeaderName.Urgency, WebPushHeaders.Urgency(delivery));

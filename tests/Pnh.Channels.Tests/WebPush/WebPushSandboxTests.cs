@@ -122,11 +122,12 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
     private PushAddress Address() => AddressOf(_sandbox.Subscribe(Browser));
 
     /// <summary>A hub's channel for the sandbox's push services.</summary>
-    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null, string? clearText = null)
+    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null, string? clearText = null, string? site = null)
     {
         var settings = WebPushFixture.Settings(sandbox.FcmAddress.Authority, allowLoopback: true);
         settings["Apps:demo:WebPush:0:KeyFile"] = keyFile;
         settings["Apps:demo:WebPush:0:ClearText"] = clearText;
+        settings["Apps:demo:WebPush:0:Site"] = site;
         var host = new ChannelHost(time, settings, texts);
         Assert.Empty(host.Check());
         host.Trust(sandbox.FcmAddress, sandbox.CaCertificate);
