@@ -22,6 +22,7 @@ RUN dotnet restore src/Pnh.Api -r linux-x64 -p:PublishReadyToRun=true --locked-m
 COPY .editorconfig ./
 COPY src/ src/
 COPY clients/js/ clients/js/
+COPY docs/ docs/
 RUN dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false --no-restore -o /image/app
 
 # Chiseled: no shell, no package manager, user 1654.

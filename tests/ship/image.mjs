@@ -35,8 +35,21 @@ const copied = instructions.filter((l) => l.startsWith("COPY ") && !l.includes("
 const missing = copied.filter((path) => !existsSync(join(root, path)));
 check("Dockerfile copies files that exist", missing.length ? missing.join(" ") : null);
 
+// The last rule that fits decides; a name without a wildcard stands for what is below it too.
+const rules = readFileSync(join(root, ".dockerignore"), "utf8").split("\n").filter((line) => line && !line.startsWith("#"));
+const isIgnored = (path) => rules.reduce((ignored, rule) => {
+  const [takes, name] = rule.startsWith("!") ? [false, rule.slice(1)] : [true, rule];
+  const below = name === "*" || path === name || path.startsWith(`${name}/`) || (name.startsWith("**/") && path.split("/").includes(name.slice(3)));
+  return below ? takes : ignored;
+}, false);
+const kept = copied.filter((path) => isIgnored(path.replace(/\/$/, "")));
+check("what the Dockerfile copies reaches the builder", kept.length ? `.dockerignore keeps out ${kept.join(" ")}` : null);
+
 const projects = [...readFileSync(join(root, "Pnh.slnx"), "utf8").matchAll(/Path="(src\/[^"]+)"/g)].map(([, path]) => path);
 const used = projects.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/<ProjectReference Include="([^"]+)"/g)].map(([, to]) => join(path, "..", to)));
 const forgotten = [...new Set([...projects, ...used])].filter((path) => !copied.includes(path));
+const embedded = projects.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/<EmbeddedResource Include="([^"]+)"/g)].map(([, file]) => join(path, "..", file)));
+const uncopied = embedded.filter((path) => !copied.some((folder) => path.startsWith(folder)));
+check("Dockerfile copies what projects embed", uncopied.length ? uncopied.join(" ") : null);
 check("Dockerfile restores every project of src and what they use", forgotten.length ? forgotten.join(" ") : null);
 finish();

@@ -12,6 +12,9 @@ internal static class DocumentEndpoints
     public static void MapDocuments(this IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/openapi.json", WriteDescriptionAsync).AllowAnyone();
+        routes.MapGet("/", static context => DocumentPages.WriteAsync(context, DocumentPages.Index)).AllowAnyone();
+        routes.MapGet("/docs", static context => DocumentPages.WriteAsync(context, DocumentPages.Index)).AllowAnyone();
+        routes.MapGet("/docs/{page}", static context => DocumentPages.WriteAsync(context, (string)context.GetRouteValue("page")!)).AllowAnyone();
         foreach (var script in ClientScripts.Names)
         {
             routes.MapGet($"/{script}", context => ClientScripts.WriteAsync(context, script)).AllowAnyone();

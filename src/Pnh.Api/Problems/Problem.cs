@@ -78,6 +78,7 @@ internal sealed class Problem : IResult
         json.WriteString("title", Kind.Title);
         json.WriteNumber("status", Kind.Status);
         json.WriteString("code", Kind.Code);
+        json.WriteString("help", Kind.Help);
         if ((Detail ?? (Errors.Count == 0 ? Kind.Remedy : null)) is { } detail)
         {
             json.WriteString("detail", detail);

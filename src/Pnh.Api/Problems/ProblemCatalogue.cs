@@ -99,15 +99,15 @@ internal static class ProblemCatalogue
         IdConflict, TooManyDevices, TooManyTopics, BodyTooLarge, UnsupportedMediaType, TooManyRequests, InternalError, Overloaded, MemoryFull, StoreUnavailable, ShuttingDown,
     ];
 
-    /// <summary>A Markdown table of all codes, for the documents; a test compares them.</summary>
+    /// <summary>A section of Markdown for each code: <c>docs/errors.md</c> is made of them.</summary>
     public static string ToMarkdown()
     {
-        var table = new StringBuilder("| Status | Code | Meaning | What to do |\n|---|---|---|---|\n");
+        var sections = new StringBuilder();
         foreach (var kind in All)
         {
-            table.Append(CultureInfo.InvariantCulture, $"| {kind.Status} | `{kind.Code}` | {kind.Title} | {kind.Remedy} |\n");
+            sections.Append(CultureInfo.InvariantCulture, $"## {kind.Code}\n{kind.Status}. {kind.Title}. {kind.Remedy}\n\n");
         }
 
-        return table.ToString();
+        return sections.ToString().TrimEnd('\n') + "\n";
     }
 }

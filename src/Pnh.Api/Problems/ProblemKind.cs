@@ -9,4 +9,7 @@ internal sealed record ProblemKind(string Code, int Status, string Title, string
 {
     /// <summary>RFC 9457 <c>type</c>: a name, not an address to fetch.</summary>
     public string Type { get; } = $"urn:pnh:problem:{Code}";
+
+    /// <summary>Where the hub's own documents say what to do about it: a path on the listener that answered.</summary>
+    public string Help { get; } = $"/docs/errors#{Code}";
 }

@@ -93,7 +93,7 @@ public sealed class AccessGateTests : IAsyncLifetime
         var scope = await Wire.SendAsync(_host.Public, "GET", "/v1/feed", Headers("send"));
 
         Assert.Equal("Bearer error=\"invalid_token\", error_description=\"expired\"", expired.Header("WWW-Authenticate"));
-        Assert.Contains("\"code\":\"unauthorized\",\"detail\":\"The client token is not valid: expired.\"", expired.Body, StringComparison.Ordinal);
+        Assert.Contains("\"code\":\"unauthorized\",\"help\":\"/docs/errors#unauthorized\",\"detail\":\"The client token is not valid: expired.\"", expired.Body, StringComparison.Ordinal);
         Assert.Equal("Bearer error=\"insufficient_scope\", scope=\"read\"", scope.Header("WWW-Authenticate"));
         Assert.Contains("\"code\":\"forbidden\"", scope.Body, StringComparison.Ordinal);
         Assert.DoesNotContain("eyJ", expired.Head + expired.Body, StringComparison.Ordinal);

@@ -44,7 +44,7 @@ public sealed class FrontDoorTests
         Assert.Equal(404, answer.Status);
         Assert.Equal("application/problem+json", answer.Header("Content-Type"));
         Assert.Equal(
-            """{"type":"urn:pnh:problem:not-found","title":"Nothing is here","status":404,"code":"not-found","detail":"Check the path: letters in the case of the documentation, no empty or dot segments, no slash at the end."}""",
+            """{"type":"urn:pnh:problem:not-found","title":"Nothing is here","status":404,"code":"not-found","help":"/docs/errors#not-found","detail":"Check the path: letters in the case of the documentation, no empty or dot segments, no slash at the end."}""",
             answer.Body);
     }
 

@@ -19,7 +19,7 @@ public sealed class ProblemTests
         Assert.Equal((400, "application/problem+json", "2"), (context.Response.StatusCode, context.Response.ContentType, context.Response.Headers.RetryAfter.ToString()));
         Assert.Equal(body.Length, context.Response.ContentLength);
         Assert.Equal(
-            """{"type":"urn:pnh:problem:invalid-body","title":"The body has wrong members","status":400,"code":"invalid-body","detail":"Two members.","errors":[{"pointer":"/to/user","code":"too-long","detail":"At most \u0022128\u0022."}]}""",
+            """{"type":"urn:pnh:problem:invalid-body","title":"The body has wrong members","status":400,"code":"invalid-body","help":"/docs/errors#invalid-body","detail":"Two members.","errors":[{"pointer":"/to/user","code":"too-long","detail":"At most \u0022128\u0022."}]}""",
             Encoding.UTF8.GetString(body.ToArray()));
     }
 
@@ -38,6 +38,5 @@ public sealed class ProblemTests
         Assert.Equal(
             typeof(ProblemCatalogue).GetProperties().Where(static property => property.PropertyType == typeof(ProblemKind)).Select(static property => property.GetValue(null)),
             ProblemCatalogue.All);
-        Assert.Contains("| 413 | `body-too-large` |", ProblemCatalogue.ToMarkdown(), StringComparison.Ordinal);
     }
 }

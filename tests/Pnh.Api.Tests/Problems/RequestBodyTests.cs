@@ -40,7 +40,7 @@ public sealed class RequestBodyTests : IAsyncLifetime
         var answer = await PostAsync(new string('x', Limit + 1), "Content-Type: application/json");
 
         Assert.Equal(413, answer.Status);
-        Assert.Contains("\"code\":\"body-too-large\",\"detail\":\"The limit is 100 bytes.\"", answer.Body, StringComparison.Ordinal);
+        Assert.Contains("\"code\":\"body-too-large\",\"help\":\"/docs/errors#body-too-large\",\"detail\":\"The limit is 100 bytes.\"", answer.Body, StringComparison.Ordinal);
     }
 
     [Theory]
