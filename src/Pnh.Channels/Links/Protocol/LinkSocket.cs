@@ -14,6 +14,7 @@ internal sealed class LinkSocket : IDisposable
     private readonly LinkQueue _output;
     private readonly TimeProvider _time;
     private readonly ITimer _beat;
+    private readonly ITimer _silence;
     private long _heardAt;
     private long _bytesIn;
     private long _bytesOut;
@@ -28,6 +29,7 @@ internal sealed class LinkSocket : IDisposable
         _output = output;
         _time = time;
         _heardAt = time.GetTimestamp();
+        _silence = time.CreateTimer(static link => ((LinkSocket)link!).LookForSilence(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _beat = time.CreateTimer(static link => ((LinkSocket)link!).Beat(), this, BeatEvery, BeatEvery);
     }
 
@@ -64,7 +66,11 @@ internal sealed class LinkSocket : IDisposable
     }
 
     /// <summary>Stops the beats.</summary>
-    public void Dispose() => _beat.Dispose();
+    public void Dispose()
+    {
+        _beat.Dispose();
+        _silence.Dispose();
+    }
 
     private async Task ReadAsync(Action<LinkItemKind, ReadOnlyMemory<byte>> receive)
     {
@@ -128,9 +134,23 @@ internal sealed class LinkSocket : IDisposable
     private void Beat()
     {
         _output.Begin(LinkItemKind.Beat).Dispose();
-        if (_time.GetElapsedTime(Volatile.Read(ref _heardAt)) > Silence)
+        if (_time.GetElapsedTime(Volatile.Read(ref _heardAt)) > BeatEvery)
+        {
+            LookForSilence();
+        }
+    }
+
+    // A beat is late. The end comes when the silence is over, and not with one of our own beats after that.
+    private void LookForSilence()
+    {
+        var left = Silence - _time.GetElapsedTime(Volatile.Read(ref _heardAt));
+        if (left <= TimeSpan.Zero)
         {
             Abort("nothing came for 3 s");
+        }
+        else if (left < BeatEvery)
+        {
+            _silence.Change(left, Timeout.InfiniteTimeSpan);
         }
     }
 
