@@ -12,6 +12,7 @@ RUN apt-get update \
 WORKDIR /source
 # Project and lock files first: packages are fetched again only when these change.
 COPY global.json Directory.Build.props Directory.Packages.props BannedSymbols.txt ./
+COPY clients/dotnet/Pnh.Client.csproj clients/dotnet/packages.lock.json clients/dotnet/
 COPY src/Pnh.Api/Pnh.Api.csproj src/Pnh.Api/packages.lock.json src/Pnh.Api/
 COPY src/Pnh.Channels/Pnh.Channels.csproj src/Pnh.Channels/packages.lock.json src/Pnh.Channels/
 COPY src/Pnh.Core/Pnh.Core.csproj src/Pnh.Core/packages.lock.json src/Pnh.Core/
@@ -21,7 +22,7 @@ COPY src/Pnh.Storage/Pnh.Storage.csproj src/Pnh.Storage/packages.lock.json src/P
 RUN dotnet restore src/Pnh.Api -r linux-x64 -p:PublishReadyToRun=true --locked-mode
 COPY .editorconfig ./
 COPY src/ src/
-COPY clients/js/ clients/js/
+COPY clients/ clients/
 COPY docs/ docs/
 RUN dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false --no-restore -o /image/app
 

@@ -15,6 +15,9 @@ namespace Pnh.Api.Commands;
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="ShowClusterAsync">Prints the nodes of the running hub's cluster.</param>
 /// <param name="TeeAsync">Prints copies of what a hub accepts.</param>
+/// <param name="SendAsync">Sends an event.</param>
+/// <param name="ShowEventAsync">Prints what became of an event.</param>
+/// <param name="TailAsync">Prints what becomes of all events.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
     Func<ServeRequest, CancellationToken, Task<int>> ServeAsync,
@@ -26,6 +29,9 @@ internal sealed record CommandActions(
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<ClusterRequest, CommandOutput, CancellationToken, Task<int>> ShowClusterAsync,
     Func<TeeRequest, CommandOutput, CancellationToken, Task<int>> TeeAsync,
+    Func<SendRequest, CommandOutput, CancellationToken, Task<int>> SendAsync,
+    Func<ShowEventRequest, CommandOutput, CancellationToken, Task<int>> ShowEventAsync,
+    Func<TailRequest, CommandOutput, CancellationToken, Task<int>> TailAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
 /// <summary>What a node does.</summary>
@@ -61,6 +67,18 @@ internal sealed record ClusterRequest(bool IsJson, string[] Configuration);
 
 /// <summary><c>pnh tee</c>.</summary>
 internal sealed record TeeRequest(string App, string[] Configuration);
+
+/// <summary>The hub and the key of a publisher's command; null = those of the configuration, and of its demo.</summary>
+internal sealed record PublisherRequest(Uri? Hub, string? Key, string[] Configuration);
+
+/// <summary><c>pnh send</c>. One of <paramref name="User"/> and <paramref name="Topic"/> is not null; the other members are null when they were not given.</summary>
+internal sealed record SendRequest(PublisherRequest Publisher, string? User, string? Topic, string Class, string? Title, string? Body, string? Data, string? Id);
+
+/// <summary><c>pnh event</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
+internal sealed record ShowEventRequest(PublisherRequest Publisher, string Id, bool IsJson);
+
+/// <summary><c>pnh tail</c>. <paramref name="After"/>: a cursor; null = from the oldest.</summary>
+internal sealed record TailRequest(PublisherRequest Publisher, string? After, bool IsJson);
 
 /// <summary><c>pnh bench</c>. <paramref name="Arguments"/>: the profile and its options, as the load tester takes them.</summary>
 internal sealed record BenchRequest(string[] Arguments, string[] Configuration);

@@ -49,6 +49,9 @@ internal static class PnhCommandLine
         root.Add(ConsoleCommand.Create(actions, output));
         root.Add(ClusterCommand.Create(actions, output));
         root.Add(TeeCommand.Create(actions, output));
+        root.Add(SendCommand.Create(actions, output));
+        root.Add(EventCommand.Create(actions, output));
+        root.Add(EventCommand.CreateTail(actions, output));
         root.Add(BenchCommand.Create(actions, output));
         return root;
     }

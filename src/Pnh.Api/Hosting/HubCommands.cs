@@ -31,6 +31,9 @@ internal static class HubCommands
         OperationsCommands.CreateConsoleLinkAsync,
         OperationsCommands.ShowClusterAsync,
         TeeRun.RunAsync,
+        PublisherCommands.SendAsync,
+        PublisherCommands.ShowEventAsync,
+        PublisherCommands.TailAsync,
         BenchAsync);
 
     private static async Task<int> ServeAsync(ServeRequest request, CommandOutput output, CancellationToken cancellationToken)

@@ -43,18 +43,30 @@ internal sealed class CutWire : IAsyncDisposable
         {
             while (true)
             {
-                var near = await _listener.AcceptSocketAsync();
-                var far = new Socket(SocketType.Stream, ProtocolType.Tcp);
-                (_open[near], _open[far]) = (true, true);
-                await far.ConnectAsync(new IPEndPoint(IPAddress.Loopback, _hubPort));
-                _ = CarryAsync(near, far);
-                _ = CarryAsync(far, near);
+                _ = CarryAsync(await _listener.AcceptSocketAsync());
             }
         }
         catch (Exception fault) when (fault is SocketException or ObjectDisposedException or InvalidOperationException)
         {
             // The test ends.
         }
+    }
+
+    private async Task CarryAsync(Socket near)
+    {
+        var far = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        (_open[near], _open[far]) = (true, true);
+        try
+        {
+            await far.ConnectAsync(new IPEndPoint(IPAddress.Loopback, _hubPort));
+        }
+        catch (Exception fault) when (fault is SocketException or ObjectDisposedException)
+        {
+            near.Close(0); // it was cut meanwhile
+            return;
+        }
+
+        await Task.WhenAll(CarryAsync(near, far), CarryAsync(far, near));
     }
 
     private async Task CarryAsync(Socket from, Socket to)

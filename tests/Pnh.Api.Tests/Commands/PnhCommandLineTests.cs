@@ -61,6 +61,11 @@ public sealed class PnhCommandLineTests : IDisposable
     [InlineData("key revoke --app demo --id 123", "--id")]
     [InlineData("key", "")]
     [InlineData("bench", "profile")]
+    [InlineData("send --title Hello", "--user or --topic")]
+    [InlineData("send --user ada --topic room", "--user or --topic")]
+    [InlineData("send --user ada --class urgent", "urgent")]
+    [InlineData("send --user ada --hub push.example.com", "--hub")]
+    [InlineData("event", "id")]
     public async Task Run_WrongUse_Exits2WithALineAndRunsNothing(string line, string expected)
     {
         Assert.Equal(2, await RunAsync(Split(line)));
@@ -216,7 +221,7 @@ public sealed class PnhCommandLineTests : IDisposable
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
-        (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

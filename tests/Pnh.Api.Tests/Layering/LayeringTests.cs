@@ -15,7 +15,7 @@ public sealed partial class LayeringTests
     [InlineData("Pnh.LoadTest", "")]
     [InlineData("Pnh.Sandbox", "")]
     [InlineData("Pnh.Storage", "Pnh.Core")]
-    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Core,Pnh.LoadTest,Pnh.Sandbox,Pnh.Storage")]
+    [InlineData("Pnh.Api", "Pnh.Channels,Pnh.Client,Pnh.Core,Pnh.LoadTest,Pnh.Sandbox,Pnh.Storage")]
     public void Project_ReferencesOnlyWhatItMay(string project, string allowed)
     {
         var references = XDocument.Load(Path.Combine(Root, "src", project, project + ".csproj"))
@@ -55,6 +55,10 @@ public sealed partial class LayeringTests
         var users = Sources("src").Where(static file => !file.Contains("Pnh.LoadTest", StringComparison.Ordinal)).Where(static file => Namespaces(file).Any(static use => Starts(use.Name, "Pnh.LoadTest"))).Select(Path.GetFileName);
         Assert.Equal(["BenchCommand.cs", "HubCommands.cs"], users.Order(StringComparer.Ordinal));
     }
+
+    [Fact]
+    public void ClientLibrary_IsUsedByTheCommandsOnly() =>
+        Assert.Equal(["EventText.cs", "PublisherCommands.cs"], Sources("src").Where(static file => Namespaces(file).Any(static use => Starts(use.Name, "Pnh.Client"))).Select(Path.GetFileName).Order(StringComparer.Ordinal));
 
     [Fact]
     public void ChannelFolders_UseEachOtherNowhere()
