@@ -6,7 +6,7 @@ export const channels = [
   },
   {
     name: "safari-clear-shows-nothing", hurts: "Apple takes the site's permission for clears away", tests: "Pnh.Channels.Tests:WebPushAppleTests",
-    file: "src/Pnh.Channels/WebPush/WebPushSender.cs", at: "? WebPushPayload.OfVisible(delivery, ⟦_route.ClearText⟧)", fault: "\"\"",
+    file: "src/Pnh.Channels/WebPush/WebPushSender.cs", at: "? WebPushPayload.OfVisible(delivery, ⟦_route.ClearText⟧, SiteOf(subscription))", fault: "\"\"",
   },
   {
     name: "gone-since-forgotten", hurts: "APNs' old 410 removes a token that was registered again", tests: "Pnh.Channels.Tests:ApnsResponseTests",
