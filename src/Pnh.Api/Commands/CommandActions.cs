@@ -15,6 +15,8 @@ namespace Pnh.Api.Commands;
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="ShowClusterAsync">Prints the nodes of the running hub's cluster.</param>
 /// <param name="TeeAsync">Prints copies of what a hub accepts.</param>
+/// <param name="CheckConfigAsync">Says what is wrong in the configuration of a node.</param>
+/// <param name="ShowConfigAsync">Prints what is set.</param>
 /// <param name="SendAsync">Sends an event.</param>
 /// <param name="ShowEventAsync">Prints what became of an event.</param>
 /// <param name="TailAsync">Prints what becomes of all events.</param>
@@ -29,6 +31,8 @@ internal sealed record CommandActions(
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<ClusterRequest, CommandOutput, CancellationToken, Task<int>> ShowClusterAsync,
     Func<TeeRequest, CommandOutput, CancellationToken, Task<int>> TeeAsync,
+    Func<ServeRequest, CommandOutput, Task<int>> CheckConfigAsync,
+    Func<string[], CommandOutput, Task<int>> ShowConfigAsync,
     Func<SendRequest, CommandOutput, CancellationToken, Task<int>> SendAsync,
     Func<ShowEventRequest, CommandOutput, CancellationToken, Task<int>> ShowEventAsync,
     Func<TailRequest, CommandOutput, CancellationToken, Task<int>> TailAsync,

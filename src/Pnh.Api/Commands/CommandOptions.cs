@@ -9,6 +9,21 @@ namespace Pnh.Api.Commands;
 /// <summary>Options that several commands have, checked while parsing.</summary>
 internal static class CommandOptions
 {
+    /// <summary><c>--role</c>, <c>all</c> unless given.</summary>
+    public static Option<string> Role()
+    {
+        var role = new Option<string>("--role")
+        {
+            Description = "What the node does: all; hub (all but sockets); edge (sockets of a hub on another node)",
+            DefaultValueFactory = static _ => "all",
+        };
+        role.AcceptOnlyFromAmong("all", "hub", "edge");
+        return role;
+    }
+
+    /// <summary>What <see cref="Role"/> was given.</summary>
+    public static Role ReadRole(ParseResult parsed, Option<string> role) => Enum.Parse<Role>(parsed.GetValue(role)!, ignoreCase: true);
+
     /// <summary><c>--app</c>, required.</summary>
     public static Option<string> App() => Checked("--app", "The app", required: true, static text =>
         Ids.IsApp(text) ? null : "--app: app names are 1 to 32 characters of a-z, 0-9 and -");

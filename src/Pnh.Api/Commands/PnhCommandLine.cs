@@ -49,6 +49,7 @@ internal static class PnhCommandLine
         root.Add(ConsoleCommand.Create(actions, output));
         root.Add(ClusterCommand.Create(actions, output));
         root.Add(TeeCommand.Create(actions, output));
+        root.Add(ConfigCommand.Create(actions, output));
         root.Add(SendCommand.Create(actions, output));
         root.Add(EventCommand.Create(actions, output));
         root.Add(EventCommand.CreateTail(actions, output));

@@ -16,12 +16,7 @@ internal static class ServeCommand
     /// <summary>Gives a command the options and the action of serve.</summary>
     public static void Fill(Command command, CommandActions actions, CommandOutput output)
     {
-        var role = new Option<string>("--role")
-        {
-            Description = "What this node does: all; hub (all but sockets); edge (sockets of a hub on another node)",
-            DefaultValueFactory = static _ => "all",
-        };
-        role.AcceptOnlyFromAmong("all", "hub", "edge");
+        var role = CommandOptions.Role();
         command.Options.Add(role);
         command.TreatUnmatchedTokensAsErrors = false;
         command.SetAction(async (parsed, cancellationToken) =>
@@ -31,7 +26,7 @@ internal static class ServeCommand
                 return PnhCommandLine.UsageExitCode;
             }
 
-            return await actions.ServeAsync(new(Enum.Parse<Role>(parsed.GetValue(role)!, ignoreCase: true), configuration), cancellationToken);
+            return await actions.ServeAsync(new(CommandOptions.ReadRole(parsed, role), configuration), cancellationToken);
         });
     }
 }

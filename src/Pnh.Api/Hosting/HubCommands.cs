@@ -31,6 +31,8 @@ internal static class HubCommands
         OperationsCommands.CreateConsoleLinkAsync,
         OperationsCommands.ShowClusterAsync,
         TeeRun.RunAsync,
+        ConfigCommands.CheckAsync,
+        ConfigCommands.ShowAsync,
         PublisherCommands.SendAsync,
         PublisherCommands.ShowEventAsync,
         PublisherCommands.TailAsync,

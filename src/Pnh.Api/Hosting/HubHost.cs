@@ -73,7 +73,7 @@ internal sealed class HubHost : IAsyncDisposable
         builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, start.Options));
         builder.Services.AddNode(start.Options.DrainWindow ?? NodeServer.Drain);
         var host = new HubHost(start, builder.Build());
-        host.CheckChannels(errors);
+        CheckChannels(host.Services, errors);
         if (errors.None)
         {
             host.Map();
@@ -124,10 +124,11 @@ internal sealed class HubHost : IAsyncDisposable
         .Where(static service => service.ServiceType == typeof(PushChannelModule))
         .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
 
-    private void CheckChannels(ConfigurationErrors errors)
+    /// <summary>What the channels find wrong in their accounts.</summary>
+    internal static void CheckChannels(IServiceProvider services, ConfigurationErrors errors)
     {
         var found = new List<string>();
-        foreach (var check in Services.GetServices<IConfigurationCheck>())
+        foreach (var check in services.GetServices<IConfigurationCheck>())
         {
             check.Check(found);
         }

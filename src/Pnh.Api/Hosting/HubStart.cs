@@ -99,7 +99,8 @@ internal sealed class HubStart : IAsyncDisposable
     }
 
     /// <summary>Values of the contract that this version cannot keep: refused, never ignored.</summary>
-    private static void RefuseWhatIsNotThere(Role role, PnhOptions options, ConfigurationErrors errors)
+    /// <summary>What a configuration may say and this build does not have.</summary>
+    internal static void RefuseWhatIsNotThere(Role role, PnhOptions options, ConfigurationErrors errors)
     {
         if (options.Store != StoreEngine.Sqlite)
         {

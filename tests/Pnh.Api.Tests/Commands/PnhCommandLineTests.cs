@@ -221,7 +221,8 @@ public sealed class PnhCommandLineTests : IDisposable
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
-        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
+        (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

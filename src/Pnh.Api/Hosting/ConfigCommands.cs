@@ -1,0 +1,78 @@
+using Microsoft.Extensions.Configuration.CommandLine;
+using Microsoft.Extensions.Configuration.EnvironmentVariables;
+using Microsoft.Extensions.Configuration.Json;
+using Pnh.Api.Commands;
+using Pnh.Api.Configuration;
+using Pnh.Channels;
+using Pnh.Channels.Net.Http2;
+using Pnh.Channels.Provider.Connections;
+
+namespace Pnh.Api.Hosting;
+
+/// <summary>The commands that look at the configuration and start nothing: no folder is opened, no port, no connection. Files of keys are read.</summary>
+internal static class ConfigCommands
+{
+    private const string Hidden = "(hidden)";
+
+    /// <summary><c>config check</c>: what a node of this role would refuse to start with, but for what only its start can see: folder and ports.</summary>
+    public static async Task<int> CheckAsync(ServeRequest request, CommandOutput output)
+    {
+        var errors = new ConfigurationErrors();
+        if (request.Role == Role.Edge)
+        {
+            await using var edge = EdgeHost.Build(request.Configuration, errors);
+        }
+        else
+        {
+            await CheckHubAsync(request, errors);
+        }
+
+        errors.WriteTo(output.Error);
+        if (!errors.None)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        await output.Out.WriteLineAsync("the configuration is good");
+        return 0;
+    }
+
+    /// <summary><c>config show</c>: what is set below <c>Pnh</c>, in the order of the keys.</summary>
+    public static async Task<int> ShowAsync(string[] tokens, CommandOutput output)
+    {
+        var configuration = HubBuilder.Create(tokens).Configuration;
+        var providers = ((IConfigurationRoot)configuration).Providers.Reverse().ToList();
+        foreach (var (key, value) in configuration.GetSection(PnhOptions.SectionName).AsEnumerable().Where(static one => one.Value is not null).OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
+        {
+            var source = SourceOf(providers.First(provider => provider.TryGet(key, out _)));
+            await output.Out.WriteLineAsync($"{key} = {(IsSecret(key) ? Hidden : value)}  ({source})");
+        }
+
+        return 0;
+    }
+
+    private static async Task CheckHubAsync(ServeRequest request, ConfigurationErrors errors)
+    {
+        var builder = HubBuilder.Create(request.Configuration);
+        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
+        var read = PnhConfiguration.Read(builder.Configuration, HubHost.KnownKeysOf(builder.Services), Environment.CurrentDirectory);
+        errors.AddAll(read.Errors);
+        HubStart.RefuseWhatIsNotThere(request.Role, read.Options, errors);
+        builder.Services.AddSingleton(TimeProvider.System);
+        builder.Services.AddSingleton(services => new ConnectionTransports(
+            new DirectTransport(services.GetRequiredService<TimeProvider>()), read.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
+        await using var app = builder.Build();
+        HubHost.CheckChannels(app.Services, errors);
+    }
+
+    // By its name, so that a new secret is hidden too. A connection string has a password in it.
+    private static bool IsSecret(string key) => Array.Exists(["Secret", "Password", "Postgres"], name => key.EndsWith(name, StringComparison.OrdinalIgnoreCase));
+
+    private static string SourceOf(IConfigurationProvider provider) => provider switch
+    {
+        JsonConfigurationProvider file => file.Source.Path ?? "a file",
+        EnvironmentVariablesConfigurationProvider => "environment",
+        CommandLineConfigurationProvider => "command line",
+        _ => "the program",
+    };
+}

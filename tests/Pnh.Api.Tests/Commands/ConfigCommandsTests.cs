@@ -1,0 +1,53 @@
+using Pnh.Api.Commands;
+using Pnh.Api.Hosting;
+
+namespace Pnh.Api.Tests.Commands;
+
+/// <summary><c>pnh config</c>.</summary>
+public sealed class ConfigCommandsTests
+{
+    private static readonly string Folder = Path.Combine(Path.GetTempPath(), "pnh-never-made");
+
+    [Fact]
+    public async Task Check_GoodConfiguration_SaysSoAndOpensNothing()
+    {
+        Assert.Equal((0, "the configuration is good\n", ""), await RunAsync("config", "check", $"--Pnh:Data={Folder}"));
+        Assert.False(Directory.Exists(Folder));
+    }
+
+    [Fact]
+    public async Task Check_SeveralErrors_NamesThemAll()
+    {
+        var (exitCode, _, errors) = await RunAsync(
+            "config", "check", "--Pnh:Urls=ftp://x", "--Pnh:Mailbox:Items=0", "--Pnh:Colour=blue", "--Pnh:Apps:demo:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:demo:Keys:0:Scopes=send",
+            "--Pnh:Apps:demo:Apns:0:KeyFile=nowhere.p8");
+        Assert.Equal(2, exitCode);
+        Assert.All(["Pnh:Urls", "Pnh:Mailbox:Items", "Pnh:Colour", "Pnh:Apps:demo:Apns:0:KeyFile"], key => Assert.Contains(key, errors, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Check_OfAnEdge_KnowsWhatAnEdgeMayHave()
+    {
+        var (exitCode, _, errors) = await RunAsync("config", "check", "--role", "edge", "--Pnh:Hubs=http://127.0.0.1:1", "--Pnh:Journal:MaxBytes=1");
+        Assert.Equal(2, exitCode);
+        Assert.Contains("Pnh:Journal", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Show_WhatIsSet_SaysWhereAndHidesSecrets()
+    {
+        var (exitCode, text, _) = await RunAsync("config", "show", "--Pnh:Data=here", "--Pnh:Apps:demo:Keys:0:Secret=0123456789abcdef", "--Pnh:Store=sqlite");
+        Assert.Equal(0, exitCode);
+        Assert.Contains("Pnh:Data = here  (command line)\n", text, StringComparison.Ordinal);
+        Assert.Contains("Pnh:Apps:demo:Keys:0:Secret = (hidden)  (command line)\n", text, StringComparison.Ordinal);
+        Assert.DoesNotContain("0123456789abcdef", text, StringComparison.Ordinal);
+    }
+
+    private static async Task<(int ExitCode, string Out, string Error)> RunAsync(params string[] line)
+    {
+        using var output = new StringWriter();
+        using var error = new StringWriter();
+        var both = new CommandOutput(output, error);
+        return (await PnhCommandLine.RunAsync(line, HubCommands.Create(both), both), output.ToString(), error.ToString());
+    }
+}
