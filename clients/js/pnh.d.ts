@@ -85,8 +85,8 @@ export interface PnhClient {
   seen(id: string): boolean;
   /** Publishes, where the app allows clients to. False when nobody hears it now. */
   send(event: { readonly to: { readonly user?: string; readonly topic?: string }; readonly data: unknown; readonly class?: PnhEvent['class'] }): boolean;
-  /** What a request to the hub's API needs: its address, a token of now, whom it speaks for, and the device. */
-  identity(): Promise<{ readonly hub: string; readonly token: string; readonly user: string; readonly device: string | null }>;
+  /** What a request to the hub's API needs, once the device is known: its address, a token of now, whom it speaks for, and the device. */
+  identity(): Promise<{ readonly hub: string; readonly token: string; readonly user: string; readonly device: string }>;
   /** Ends the session, unless another tab goes on with it. */
   close(): void;
 }

@@ -107,6 +107,7 @@ class PnhClient {
   }
 
   async identity() {
+    if (!this.#device) await new Promise((known) => { const off = this.on('status', () => { if (this.#device) known(off()); }); });
     const token = await this.#newToken();
     const hub = this.#options.url.replace(/^ws/, 'http').replace(/\/v1\/socket.*$/, '');
     return { hub, token, user: claimsOf(token).sub, device: this.#device };
