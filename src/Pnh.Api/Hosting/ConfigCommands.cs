@@ -3,7 +3,6 @@ using Microsoft.Extensions.Configuration.EnvironmentVariables;
 using Microsoft.Extensions.Configuration.Json;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
-using Pnh.Channels;
 using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
 
@@ -53,9 +52,7 @@ internal static class ConfigCommands
 
     private static async Task CheckHubAsync(ServeRequest request, ConfigurationErrors errors)
     {
-        var builder = HubBuilder.Create(request.Configuration);
-        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
-        var read = PnhConfiguration.Read(builder.Configuration, HubHost.KnownKeysOf(builder.Services), Environment.CurrentDirectory);
+        var (builder, _, read) = HubCommands.ReadHub(request.Configuration);
         errors.AddAll(read.Errors);
         HubStart.RefuseWhatIsNotThere(request.Role, read.Options, errors);
         builder.Services.AddSingleton(TimeProvider.System);

@@ -199,10 +199,7 @@ internal static class HubCommands
     /// <summary>The configuration of a command that runs beside a hub; the demo's token secret is taken from the data folder.</summary>
     internal static PnhOptions? Read(string[] tokens, CommandOutput output)
     {
-        var builder = HubBuilder.Create(tokens);
-        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
-        var knownKeys = HubHost.KnownKeysOf(builder.Services);
-        var read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);
+        var (builder, knownKeys, read) = ReadHub(tokens);
         if (read.Errors.None && read.Options.Apps.Count == 0 && DemoApp.TokenConfiguration(read.Options.Data) is { } demo)
         {
             builder.Configuration.AddInMemoryCollection(demo);
@@ -211,6 +208,15 @@ internal static class HubCommands
 
         read.Errors.WriteTo(output.Error);
         return read.Errors.None ? read.Options : null;
+    }
+
+    /// <summary>The configuration of a hub as a start reads it, with the channels that are there.</summary>
+    internal static (WebApplicationBuilder Builder, KnownKeys KnownKeys, ConfigurationResult Read) ReadHub(string[] tokens)
+    {
+        var builder = HubBuilder.Create(tokens);
+        builder.Services.AddPushChannels(builder.Configuration.GetSection(PnhOptions.SectionName));
+        var knownKeys = HubHost.KnownKeysOf(builder.Services);
+        return (builder, knownKeys, PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory));
     }
 
     /// <summary>One line of complaint, and the exit code.</summary>

@@ -51,6 +51,10 @@ internal static class DeclarativePush
         payload["notification"] = notification;
     }
 
+    /// <summary>A member that shows something; null = there is none, or it is blank or no text.</summary>
+    public static string? Text(JsonObject payload, string name) =>
+        payload[name] is JsonValue value && value.TryGetValue(out string? text) && !string.IsNullOrWhiteSpace(text) ? text : null;
+
     private static void Copy(JsonObject from, JsonObject to, params ReadOnlySpan<string> names)
     {
         foreach (var name in names)
@@ -61,7 +65,4 @@ internal static class DeclarativePush
             }
         }
     }
-
-    private static string? Text(JsonObject payload, string name) =>
-        payload[name] is JsonValue value && value.TryGetValue(out string? text) && !string.IsNullOrWhiteSpace(text) ? text : null;
 }

@@ -72,11 +72,8 @@ internal static class WebPushPayload
 
     // Null = larger than a push service takes.
     private static WebPushBody? Fitting(JsonObject payload) => PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
-        ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = !HasText(payload, "title") && !HasText(payload, "body"), IsDeclared = DeclarativePush.IsDeclared(payload) }
+        ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = DeclarativePush.Text(payload, "title") is null && DeclarativePush.Text(payload, "body") is null, IsDeclared = DeclarativePush.IsDeclared(payload) }
         : null;
-
-    private static bool HasText(JsonObject payload, string name) =>
-        payload[name] is JsonValue value && value.TryGetValue(out string? text) && !string.IsNullOrWhiteSpace(text);
 
     private static JsonObject Compose(Event accepted, Notification? notification, string? locale, PayloadParts parts)
     {

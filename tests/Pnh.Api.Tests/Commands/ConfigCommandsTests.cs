@@ -1,5 +1,4 @@
-using Pnh.Api.Commands;
-using Pnh.Api.Hosting;
+using static Pnh.Api.Tests.Commands.CommandRun;
 
 namespace Pnh.Api.Tests.Commands;
 
@@ -41,13 +40,5 @@ public sealed class ConfigCommandsTests
         Assert.Contains("Pnh:Data = here  (command line)\n", text, StringComparison.Ordinal);
         Assert.Contains("Pnh:Apps:demo:Keys:0:Secret = (hidden)  (command line)\n", text, StringComparison.Ordinal);
         Assert.DoesNotContain("0123456789abcdef", text, StringComparison.Ordinal);
-    }
-
-    private static async Task<(int ExitCode, string Out, string Error)> RunAsync(params string[] line)
-    {
-        using var output = new StringWriter();
-        using var error = new StringWriter();
-        var both = new CommandOutput(output, error);
-        return (await PnhCommandLine.RunAsync(line, HubCommands.Create(both), both), output.ToString(), error.ToString());
     }
 }

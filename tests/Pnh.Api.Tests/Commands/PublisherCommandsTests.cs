@@ -41,7 +41,7 @@ public sealed class PublisherCommandsTests
     [Fact]
     public async Task Send_NoHubAnswers_SaysWhere()
     {
-        var (exitCode, _, complaint) = await RunAsync("send", "--user", "ada", "--hub", "http://127.0.0.1:1", "--key", "k");
+        var (exitCode, _, complaint) = await CommandRun.RunAsync("send", "--user", "ada", "--hub", "http://127.0.0.1:1", "--key", "k");
         Assert.Equal(1, exitCode);
         Assert.StartsWith("pnh: http://127.0.0.1:1/ does not answer: ", complaint, StringComparison.Ordinal);
     }
@@ -62,13 +62,5 @@ public sealed class PublisherCommandsTests
 
     private static string[] Of(TestHub hub, params string[] line) => [.. line, "--hub", hub.Host.PublicAddress.AbsoluteUri, "--key", hub.Key];
 
-    private static Task<(int ExitCode, string Out, string Error)> RunAsync(TestHub hub, params string[] line) => RunAsync(Of(hub, line));
-
-    private static async Task<(int ExitCode, string Out, string Error)> RunAsync(params string[] line)
-    {
-        using var output = new StringWriter();
-        using var error = new StringWriter();
-        var both = new CommandOutput(output, error);
-        return (await PnhCommandLine.RunAsync(line, HubCommands.Create(both), both), output.ToString(), error.ToString());
-    }
+    private static Task<(int ExitCode, string Out, string Error)> RunAsync(TestHub hub, params string[] line) => CommandRun.RunAsync(Of(hub, line));
 }
