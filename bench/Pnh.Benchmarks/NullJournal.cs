@@ -28,6 +28,9 @@ internal sealed class NullJournal : IEventJournal
 
     public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) => new((StoredEvent?)null);
 
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => throw new NotSupportedException();

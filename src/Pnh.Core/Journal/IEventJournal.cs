@@ -54,6 +54,19 @@ public interface IEventJournal
     ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken);
 
     /// <summary>
+    /// A user's events, newest first as the log has them, each with what was noted of that user alone, but for its frames on sockets: outcomes, retries, reasons. Everything
+    /// noted before this call is in it, unless nothing can be written now. Costs the page, however many others have those events. An event that is kept past the
+    /// retention because it is open stands where it was carried to.
+    /// </summary>
+    /// <param name="app">Whose user.</param>
+    /// <param name="user">Which.</param>
+    /// <param name="before">A <see cref="UserEventPage.Next"/>; null = from the newest.</param>
+    /// <param name="limit">1 or more: at most so many. A page may have fewer, none even, and still not be the last.</param>
+    /// <param name="cancellationToken">Ends the read.</param>
+    /// <exception cref="FormatException">Not a cursor of this journal.</exception>
+    ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken);
+
+    /// <summary>
     /// The app's outcomes and address notes on stable storage after a place, oldest first, at most <paramref name="limit"/>. Each is given at
     /// least once to who goes on from <see cref="FeedPage.Next"/>, also after a restart.
     /// </summary>

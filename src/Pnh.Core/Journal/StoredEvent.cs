@@ -7,6 +7,11 @@ public record StoredEvent(
 /// <summary>An event with its milestones, in the order they were noted.</summary>
 public sealed record EventHistory(StoredEvent Event, IReadOnlyList<Milestone> Milestones);
 
+/// <summary>Some of a user's events.</summary>
+/// <param name="Events">Newest first, each with what was noted of the user, oldest first.</param>
+/// <param name="Next">Where to go on with older ones; null = there are none.</param>
+public sealed record UserEventPage(IReadOnlyList<EventHistory> Events, string? Next);
+
 /// <summary>What recovery found of an event that was not finished.</summary>
 /// <param name="Event">The event.</param>
 /// <param name="IsDispatched">True when every delivery of it had begun: only those in <paramref name="Deliveries"/> go on.</param>

@@ -21,7 +21,9 @@ internal partial struct SchedulerAttributes
     private uint _size;
     public uint Policy;
     private ulong _flags;
-    private int _nice;
+
+    /// <summary>-20 to 19; the higher, the less of a shared core.</summary>
+    public int Nice;
     private uint _priority;
 
     /// <summary>Of <see cref="Other"/> and <see cref="Batch"/>: the slice in nanoseconds; 0 = unknown, as before Linux 6.12.</summary>

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 using Pnh.Storage.Files;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
@@ -23,12 +24,13 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private readonly HistoryReader _reader;
     private readonly UserHistoryReader _ofUser;
     private readonly FeedReader _feed;
+    private readonly UserEventReader _eventsOfUser;
     private readonly SegmentSet _segments;
     private readonly TimeProvider _time;
     private readonly JournalOptions _options;
     private int _disposed;
 
-    private SegmentJournal(EventIndex index, JournalLog log, int damaged, TimeProvider time, JournalOptions options)
+    private SegmentJournal(EventIndex index, JournalLog log, IJournalFolder? tables, int damaged, TimeProvider time, JournalOptions options)
     {
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
         (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
@@ -36,6 +38,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         _reader = new HistoryReader(log.Segments);
         _ofUser = new UserHistoryReader(log.Segments, _reader);
         _feed = new FeedReader(log.Segments);
+        _eventsOfUser = new UserEventReader(log.Segments, index, tables, options);
         _writer.Start();
     }
 
@@ -67,7 +70,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         try
         {
             FormerJournal.Refuse(folder, time.GetUtcNow());
-            return Open(DiskFolder.At(path), time, options);
+            return Open(DiskFolder.At(path), time, options, () => DiskFolder.At(Path.Combine(path, "users")));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {
@@ -158,6 +161,22 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <inheritdoc/>
+    public async ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await FlushAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException)
+        {
+            // Nothing can be written now: what stands is told all the same.
+        }
+
+        var now = _time.GetUtcNow().UtcTicks;
+        return await Task.Run(() => _eventsOfUser.Read(app, user, before, limit, now), cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         new(Task.Run(() => _feed.Read(app, after, limit), cancellationToken));
 
@@ -184,19 +203,20 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         {
             await _writer.DisposeAsync().ConfigureAwait(false);
             _ofUser.Dispose();
+            _eventsOfUser.Dispose();
             _segments.Close();
         }
     }
 
     /// <summary>The same on any folder.</summary>
-    internal static SegmentJournal Open(IJournalFolder folder, TimeProvider time, JournalOptions? options)
+    internal static SegmentJournal Open(IJournalFolder folder, TimeProvider time, JournalOptions? options, Func<IJournalFolder>? tables = null)
     {
         options ??= new JournalOptions();
         options = options with { SegmentBytes = Math.Clamp(options.SegmentBytes, LeastSegment, MostSegment) & -Record.Alignment };
         var index = new EventIndex();
         using var recovery = new Recovery(folder, index, options);
         var log = recovery.Run(time.GetUtcNow());
-        return new SegmentJournal(index, log, recovery.DamagedRecords, time, options);
+        return new SegmentJournal(index, log, tables?.Invoke(), recovery.DamagedRecords, time, options);
     }
 
     private static EventHistory Before(EventHistory history, string? user)

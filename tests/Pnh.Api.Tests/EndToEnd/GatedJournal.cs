@@ -69,6 +69,9 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
 
     public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) => journal.FindAsync(app, id, cancellationToken);
 
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
+        journal.ReadUserAsync(app, user, before, limit, cancellationToken);
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         journal.ReadFeedAsync(app, after, limit, cancellationToken);
 

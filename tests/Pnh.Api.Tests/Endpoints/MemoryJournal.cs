@@ -37,6 +37,9 @@ internal sealed class MemoryJournal : IEventJournal
         return ValueTask.FromResult(_histories.GetValueOrDefault((app, id)));
     }
 
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();

@@ -14,7 +14,7 @@ public abstract partial class EventJournalSpecification : IAsyncLifetime
 
     protected IEventJournal Journal { get; private set; } = null!;
 
-    protected ManualTime Time { get; } = new();
+    private protected ManualTime Time { get; } = new();
 
     public async Task InitializeAsync() => Journal = await OpenAsync();
 
@@ -230,13 +230,5 @@ public abstract partial class EventJournalSpecification : IAsyncLifetime
     {
         await CloseAsync();
         Journal = await OpenAsync();
-    }
-
-    /// <summary>A wall clock that stands where it is put.</summary>
-    protected sealed class ManualTime : TimeProvider
-    {
-        public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
-
-        public override DateTimeOffset GetUtcNow() => Now;
     }
 }

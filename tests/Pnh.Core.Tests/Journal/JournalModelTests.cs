@@ -117,6 +117,14 @@ public sealed class JournalModelTests
             Assert.Equal(expected[id].Event.Body.ToArray(), unfinished.Event.Body.ToArray());
         }
 
+        foreach (var user in (string[])["user-a", "user-b", "user-d"])
+        {
+            var ofUser = await OfUserAsync(model, user);
+            var found = await OfUserAsync(disk.Journal, user);
+            Assert.Equal(ofUser.Keys.Order(), found.Keys.Order());
+            Assert.All(found, one => AssertSame(ofUser[one.Key], one.Value));
+        }
+
         var feed = await FeedAsync(disk.Journal);
         Assert.Equal((await FeedAsync(model)).TakeLast(feed.Count), feed);
     }
@@ -130,6 +138,27 @@ public sealed class JournalModelTests
         }
 
         return found;
+    }
+
+    private static async Task<Dictionary<string, EventHistory>> OfUserAsync(IEventJournal journal, string user)
+    {
+        var found = new Dictionary<string, EventHistory>();
+        for (string? before = null; ;)
+        {
+            var page = await journal.ReadUserAsync(App, user, before, 3, default);
+            Assert.InRange(page.Events.Count, 0, 3);
+            foreach (var one in page.Events)
+            {
+                found.Add(one.Event.Id, one);
+            }
+
+            if (page.Next is null)
+            {
+                return found;
+            }
+
+            before = page.Next;
+        }
     }
 
     private static async Task<List<(Milestone? Outcome, AddressNote? Address)>> FeedAsync(IEventJournal journal)

@@ -109,6 +109,22 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            var all = _events
+                .Where(entry => entry.Event.App == app && Find(app, entry.Event.Id) == entry)
+                .Select(entry => new EventHistory(entry.Event, [.. entry.Milestones.Where(m => m.User == user && m.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached))]))
+                .Where(static history => history.Milestones.Count > 0)
+                .Reverse()
+                .Skip(before is null ? 0 : int.Parse(before, NumberStyles.None, CultureInfo.InvariantCulture))
+                .ToList();
+            var next = (before is null ? 0 : int.Parse(before, NumberStyles.None, CultureInfo.InvariantCulture)) + limit;
+            return new(new UserEventPage([.. all.Take(limit)], all.Count > limit ? next.ToString(CultureInfo.InvariantCulture) : null));
+        }
+    }
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken)
     {
         lock (_gate)

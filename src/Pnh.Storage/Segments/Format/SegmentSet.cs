@@ -9,6 +9,9 @@ internal sealed class SegmentSet
 
     private volatile Segment[] _all = [];
 
+    /// <summary>One came to the end, or the oldest went: on the writer's thread, which must not be held up.</summary>
+    public event Action? Changed;
+
     /// <summary>As of now; does not change.</summary>
     public ReadOnlySpan<Segment> All => _all;
 
@@ -39,7 +42,11 @@ internal sealed class SegmentSet
         return low < all.Length && all[low].Number == number ? all[low] : null;
     }
 
-    public void Add(Segment segment) => _all = [.. _all, segment];
+    public void Add(Segment segment)
+    {
+        _all = [.. _all, segment];
+        Changed?.Invoke();
+    }
 
     public void RemoveLast()
     {
@@ -54,6 +61,7 @@ internal sealed class SegmentSet
         var oldest = _all[0];
         _all = _all[1..];
         oldest.File.Dispose();
+        Changed?.Invoke();
     }
 
     public void Close()

@@ -6,7 +6,7 @@ using System.Text;
 namespace Pnh.Storage.Segments.Index;
 
 /// <summary>
-/// SipHash-1-3 with a key drawn per process (Aumasson, Bernstein): publishers choose ids, and must not be able to choose collisions.
+/// SipHash-1-3 (Aumasson, Bernstein) with a key that is drawn, or was: publishers choose ids, and must not be able to choose collisions.
 /// </summary>
 internal sealed class EventIdHash
 {
@@ -21,7 +21,18 @@ internal sealed class EventIdHash
         _key1 = BinaryPrimitives.ReadUInt64LittleEndian(key[8..]);
     }
 
-    /// <summary>Of an event's key.</summary>
+    /// <param name="key0">What <see cref="WriteKey"/> wrote first.</param>
+    /// <param name="key1">And then.</param>
+    public EventIdHash(ulong key0, ulong key1) => (_key0, _key1) = (key0, key1);
+
+    /// <summary>16 bytes, with which the same can be made again.</summary>
+    public void WriteKey(Span<byte> into)
+    {
+        BinaryPrimitives.WriteUInt64LittleEndian(into, _key0);
+        BinaryPrimitives.WriteUInt64LittleEndian(into[8..], _key1);
+    }
+
+    /// <summary>Of an event's key, or a user's.</summary>
     public ulong Of(string app, string id)
     {
         Span<byte> bytes = stackalloc byte[512];

@@ -1,0 +1,126 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using Pnh.Storage.Segments.Format;
+using Pnh.Storage.Segments.Index;
+
+namespace Pnh.Storage.Segments.Users;
+
+/// <summary>
+/// The milestones of users in a segment that is not written any more, in a file beside the log, sorted by user: checksum 4, version 4, segment 4, its end 4, key of the
+/// hash 16, then the records, all little-endian. It says nothing that the segment does not: one that is missing or damaged is made again. Checked whole when it is
+/// opened; immutable, any thread.
+/// </summary>
+internal sealed class UserTable
+{
+    private const int HeaderBytes = 32;
+    private const uint Version = 1;
+
+    // One read of 4 kB then has what is looked for, and 25 kB of memory stand for a segment of 100,000 deliveries.
+    private const int Stride = 256;
+
+    private readonly IJournalFolder _folder;
+    private readonly EventIdHash _hash;
+    private readonly UserRecord[] _samples;
+    private readonly int _segment;
+    private readonly int _count;
+
+    private UserTable(IJournalFolder folder, int segment, ReadOnlySpan<byte> file)
+    {
+        (_folder, _segment) = (folder, segment);
+        _hash = new EventIdHash(BinaryPrimitives.ReadUInt64LittleEndian(file[16..]), BinaryPrimitives.ReadUInt64LittleEndian(file[24..]));
+        var records = MemoryMarshal.Cast<byte, UserRecord>(file[HeaderBytes..]);
+        _count = records.Length;
+        _samples = new UserRecord[(_count + Stride - 1) / Stride];
+        for (var i = 0; i < _samples.Length; i++)
+        {
+            _samples[i] = records[i * Stride];
+        }
+    }
+
+    public static string FileName(int segment) => SegmentSet.FileName(segment) + ".users";
+
+    /// <summary>The segment in a table's file name; 0 = not one.</summary>
+    public static int SegmentOf(string name) => name.EndsWith(".users", StringComparison.Ordinal) ? SegmentSet.NumberOf(name[..^6]) : 0;
+
+    /// <summary>Writes the table of a segment that was read to its end; the records are sorted by it. Faults are <see cref="IOException"/>.</summary>
+    public static UserTable Write(IJournalFolder folder, UserRecords records)
+    {
+        var file = new byte[HeaderBytes + (records.Count * UserRecord.Bytes)];
+        BinaryPrimitives.WriteUInt32LittleEndian(file.AsSpan(4), Version);
+        BinaryPrimitives.WriteInt32LittleEndian(file.AsSpan(8), records.Segment.Number);
+        BinaryPrimitives.WriteInt32LittleEndian(file.AsSpan(12), records.End);
+        records.Hash.WriteKey(file.AsSpan(16));
+        MemoryMarshal.AsBytes(records.Sort()).CopyTo(file.AsSpan(HeaderBytes));
+        BinaryPrimitives.WriteUInt32LittleEndian(file, Checksum.Of(0, file.AsSpan(4)));
+        using var written = folder.Create(FileName(records.Segment.Number), file.Length);
+        written.Write(file, 0);
+        written.Sync();
+        return new UserTable(folder, records.Segment.Number, file);
+    }
+
+    /// <summary>Null when there is none, or it is damaged, of another version or of another segment.</summary>
+    public static UserTable? TryOpen(IJournalFolder folder, Segment segment)
+    {
+        try
+        {
+            using var opened = folder.Open(FileName(segment.Number));
+            var file = new byte[opened.Length];
+            return file.Length >= HeaderBytes && (file.Length - HeaderBytes) % UserRecord.Bytes == 0 && opened.Read(file, 0) == file.Length
+                && BinaryPrimitives.ReadUInt32LittleEndian(file) == Checksum.Of(0, file.AsSpan(4))
+                && BinaryPrimitives.ReadUInt32LittleEndian(file.AsSpan(4)) == Version
+                && BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(8)) == segment.Number
+                && BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(12)) == segment.End
+                ? new UserTable(folder, segment.Number, file) : null;
+        }
+        catch (IOException)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>The user's newest events before the page's place, as many as the page takes. Faults are <see cref="IOException"/>.</summary>
+    public void Find(string app, string user, UserPlaces page)
+    {
+        var first = new UserRecord(UserRecords.KeyOf(_hash.Of(app, user)), 0, 0);
+        var behind = first with { Root = page.Before };
+        using var file = _folder.Open(FileName(_segment));
+        Span<UserRecord> window = stackalloc UserRecord[Stride];
+        var (roots, last) = (0, 0L);
+
+        // Backwards from the window with the last record before the place.
+        for (var at = _samples.AsSpan().BinarySearch(behind) is var found && found < 0 ? ~found - 1 : found; at >= 0; at--)
+        {
+            var records = Read(file, at, window);
+            for (var i = records.Length - 1; i >= 0; i--)
+            {
+                if (records[i].CompareTo(behind) >= 0)
+                {
+                    continue;
+                }
+
+                if (records[i].CompareTo(first) < 0)
+                {
+                    return;
+                }
+
+                if (records[i].Root != last && ++roots > page.Limit)
+                {
+                    page.LeftOut();
+                    return;
+                }
+
+                last = records[i].Root;
+                page.Add(_segment, records[i]);
+            }
+        }
+    }
+
+    private ReadOnlySpan<UserRecord> Read(IJournalFile file, int at, Span<UserRecord> into)
+    {
+        into = into[..Math.Min(Stride, _count - (at * Stride))];
+        var bytes = MemoryMarshal.AsBytes(into);
+        return file.Read(bytes, HeaderBytes + ((long)at * Stride * UserRecord.Bytes)) == bytes.Length
+            ? into
+            : throw new IOException($"{FileName(_segment)} was cut short");
+    }
+}
