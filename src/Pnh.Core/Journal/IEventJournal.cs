@@ -56,7 +56,7 @@ public interface IEventJournal
     /// <summary>
     /// A user's events, newest first as the log has them, each with what was noted of that user alone, but for its frames on sockets: outcomes, retries, reasons. Everything
     /// noted before this call is in it, unless nothing can be written now. Costs the page, however many others have those events. An event that is kept past the
-    /// retention because it is open stands where it was carried to.
+    /// retention because it is open stands where it was carried to; while that is done it may be told twice.
     /// </summary>
     /// <param name="app">Whose user.</param>
     /// <param name="user">Which.</param>

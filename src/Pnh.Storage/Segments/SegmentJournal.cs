@@ -172,8 +172,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
             // Nothing can be written now: what stands is told all the same.
         }
 
-        var now = _time.GetUtcNow().UtcTicks;
-        return await Task.Run(() => _eventsOfUser.Read(app, user, before, limit, now), cancellationToken).ConfigureAwait(false);
+        return await _eventsOfUser.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadAsync, cancellationToken).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>

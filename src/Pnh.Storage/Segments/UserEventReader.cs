@@ -6,7 +6,7 @@ using Pnh.Storage.Segments.Users;
 
 namespace Pnh.Storage.Segments;
 
-/// <summary>Puts a user's events together, newest first, by the places that the index of users names: a read for each milestone, none of other users. Stable storage only; thread-safe.</summary>
+/// <summary>Puts a user's events together, newest first, by the places that the index of users names: a read for each milestone, none of other users. Thread-safe.</summary>
 internal sealed class UserEventReader : IDisposable
 {
     private readonly SegmentSet _segments;
@@ -24,18 +24,45 @@ internal sealed class UserEventReader : IDisposable
         _users = new UserIndex(segments, tables);
     }
 
+    /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
+    public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string user, CancellationToken cancellationToken);
+
     public void Dispose() => _users.Dispose();
 
-    /// <summary>As <see cref="IEventJournal.ReadUserAsync"/>, at once.</summary>
+    /// <summary>As <see cref="IEventJournal.ReadUserAsync"/>, of what is on stable storage.</summary>
     /// <param name="app">Whose user.</param>
     /// <param name="user">Which.</param>
     /// <param name="before">A <see cref="UserEventPage.Next"/>; null = from the newest.</param>
     /// <param name="limit">1 or more.</param>
     /// <param name="now">UTC ticks: what is over counts as gone.</param>
-    public UserEventPage Read(string app, string user, string? before, int limit, long now)
+    /// <param name="readMoved">For events that the writer is carrying to the end of the log right now.</param>
+    /// <param name="cancellationToken">Ends the read.</param>
+    public async Task<UserEventPage> ReadAsync(
+        string app, string user, string? before, int limit, long now, ReadMoved readMoved, CancellationToken cancellationToken)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
         var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit);
+        var slots = await Task.Run(() => Read(app, user, page, now), cancellationToken).ConfigureAwait(false);
+        var found = new List<EventHistory>(slots.Count);
+        foreach (var slot in slots)
+        {
+            var history = slot.Moved is { } id ? await readMoved(app, id, user, cancellationToken).ConfigureAwait(false) : slot.History;
+            if (history is not null && slot.Moved is not null)
+            {
+                history = history with { Milestones = [.. history.Milestones.Where(static milestone => UserRecords.Holds(milestone.Kind))] };
+            }
+
+            if (history is { Milestones.Count: > 0 })
+            {
+                found.Add(history);
+            }
+        }
+
+        return new UserEventPage(found, page.HasMore ? Position.ToText(slots[^1].Root) : null);
+    }
+
+    private List<Slot> Read(string app, string user, UserPlaces page, long now)
+    {
         try
         {
             _users.Find(app, user, page);
@@ -45,42 +72,47 @@ internal sealed class UserEventReader : IDisposable
             throw DiskFault.NotWritten(fault);
         }
 
-        var found = new List<EventHistory>();
-        var oldest = 0L;
+        var name = Encoding.UTF8.GetBytes(user);
+        var slots = new List<Slot>();
         using var reader = new RecordReader(_segments);
         foreach (var (root, places) in page.Page())
         {
-            oldest = root;
-            if (EventAt(reader, root, app, now) is { } stored && Milestones(reader, root, places, user) is { Count: > 0 } milestones)
-            {
-                found.Add(new EventHistory(stored, milestones));
-            }
+            var (stored, moved) = EventAt(reader, root, app, page, now);
+            slots.Add(new Slot(root, stored is null ? null : new EventHistory(stored, Milestones(reader, root, places, name)), moved));
         }
 
-        return new UserEventPage(found, page.HasMore ? Position.ToText(oldest) : null);
+        return slots;
     }
 
-    /// <summary>Null when it does not stand there any more: it is over, or was carried on and is told from its new place.</summary>
-    private StoredEvent? EventAt(RecordReader reader, long root, string app, long now)
+    /// <summary>
+    /// Nothing when it is over, or was carried on and is told from its new place. Its id when it was carried on and the page lacks the new place: that was not on stable
+    /// storage when the page was looked for, or belongs to a page that was read before.
+    /// </summary>
+    private (StoredEvent? Stored, string? Moved) EventAt(RecordReader reader, long root, string app, UserPlaces page, long now)
     {
-        if (!IsFound(reader, root, out var record) || record.Kind is not (RecordKind.Accepted or RecordKind.Carried))
+        if (!IsFound(reader, root, out var record) || record.Kind is not (RecordKind.Accepted or RecordKind.Carried)
+            || Payload.Event(record) is var stored && !string.Equals(stored.App, app, StringComparison.Ordinal))
         {
-            return null;
+            return default;
         }
 
-        var stored = Payload.Event(record);
-        return string.Equals(stored.App, app, StringComparison.Ordinal) && _events.TryFind(_events.Hash.Of(app, stored.Id), root, out var entry)
-            && !Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _options.Retention, now) ? stored : null;
+        var hash = _events.Hash.Of(app, stored.Id);
+        if (!_events.TryFind(hash, root, out var entry))
+        {
+            return _events.TryFindOnly(hash, out entry) && entry.IsCarried && entry.Root > root && !page.Has(entry.Root) ? (null, stored.Id) : default;
+        }
+
+        var isOver = Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _options.Retention, now);
+        return isOver ? default : (stored, null);
     }
 
-    private static List<Milestone> Milestones(RecordReader reader, long root, IReadOnlyCollection<long> places, string user)
+    private static List<Milestone> Milestones(RecordReader reader, long root, IReadOnlyCollection<long> places, ReadOnlySpan<byte> user)
     {
-        var name = Encoding.UTF8.GetBytes(user);
         var found = new List<Milestone>(places.Count);
         foreach (var place in places)
         {
             if (IsFound(reader, place, out var record) && record.Kind == RecordKind.Milestone && record.Root == root
-                && Payload.UserOf(record).SequenceEqual(name))
+                && Payload.UserOf(record).SequenceEqual(user))
             {
                 found.Add(Payload.Milestone(record));
             }
@@ -96,4 +128,10 @@ internal sealed class UserEventReader : IDisposable
         ReadResult.Gone => false,
         _ => throw DiskFault.Unreadable(place),
     };
+
+    /// <summary>A place of the page.</summary>
+    /// <param name="Root">The event's first record.</param>
+    /// <param name="History">What stands there; null = nothing any more.</param>
+    /// <param name="Moved">The id of an event that is being carried elsewhere; null = it is not.</param>
+    private readonly record struct Slot(long Root, EventHistory? History, string? Moved);
 }

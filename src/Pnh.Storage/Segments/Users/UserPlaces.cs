@@ -30,6 +30,8 @@ internal sealed class UserPlaces(long before, int limit)
         places.Add(Position.Of(segment, record.Offset));
     }
 
+    public bool Has(long root) => _places.ContainsKey(root);
+
     /// <summary>Some of the segment's events were left out, for the limit.</summary>
     public void LeftOut() => HasMore = true;
 

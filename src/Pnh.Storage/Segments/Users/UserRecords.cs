@@ -56,13 +56,14 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash)
         return CollectionsMarshal.AsSpan(_records);
     }
 
+    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came.</summary>
+    internal static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached);
+
     internal static uint KeyOf(ulong hash) => (uint)(hash >> 32);
 
     private void Add(in Record record, int offset)
     {
-        // A frame on a socket is told by the event's timeline; here it would be a third of all.
-        if (record.Kind == RecordKind.Milestone && Payload.KindOf(record) is not (MilestoneKind.Framed or MilestoneKind.Reached)
-            && Payload.UserOf(record) is { IsEmpty: false } user)
+        if (record.Kind == RecordKind.Milestone && Holds(Payload.KindOf(record)) && Payload.UserOf(record) is { IsEmpty: false } user)
         {
             Payload.Key(record, out var app, out _);
             _records.Add(new UserRecord(KeyOf(hash.Of(app, user)), offset, record.Root));
