@@ -1,5 +1,7 @@
+using System.Globalization;
 using Pnh.Api.Problems;
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 
 namespace Pnh.Api.Bodies;
 
@@ -55,6 +57,53 @@ internal readonly struct QueryReader(HttpContext context)
         }
     }
 
+    /// <summary>A whole number; <paramref name="absent"/> when absent.</summary>
+    public int Number(string name, int least, int most, int absent)
+    {
+        if (Text(name) is not { } text)
+        {
+            return absent;
+        }
+
+        if (int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var number) && number >= least && number <= most)
+        {
+            return number;
+        }
+
+        Fail(name, "out-of-range", string.Create(CultureInfo.InvariantCulture, $"A whole number from {least} to {most}."));
+        return absent;
+    }
+
+    /// <summary>A time with its offset from UTC (RFC 3339); null when absent or (with an error) not one.</summary>
+    public DateTimeOffset? Time(string name)
+    {
+        if (Text(name) is not { } text)
+        {
+            return null;
+        }
+
+        if (DateTimeOffset.TryParseExact(
+            text, ["yyyy-MM-dd'T'HH:mm:ssK", "yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK"], CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out var time))
+        {
+            return time;
+        }
+
+        Fail(name, "invalid-time", "A time like 2026-05-01T12:00:00Z; a + in it is sent as %2B.");
+        return null;
+    }
+
+    /// <summary>The state of a delivery; null when absent or (with an error) not one.</summary>
+    public string? State(string name)
+    {
+        if (Text(name) is not { } text || DeliveryStateNames.All.Contains(text))
+        {
+            return Text(name);
+        }
+
+        Fail(name, "unknown-value", $"One of {string.Join(", ", DeliveryStateNames.All)}.");
+        return null;
+    }
+
     /// <summary>Notes an error; the pointer is a slash and the parameter's name.</summary>
     public void Fail(string name, string code, string detail)
     {
@@ -70,5 +119,5 @@ internal readonly struct QueryReader(HttpContext context)
 
     /// <summary>The problem of a cursor that was not given by this hub.</summary>
     public static Problem NoCursor(string name) => new(
-        ProblemCatalogue.InvalidQuery, errors: [new FieldError($"/{name}", "invalid-cursor", "Not a cursor of this hub; leave it out to begin with the oldest.")]);
+        ProblemCatalogue.InvalidQuery, errors: [new FieldError($"/{name}", "invalid-cursor", "Not a cursor of this hub; leave it out to begin at the start.")]);
 }

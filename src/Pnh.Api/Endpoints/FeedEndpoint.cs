@@ -28,12 +28,13 @@ internal sealed class FeedEndpoint
         _lifetime = lifetime;
     }
 
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/feed", ReadAsync).RequireScope(Scope.Read).TakesQuery("after", "follow");
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/feed", ReadAsync).RequireScope(Scope.Read).TakesQuery("after", "follow", "user", "state");
 
     private async Task ReadAsync(HttpContext context)
     {
         var query = new QueryReader(context);
         var (after, isFollowing) = (query.Text("after"), query.Flag("follow", absent: true));
+        var filter = new FeedFilter(query.Name("user"), query.State("state"));
         if (query.Problem is { } problem)
         {
             await problem.ExecuteAsync(context);
@@ -46,7 +47,7 @@ internal sealed class FeedEndpoint
             var page = await _journal.ReadFeedAsync(Caller.Of(context).App, after, PageEntries, end.Token);
             context.Response.ContentType = RequestBody.Ndjson;
             context.Response.Headers.CacheControl = "no-store";
-            await SendAsync(context, page, isFollowing, end.Token);
+            await SendAsync(context, page, filter, isFollowing, end.Token);
         }
         catch (FormatException) when (!context.Response.HasStarted)
         {
@@ -58,7 +59,7 @@ internal sealed class FeedEndpoint
         }
     }
 
-    private async Task SendAsync(HttpContext context, FeedPage page, bool isFollowing, CancellationToken end)
+    private async Task SendAsync(HttpContext context, FeedPage page, FeedFilter filter, bool isFollowing, CancellationToken end)
     {
         var reader = Caller.Of(context);
         await using var lines = new FeedLines(context.Response.BodyWriter);
@@ -68,8 +69,7 @@ internal sealed class FeedEndpoint
         await context.Response.StartAsync(end);
         while (true)
         {
-            lines.WritePage(page);
-            if (page.Entries.Count > 0 || page.IsGap)
+            if (lines.WritePage(page, filter))
             {
                 lastLine = _time.GetTimestamp();
             }

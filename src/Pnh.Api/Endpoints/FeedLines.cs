@@ -18,9 +18,10 @@ internal sealed class FeedLines : IAsyncDisposable
         _json = new Utf8JsonWriter(output);
     }
 
-    /// <summary>A whole page, what was removed before it first.</summary>
-    internal void WritePage(FeedPage page)
+    /// <summary>A whole page, what was removed before it first. False when it has no line.</summary>
+    internal bool WritePage(FeedPage page, FeedFilter filter)
     {
+        var any = page.IsGap;
         if (page.IsGap)
         {
             Begin();
@@ -30,8 +31,14 @@ internal sealed class FeedLines : IAsyncDisposable
 
         foreach (var entry in page.Entries)
         {
-            WriteEntry(entry);
+            if (filter.Passes(entry))
+            {
+                WriteEntry(entry);
+                any = true;
+            }
         }
+
+        return any;
     }
 
     /// <summary>Nothing new: the line keeps the connection alive, and its cursor spares the reader the way from its own last one.</summary>

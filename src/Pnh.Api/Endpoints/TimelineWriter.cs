@@ -3,6 +3,7 @@ using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
 
@@ -20,7 +21,7 @@ internal static class TimelineWriter
         {
             var pieces = new JsonPieces(json, output);
             json.WriteStartObject();
-            WriteEvent(json, timeline);
+            WriteEvent(json, timeline, timeline.State);
             WriteWithdrawals(json, timeline.History.Milestones, user);
             WriteOfEvent(json, timeline.History.Milestones, user);
             json.WriteStartArray("deliveries");
@@ -40,12 +41,32 @@ internal static class TimelineWriter
         await output.FlushAsync(cancellationToken);
     }
 
-    private static void WriteEvent(Utf8JsonWriter json, Timeline timeline)
+    /// <summary>One user's share of an event, as one object; it leaves the state of the whole event open, which others have their part in.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="share">The event with what was noted of the user alone.</param>
+    /// <param name="now">As above.</param>
+    internal static void WriteShare(Utf8JsonWriter json, Timeline share, DateTimeOffset now)
+    {
+        json.WriteStartObject();
+        WriteEvent(json, share, state: null);
+        WriteWithdrawals(json, share.History.Milestones, user: null);
+        WriteOfEvent(json, share.History.Milestones, user: null);
+        json.WriteStartArray("deliveries");
+        foreach (var delivery in share.Deliveries)
+        {
+            WriteDelivery(json, share, delivery, isAlive: now < share.History.Event.ExpiresAt);
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    private static void WriteEvent(Utf8JsonWriter json, Timeline timeline, string? state)
     {
         var stored = timeline.History.Event;
         json.WriteString("id", stored.Id);
         json.WriteString("class", ClassOf(stored));
-        json.WriteString("state", timeline.State);
+        WriteOptional(json, "state", state);
         json.WriteString("acceptedAt", stored.AcceptedAt);
         json.WriteString("expiresAt", stored.ExpiresAt);
         WriteOptional(json, "traceparent", stored.TraceParent);
@@ -101,7 +122,7 @@ internal static class TimelineWriter
         json.WriteString("device", delivery.Device);
         if (delivery.Settled < 0)
         {
-            json.WriteString("state", "pending");
+            json.WriteString("state", DeliveryStateNames.Pending);
         }
         else
         {

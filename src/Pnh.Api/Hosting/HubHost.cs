@@ -151,6 +151,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<TopicEndpoints>().Map(_app);
         Services.GetRequiredService<SocketEndpoint>().Map(_app, holdsSockets: _start.Role == Role.All);
         Services.GetRequiredService<TimelineEndpoint>().Map(_app);
+        Services.GetRequiredService<UserEventsEndpoint>().Map(_app);
         Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
         Services.GetRequiredService<InboxEndpoints>().Map(_app);
         Services.GetRequiredService<WebPushEndpoint>().Map(_app);

@@ -201,6 +201,7 @@ internal static class HubServices
         .AddSingleton<TopicEndpoints>()
         .AddSingleton<SocketEndpoint>()
         .AddSingleton<TimelineEndpoint>()
+        .AddSingleton<UserEventsEndpoint>()
         .AddSingleton<WithdrawEndpoint>()
         .AddSingleton<InboxEndpoints>()
         .AddSingleton<WebPushEndpoint>()

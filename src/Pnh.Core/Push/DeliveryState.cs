@@ -15,14 +15,21 @@ internal enum DeliveryState
     Unconfirmed = 7,
 }
 
-internal static class DeliveryStateNames
+/// <summary>The names of a delivery's states in journal and timeline.</summary>
+public static class DeliveryStateNames
 {
+    /// <summary>Of one that has no end yet.</summary>
+    public const string Pending = "pending";
+
     internal const string AcceptedLabel = "accepted";
+
+    /// <summary>All of them.</summary>
+    public static IReadOnlyList<string> All { get; } = Array.ConvertAll(Enum.GetValues<DeliveryState>(), static state => state.Label());
 
     /// <summary>The label in journal and timeline; throws on a value outside the enum.</summary>
     internal static string Label(this DeliveryState state) => state switch
     {
-        DeliveryState.Pending => "pending",
+        DeliveryState.Pending => Pending,
         DeliveryState.Acked => "acked",
         DeliveryState.Accepted => AcceptedLabel,
         DeliveryState.Expired => "expired",

@@ -33,7 +33,7 @@ public sealed class SurfaceTests
     }
 
     [Theory]
-    [InlineData("GET", "/v1/feed?follow=false&user=ada", "/user")]
+    [InlineData("GET", "/v1/feed?follow=false&device=phone", "/device")]
     [InlineData("GET", "/v1/users/ada?verbose=1", "/verbose")]
     [InlineData("POST", "/v1/events?Receipts=all", null)]
     [InlineData("POST", "/v1/events?dry=1&x", "/dry /x")]
