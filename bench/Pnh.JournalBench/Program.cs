@@ -3,6 +3,22 @@ using System.Text;
 using Pnh.JournalBench;
 
 // JournalBench [file of the report] [folder on the disk to measure] [seconds per round] [rounds]
+// JournalBench users [events]: pages of a user's events
+if (args is ["users", .. var of])
+{
+    var data = Directory.CreateTempSubdirectory("pnh-journal-bench-").FullName;
+    try
+    {
+        await UserPages.RunAsync(data, of.Length > 0 ? int.Parse(of[0], CultureInfo.InvariantCulture) : 10_000_000);
+    }
+    finally
+    {
+        Directory.Delete(data, recursive: true);
+    }
+
+    return;
+}
+
 var report = args.Length > 0 ? args[0] : Path.Combine("bench", "results", "journal.md");
 var folder = Directory.CreateTempSubdirectory("pnh-journal-bench-").FullName;
 if (args.Length > 1)

@@ -20,6 +20,15 @@ internal sealed record SessionBody(string Session, string Device, string State, 
 /// <param name="Closed">How many sessions it closed.</param>
 internal sealed record ClosedBody(int Closed);
 
+/// <summary>Answer of <c>DELETE /v1/users/{user}</c>.</summary>
+/// <param name="User">Whose.</param>
+/// <param name="Devices">Registrations that were removed.</param>
+/// <param name="Topics">Memberships that were removed.</param>
+/// <param name="Sessions">Sessions that were closed.</param>
+/// <param name="Withdrawn">Events that still waited, and were taken back from the user.</param>
+/// <param name="GoneBy">When the log has nothing of the user any more, bodies of events included; null = it has nothing now.</param>
+internal sealed record ErasedBody(string User, int Devices, int Topics, int Sessions, int Withdrawn, DateTimeOffset? GoneBy);
+
 /// <summary>Answer of <c>POST /v1/events/{id}/withdraw</c>.</summary>
 /// <param name="Id">The event's.</param>
 /// <param name="Withdrawn">True.</param>
@@ -37,6 +46,7 @@ internal sealed record AckedBody(int Acked);
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(PresenceBody))]
 [JsonSerializable(typeof(ClosedBody))]
+[JsonSerializable(typeof(ErasedBody))]
 [JsonSerializable(typeof(WithdrawnBody))]
 [JsonSerializable(typeof(AckedBody))]
 internal sealed partial class AnswersJson : JsonSerializerContext;

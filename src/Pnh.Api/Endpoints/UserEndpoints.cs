@@ -18,10 +18,21 @@ internal sealed class UserEndpoints
     private readonly IDeviceStore _devices;
     private readonly DeviceJson _json;
     private readonly Hub _hub;
+    private readonly Erasure _erasure;
+    private readonly TimeSpan _retention;
+    private readonly TimeProvider _time;
     private readonly CancellationToken _stopping;
 
-    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub, IHostApplicationLifetime lifetime)
+    /// <param name="devices">The registry.</param>
+    /// <param name="json">How devices are told.</param>
+    /// <param name="hub">Sessions and settings.</param>
+    /// <param name="erasure">Takes everything from a user.</param>
+    /// <param name="retention">How long the journal keeps what is over.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="lifetime">An answer breaks off when the hub stops.</param>
+    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub, Erasure erasure, TimeSpan retention, TimeProvider time, IHostApplicationLifetime lifetime)
     {
+        (_erasure, _retention, _time) = (erasure, retention, time);
         _devices = devices;
         _json = json;
         _hub = hub;
@@ -34,6 +45,7 @@ internal sealed class UserEndpoints
         routes.MapGet("/v1/users/{user}/settings", GetSettingsAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapPut("/v1/users/{user}/settings", PutSettingsAsync).RequireScopeOrOwner(Scope.Register);
         routes.MapGet("/v1/users/{user}/presence", PresenceAsync).RequireScope(Scope.Read);
+        routes.MapDelete("/v1/users/{user}", EraseAsync).RequireScope(Scope.Admin);
         routes.MapDelete("/v1/users/{user}/sessions", KickAsync).RequireScope(Scope.Admin);
     }
 
@@ -127,6 +139,22 @@ internal sealed class UserEndpoints
     private Task KickAsync(HttpContext context) => PathUser.TryRead(context, out var key, out var problem)
         ? JsonAnswer.WriteAsync(context.Response, new ClosedBody(_hub.Kick(key)), AnswersJson.Default.ClosedBody)
         : problem!.ExecuteAsync(context);
+
+    private async Task EraseAsync(HttpContext context)
+    {
+        if (!PathUser.TryRead(context, out var key, out var problem))
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        var erased = await _erasure.RunAsync(key, context.RequestAborted);
+
+        // A segment is closed when it is as old as the retention, and goes when its youngest record is.
+        DateTimeOffset? goneBy = erased.HasHistory ? _time.GetUtcNow() + (2 * _retention) : null;
+        await JsonAnswer.WriteAsync(
+            context.Response, new ErasedBody(key.User, erased.Devices, erased.Topics, erased.Sessions, erased.Withdrawn, goneBy), AnswersJson.Default.ErasedBody);
+    }
 
     private static SessionBody Show(LiveSession session) =>
         new(session.Key.Session, session.Key.Device, session.State == SessionState.Active ? "active" : "background", session.Since);

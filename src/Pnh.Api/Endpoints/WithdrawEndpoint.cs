@@ -41,7 +41,7 @@ internal sealed class WithdrawEndpoint
         }
 
         // Not given up with its caller: once durable, it is carried out.
-        var status = await _hub.WithdrawAsync(Caller.Of(context).App, id, reason, CancellationToken.None);
+        var status = await _hub.WithdrawAsync(Caller.Of(context).App, id, reason, user: null, CancellationToken.None);
         await (status == WithdrawStatus.Unknown
             ? PathEvent.Unknown.ExecuteAsync(context)
             : JsonAnswer.WriteAsync(context.Response, new(id, true, status == WithdrawStatus.Already ? true : null), AnswersJson.Default.WithdrawnBody));

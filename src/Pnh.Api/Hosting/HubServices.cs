@@ -197,7 +197,14 @@ internal static class HubServices
         .AddSingleton<DeviceEndpoints>()
         .AddSingleton<DeviceTransfer>()
         .AddSingleton<UnreachableUsers>()
-        .AddSingleton<UserEndpoints>()
+        .AddSingleton(provider => new UserEndpoints(
+            provider.GetRequiredService<IDeviceStore>(),
+            provider.GetRequiredService<DeviceJson>(),
+            provider.GetRequiredService<Hub>(),
+            new Erasure(provider.GetRequiredService<Hub>(), provider.GetRequiredService<IEventJournal>(), provider.GetRequiredService<TimeProvider>()),
+            options.Journal.Retention,
+            provider.GetRequiredService<TimeProvider>(),
+            provider.GetRequiredService<IHostApplicationLifetime>()))
         .AddSingleton<TopicEndpoints>()
         .AddSingleton<SocketEndpoint>()
         .AddSingleton<TimelineEndpoint>()

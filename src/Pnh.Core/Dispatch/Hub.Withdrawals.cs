@@ -11,11 +11,11 @@ namespace Pnh.Core.Dispatch;
 public sealed partial class Hub
 {
     /// <summary>
-    /// Takes an event back everywhere: stops what waits, clears what was shown. Durable before it completes, and at most once.
+    /// Takes an event back from one user or (null) from all: stops what waits, clears what was shown. Durable before it completes, and at most once.
     /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
     /// </summary>
-    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, CancellationToken cancellationToken) =>
-        WithdrawAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user: null, exceptDevice: null, cancellationToken);
+    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, string? user, CancellationToken cancellationToken) =>
+        WithdrawAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user, exceptDevice: null, cancellationToken);
 
     /// <inheritdoc/>
     public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
@@ -55,7 +55,7 @@ public sealed partial class Hub
     {
         // Everything it starts shall be in its history.
         await _dispatching.DispatchedAsync(withdrawal.App, withdrawal.Event).WaitAsync(cancellationToken).ConfigureAwait(false);
-        var isPushing = user is null || IsPushing(new UserKey(withdrawal.App, user), withdrawal.Event);
+        var isPushing = user is null || (new UserKey(withdrawal.App, user) is var key && ShardOf(key).IsPushing(key, withdrawal.Event));
         var result = await NoteWithdrawalAsync(withdrawal, noted, user, cancellationToken).ConfigureAwait(false);
         if (result.History is { } history)
         {
@@ -96,8 +96,6 @@ public sealed partial class Hub
         ValueTask<WithdrawResult> WriteAsync() =>
             _context.Journal.WithdrawAsync(withdrawal.App, withdrawal.Event, user, noted, _time.GetUtcNow(), cancellationToken);
     }
-
-    private bool IsPushing(UserKey user, string id) => ShardOf(user).IsPushing(user, id);
 
     // It stands from here on and nobody can ask again, so nothing here may throw or be cancelled: first all that waits is stopped, which needs no
     // store; then what was shown is cleared.

@@ -146,7 +146,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// <summary>Topics that a session is in.</summary>
     internal int Topics => _topics.Count;
 
-    /// <summary>Of the hub's sessions, for tests that write the registry themselves.</summary>
+    /// <summary>The registry of memberships and settings, with the sessions that follow it.</summary>
     internal Memberships Memberships => _memberships;
 
     /// <summary>The sessions that joined the topic.</summary>

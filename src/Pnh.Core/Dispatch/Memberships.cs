@@ -43,6 +43,19 @@ internal sealed class Memberships(
         return isRemoved;
     }, cancellationToken);
 
+    /// <summary>When it completes, the registry has nothing of the user any more, and the user's sessions are in the topics that they joined themselves.</summary>
+    public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken) => InTurnAsync(user, async key =>
+    {
+        var removed = await devices.DeleteUserAsync(key, cancellationToken).ConfigureAwait(false);
+        foreach (var topic in removed.Topics)
+        {
+            Change(new TopicKey(key.App, topic), key.User, isMember: false, settings: null);
+        }
+
+        Follow(key, UserSettings.Default);
+        return removed;
+    }, cancellationToken);
+
     /// <summary>When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => InTurnAsync(user, async key =>
     {

@@ -31,6 +31,9 @@ public interface IDeviceStore
     /// <summary>Removes a registration; false when there was none.</summary>
     Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken);
 
+    /// <summary>Removes everything of a user at once: devices, settings, memberships.</summary>
+    Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken);
+
     /// <summary>
     /// Takes a dead address off its device, unless a client confirmed it after <paramref name="deadSince"/>: compare and remove.
     /// The device's record stays. True when it was removed.
@@ -116,6 +119,11 @@ public static class DeviceStoreExtensions
 /// <param name="Moved">Whose address it took over, once per device and channel; empty = nobody's.</param>
 /// <param name="RetryAfter">When it may be asked again; of <see cref="PutDeviceResult.TooManyMoves"/>.</param>
 public readonly record struct Registration(PutDeviceResult Result, IReadOnlyList<MovedAddress> Moved, TimeSpan RetryAfter = default);
+
+/// <summary>What there was of a user.</summary>
+/// <param name="Devices">How many registrations.</param>
+/// <param name="Topics">Of which topics a member.</param>
+public readonly record struct RemovedUser(int Devices, IReadOnlyList<string> Topics);
 
 /// <summary>What became of a new member.</summary>
 public enum AddMemberResult

@@ -95,6 +95,25 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device, _time.GetUtcNow()), cancellationToken);
 
     /// <inheritdoc/>
+    public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        List<string> topics = [];
+        return Engine.Writer.WriteAsync(
+            database =>
+            {
+                topics = SqliteMembers.RemoveAll(database, user);
+                SqliteUserSettings.Delete(database, user);
+                return new RemovedUser(SqliteDeviceWrites.DeleteAll(database, user, _time.GetUtcNow()), topics);
+            },
+            () =>
+            {
+                _users.Forget(user);
+                topics.ForEach(topic => _topics.Forget(new TopicKey(user.App, topic)));
+            });
+    }
+
+    /// <inheritdoc/>
     public Task<bool> RemoveAddressAsync(
         UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
         WriteAsync([user], database => SqliteDeviceWrites.RemoveAddress(database, user, device, address, deadSince), cancellationToken);

@@ -12,6 +12,7 @@ internal static class SqliteDeviceWrites
     private const string InsertDevice = "INSERT INTO devices(app, user, device, platform, locale, version, registered) VALUES(?, ?, ?, ?, ?, ?, ?)";
     private const string UpdateDevice = "UPDATE devices SET platform = ?, locale = ?, version = ?, registered = ? WHERE row = ?";
     private const string DeleteDevice = "DELETE FROM devices WHERE app = ? AND user = ? AND device = ?";
+    private const string DeleteDevices = "DELETE FROM devices WHERE app = ? AND user = ?";
     private const string DeleteAddresses = "DELETE FROM addresses WHERE device = ?";
     private const string InsertAddress =
         "INSERT OR REPLACE INTO addresses(app, channel, kind, value, device, position, scope, registered) VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
@@ -90,6 +91,19 @@ internal static class SqliteDeviceWrites
 
         SqliteGoneUsers.Deleted(database, user, now);
         return true;
+    }
+
+    /// <summary>All of a user's; how many there were.</summary>
+    public static int DeleteAll(SqliteDatabase database, UserKey user, DateTimeOffset now)
+    {
+        database.Statement(DeleteDevices).Bind(1, user.App).Bind(2, user.User).Execute();
+        var deleted = database.Changes;
+        if (deleted > 0)
+        {
+            SqliteGoneUsers.Deleted(database, user, now);
+        }
+
+        return deleted;
     }
 
     public static bool RemoveAddress(SqliteDatabase database, UserKey user, string device, PushAddress address, DateTimeOffset deadSince)

@@ -10,6 +10,7 @@ internal static class SqliteMembers
 {
     private const string Insert = "INSERT OR IGNORE INTO members(app, topic, user) VALUES(?, ?, ?)";
     private const string Delete = "DELETE FROM members WHERE app = ? AND topic = ? AND user = ?";
+    private const string DeleteAll = "DELETE FROM members WHERE app = ? AND user = ?";
     private const string Select = "SELECT user FROM members WHERE app = ? AND topic = ? AND user > ? ORDER BY user LIMIT ?";
 
     private const string Is = "SELECT 1 FROM members WHERE app = ? AND topic = ? AND user = ?";
@@ -41,14 +42,16 @@ internal static class SqliteMembers
     /// <summary>The topics that the user is a member of.</summary>
     public static UserTopics TopicsOf(SqliteDatabase database, UserKey user)
     {
-        var topics = new List<string>();
-        var rows = database.Statement(Topics).Bind(1, user.App).Bind(2, user.User);
-        while (rows.Read())
-        {
-            topics.Add(rows.Text(0));
-        }
-
+        var topics = NamesOf(database, user);
         return topics.Count == 0 ? UserTopics.None : new UserTopics(topics, SqliteUserSettings.Get(database, user) ?? UserSettings.Default);
+    }
+
+    /// <summary>Out of all topics; which these were.</summary>
+    public static List<string> RemoveAll(SqliteDatabase database, UserKey user)
+    {
+        var topics = NamesOf(database, user);
+        database.Statement(DeleteAll).Bind(1, user.App).Bind(2, user.User).Execute();
+        return topics;
     }
 
     public static bool Remove(SqliteDatabase database, string app, string topic, string user)
@@ -71,6 +74,18 @@ internal static class SqliteMembers
     }
 
     public static long CountOf(SqliteDatabase database, TopicKey topic) => Number(database.Statement(Count).Bind(1, topic.App).Bind(2, topic.Topic));
+
+    private static List<string> NamesOf(SqliteDatabase database, UserKey user)
+    {
+        var topics = new List<string>();
+        var rows = database.Statement(Topics).Bind(1, user.App).Bind(2, user.User);
+        while (rows.Read())
+        {
+            topics.Add(rows.Text(0));
+        }
+
+        return topics;
+    }
 
     private static bool Exists(SqliteStatement rows)
     {

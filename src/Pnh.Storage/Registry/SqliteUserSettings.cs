@@ -18,6 +18,8 @@ internal static class SqliteUserSettings
         SELECT muted_classes, muted_topics, quiet_from, quiet_to, quiet_zone, do_not_disturb_until FROM settings WHERE app = ? AND user = ?
         """;
 
+    private const string Remove = "DELETE FROM settings WHERE app = ? AND user = ?";
+
     private const long NoTime = -1;
 
     public static bool Put(SqliteDatabase database, UserKey user, UserSettings settings)
@@ -29,6 +31,8 @@ internal static class SqliteUserSettings
             .Bind(8, settings.DoNotDisturbUntil?.UtcTicks ?? NoTime).Execute();
         return true;
     }
+
+    public static void Delete(SqliteDatabase database, UserKey user) => database.Statement(Remove).Bind(1, user.App).Bind(2, user.User).Execute();
 
     /// <summary>Null when none were stored.</summary>
     public static UserSettings? Get(SqliteDatabase database, UserKey user)

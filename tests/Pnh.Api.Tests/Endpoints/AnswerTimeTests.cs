@@ -99,7 +99,7 @@ public sealed class AnswerTimeTests
             });
             new UnreachableUsers(devices, [], TimeProvider.System, app.Lifetime).Map(app);
             new TopicEndpoints(null!, devices, app.Lifetime).Map(app);
-            new UserEndpoints(devices, new DeviceJson([]), null!, app.Lifetime).Map(app);
+            new UserEndpoints(devices, new DeviceJson([]), null!, null!, TimeSpan.Zero, TimeProvider.System, app.Lifetime).Map(app);
         },
         keys: new PublisherKeys([_read.Key, _other.Key]));
 

@@ -27,6 +27,8 @@ internal sealed class GivenDevices : IDeviceStore
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();
 
+    public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
     public Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 

@@ -162,6 +162,41 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task DeleteUserAsync_Known_TakesDevicesSettingsAndMembershipsOfThatUserAlone()
+    {
+        await PutAsync(Ada, Phone("phone-1", Noon, Apns("aa11")));
+        await PutAsync(Ada, Phone("phone-2", Noon));
+        await PutAsync(Bob, Phone("phone-1", Noon, Apns("bb22")));
+        await Store.PutSettingsAsync(Ada, UserSettings.Default with { MutedClasses = ["bulk"] }, CancellationToken.None);
+        foreach (var (topic, user) in ((string, string)[])[("room-1", "ada"), ("room-2", "ada"), ("room-1", "bob")])
+        {
+            await Store.AddMemberAsync(_app, topic, user, CancellationToken.None);
+        }
+
+        await GetAsync(Ada);
+        await Store.GetMemberPageAsync(new TopicKey(_app, "room-1"), "", 10, CancellationToken.None);
+
+        var removed = await Store.DeleteUserAsync(Ada, CancellationToken.None);
+        Assert.Equal((2, "room-1 room-2"), (removed.Devices, string.Join(' ', removed.Topics)));
+        Assert.Equal(0, (await Store.DeleteUserAsync(Ada, CancellationToken.None)).Devices);
+
+        await CheckAsync();
+        await ReopenAsync();
+        await CheckAsync();
+        await PutAsync(Bob, Phone("phone-2", Noon, Apns("aa11")));
+        Assert.Equal(["aa11"], Values(await GetAsync(Bob)).Except(["bb22"]));
+
+        async Task CheckAsync()
+        {
+            Assert.Empty((await GetAsync(Ada)).Devices);
+            Assert.Empty((await GetAsync(Ada)).Settings.MutedClasses);
+            Assert.Empty((await Store.FindTopicsAsync(Ada, CancellationToken.None)).Names);
+            Assert.Equal(["bob"], (await Store.GetMemberPageAsync(new TopicKey(_app, "room-1"), "", 10, CancellationToken.None)).Users);
+            Assert.NotEmpty((await GetAsync(Bob)).Devices);
+        }
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task PutSettingsAsync_All_ComeBackAlsoAfterReopen()
     {
         var settings = new UserSettings

@@ -23,7 +23,7 @@ public sealed class LedgerTests
         await hub.SendAsync("\"except\":{\"devices\":[\"phone\",\"orphan\"]}"); // suppressed twice, pending
         await hub.SendAsync(to: """{"user":"dnd"}"""); // suppressed
         var withdrawn = await hub.SendAsync("\"class\":\"call\""); // accepted, withdrawn, failed
-        await hub.Hub.WithdrawAsync("demo", withdrawn, "withdrawn", CancellationToken.None);
+        await hub.Hub.WithdrawAsync("demo", withdrawn, "withdrawn", null, CancellationToken.None);
         await hub.PassAsync(31);
         hub.AssertLedger();
         Assert.Equal((7, 6, 1), hub.Metrics.Ledger.Of("demo").Read(EventClass.Message));

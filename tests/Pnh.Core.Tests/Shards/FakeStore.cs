@@ -189,6 +189,8 @@ internal sealed class FakeStore : IDeviceStore
         return Task.FromResult(members.Contains(user));
     }
 
+    public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
     public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     private static StoreUnavailableException Unavailable(ref int count)

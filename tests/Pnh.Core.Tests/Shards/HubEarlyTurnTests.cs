@@ -226,7 +226,7 @@ public sealed class HubEarlyTurnTests
         var first = await _hall.SendAndStandAsync(hub);
         var written = new TaskCompletionSource();
         hub.Journal.WithdrawalSync = written.Task;
-        var taken = hub.Hub.WithdrawAsync("demo", first, "withdrawn", CancellationToken.None).AsTask();
+        var taken = hub.Hub.WithdrawAsync("demo", first, "withdrawn", null, CancellationToken.None).AsTask();
         var (link, _) = await hub.OpenAsync("tab", user: Late);
         var second = await hub.SendAsync(to: ToHall);
         Assert.Equal([second], link.Ids);

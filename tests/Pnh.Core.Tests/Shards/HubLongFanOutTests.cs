@@ -60,7 +60,7 @@ public sealed class HubLongFanOutTests
         await using var hub = new HubUnderTest();
         Fill(hub);
         var id = await _hall.SendAndStandAsync(hub);
-        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None));
+        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None));
         _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(First, hub.Fcm.Sent.Count(s => !s.IsClear));
@@ -74,7 +74,7 @@ public sealed class HubLongFanOutTests
         Fill(hub);
         var first = await _hall.SendAndStandAsync(hub);
         var second = await hub.SendAsync(to: ToHall);
-        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", second, "withdrawn", CancellationToken.None));
+        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", second, "withdrawn", null, CancellationToken.None));
         await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 1, "the second to end");
         _hall.Go(hub);
         await EndedAsync(hub);
@@ -89,7 +89,7 @@ public sealed class HubLongFanOutTests
         Fill(hub);
         var id = await _hall.SendAndStandAsync(hub);
         hub.Journal.WithdrawalSync = Task.FromException(new StoreUnavailableException("The disk is full."));
-        await Assert.ThrowsAsync<StoreUnavailableException>(() => hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask());
+        await Assert.ThrowsAsync<StoreUnavailableException>(() => hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None).AsTask());
         _hall.Go(hub);
         await EndedAsync(hub);
         Assert.Equal(Members, hub.Pushed.Count);

@@ -61,7 +61,7 @@ public sealed class HubRecoveryTests
         // The hub ends between the journal's word and what follows from it.
         HubUnderTest? hub = null;
         old.Journal.Withdrawing = () => hub = new HubUnderTest(before: old);
-        await old.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None);
+        await old.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None);
         await old.DisposeAsync();
         await using (hub)
         {
@@ -245,7 +245,7 @@ public sealed class HubRecoveryTests
         var id = await old.SendAsync("\"ttl\":600");
         old.Store.Unreadable.Add("ada");
         await using var hub = await old.CrashAsync();
-        var withdrawing = hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask();
+        var withdrawing = hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None).AsTask();
         Assert.False(withdrawing.IsCompleted);
         hub.Store.Unreadable.Clear();
         await hub.PassUntilAsync(() => withdrawing.IsCompleted, "the withdrawal");

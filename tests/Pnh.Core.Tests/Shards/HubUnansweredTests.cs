@@ -260,7 +260,7 @@ public sealed class HubUnansweredTests
         var id = await hub.SendAsync("\"ttl\":86400");
         await hub.PassAsync(seconds);
         hub.Fcm.Always(DeliveryStatus.Accepted);
-        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None));
+        Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None));
         await hub.RestAsync();
         Assert.True(hub.Fcm.Sent[^1].IsClear);
         Assert.Equal(MilestoneKind.Cleared, hub.Journal.KindsOf(id, "phone")[^1]);

@@ -356,7 +356,7 @@ public sealed class HubWithdrawTests
     }
 
     private static Task<WithdrawStatus> WithdrawAsync(HubUnderTest hub, string id) =>
-        hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None).AsTask();
+        hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None).AsTask();
 
     private static List<string> Pushes(HubUnderTest hub) => [.. hub.Fcm.Sent.Select(s => s.IsClear ? $"{s.Device}:cleared" : s.Device)];
 }

@@ -225,7 +225,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         {
             var id = $"e{_random.Next(_book.Events.Count) + 1}";
             TakeEverywhere(id, null);
-            var status = await _hub.Hub.WithdrawAsync("demo", id, "withdrawn", CancellationToken.None);
+            var status = await _hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None);
             Assert.Equal(_book.Withdrawn.Add(id) ? WithdrawStatus.Withdrawn : WithdrawStatus.Already, status);
         }
 

@@ -33,7 +33,7 @@ internal sealed class UserIndex : IDisposable
         if (folder is not null)
         {
             segments.Changed += Wake;
-            _thread = new Thread(Run) { IsBackground = true, Name = "pnh user index" };
+            _thread = new Thread(Run) { IsBackground = true, Name = "pnh-user-index" };
             _thread.Start();
         }
     }

@@ -1,0 +1,93 @@
+using Pnh.Core.Journal;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Dispatch;
+
+/// <summary>What an erasure found of a user, and did.</summary>
+/// <param name="Devices">Registrations that were removed.</param>
+/// <param name="Topics">Memberships that were removed.</param>
+/// <param name="Sessions">Sessions that were closed.</param>
+/// <param name="Withdrawn">Events that still waited for one of the user's devices, and were taken back from the user.</param>
+/// <param name="HasHistory">True while the journal tells of the user: what it wrote leaves with its segments.</param>
+public readonly record struct ErasedUser(int Devices, int Topics, int Sessions, int Withdrawn, bool HasHistory);
+
+/// <summary>
+/// Takes everything from a user that waits, then everything that the registry has, then the sessions, and then what began meanwhile. May be cut at any place and be asked again:
+/// what is done is done. Thread-safe.
+/// </summary>
+/// <param name="hub">Takes events back, closes sessions, and has the registry with the sessions that follow it.</param>
+/// <param name="journal">Which events there are.</param>
+/// <param name="time">An event whose TTL is over waits no more.</param>
+public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
+{
+    /// <summary>The reason of the withdrawals.</summary>
+    public const string Reason = "erased";
+
+    private const int PageEvents = 100;
+
+    /// <summary>Durable when it completes. Throws <see cref="Stores.StoreUnavailableException"/> when the registry or the journal takes nothing now; then it may be asked again.</summary>
+    public async Task<ErasedUser> RunAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        // While the addresses are known: what is shown is cleared.
+        var (withdrawn, hasHistory) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
+        var removed = await hub.Memberships.DeleteUserAsync(user, cancellationToken).ConfigureAwait(false);
+        var sessions = hub.Kick(user);
+        var (late, _) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
+        return new ErasedUser(removed.Devices, removed.Topics.Count, sessions, withdrawn + late, hasHistory);
+    }
+
+    private async ValueTask<(int Withdrawn, bool HasHistory)> WithdrawAllAsync(UserKey user, CancellationToken cancellationToken)
+    {
+        var (withdrawn, any) = (0, false);
+        string? next = null;
+        do
+        {
+            var page = await journal.ReadUserAsync(user.App, user.User, next, PageEvents, cancellationToken).ConfigureAwait(false);
+            foreach (var history in page.Events)
+            {
+                any = true;
+                if (IsOpen(history, time.GetUtcNow())
+                    && await hub.WithdrawAsync(user.App, history.Event.Id, Reason, user.User, cancellationToken).ConfigureAwait(false) == WithdrawStatus.Withdrawn)
+                {
+                    withdrawn++;
+                }
+            }
+
+            next = page.Next;
+        }
+        while (next is not null);
+
+        return (withdrawn, any);
+    }
+
+    /// <summary>True while a device of the user has it to come, or can fetch it.</summary>
+    private static bool IsOpen(EventHistory share, DateTimeOffset now)
+    {
+        var open = new HashSet<string>();
+        foreach (var milestone in share.Milestones)
+        {
+            if (milestone is { Kind: MilestoneKind.Withdrawn })
+            {
+                return false;
+            }
+
+            if (milestone.Device is not { } device)
+            {
+                continue;
+            }
+
+            switch (milestone.Kind)
+            {
+                case MilestoneKind.Planned:
+                    open.Add(device);
+                    break;
+                case MilestoneKind.Settled when !milestone.IsKept:
+                case MilestoneKind.AckedLate or MilestoneKind.Dropped:
+                    open.Remove(device);
+                    break;
+            }
+        }
+
+        return open.Count > 0 && now < share.Event.ExpiresAt;
+    }
+}
