@@ -54,6 +54,43 @@ public sealed class PnhPublisher : IDisposable
     public Task<PnhTimeline?> FindAsync(string id, CancellationToken cancellationToken = default) =>
         _requests.AskAsync(HttpMethod.Get, $"/v1/events/{Uri.EscapeDataString(id)}", null, PnhJson.Default.PnhTimeline, isMissingNull: true, cancellationToken);
 
+    /// <summary>What a user had, newest first, as far as it is read. Throws <see cref="PnhException"/>.</summary>
+    /// <param name="user">Whose.</param>
+    /// <param name="filter">Which; null = all.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public async IAsyncEnumerable<PnhUserEvent> ListEventsAsync(string user, PnhUserEventFilter? filter = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(user);
+        var query = Query("device", filter?.Device) + Query("state", filter?.State) + Query("since", filter?.Since?.ToString("O"));
+        string? next = null;
+        do
+        {
+            var page = await _requests.AskAsync(
+                HttpMethod.Get, $"/v1/users/{Uri.EscapeDataString(user)}/events?limit=50{query}{Query("before", next)}", null, PnhJson.Default.UserEventPage, isMissingNull: false, cancellationToken).ConfigureAwait(false);
+            foreach (var one in page!.Events)
+            {
+                yield return one;
+            }
+
+            next = page.Next;
+        }
+        while (next is not null);
+    }
+
+    /// <summary>The devices and settings of a user.</summary>
+    public async Task<PnhUser> FindUserAsync(string user, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(user);
+        return (await _requests.AskAsync(HttpMethod.Get, $"/v1/users/{Uri.EscapeDataString(user)}", null, PnhJson.Default.PnhUser, isMissingNull: false, cancellationToken).ConfigureAwait(false))!;
+    }
+
+    /// <summary>Where a user is at this moment.</summary>
+    public async Task<PnhPresence> GetPresenceAsync(string user, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(user);
+        return (await _requests.AskAsync(HttpMethod.Get, $"/v1/users/{Uri.EscapeDataString(user)}/presence", null, PnhJson.Default.PnhPresence, isMissingNull: false, cancellationToken).ConfigureAwait(false))!;
+    }
+
     /// <summary>Takes an event back, from everybody or from one user. False = there is none of this id.</summary>
     /// <param name="id">The event's.</param>
     /// <param name="reason">What its devices are told; null = <c>withdrawn</c>.</param>
@@ -91,4 +128,6 @@ public sealed class PnhPublisher : IDisposable
         ArgumentNullException.ThrowIfNull(message);
         return JsonSerializer.SerializeToUtf8Bytes(message.Id is null ? message with { Id = Guid.CreateVersion7().ToString() } : message, PnhJson.Default.PnhEvent);
     }
+
+    private static string Query(string name, string? value) => value is null ? "" : $"&{name}={Uri.EscapeDataString(value)}";
 }

@@ -70,6 +70,16 @@ async function clickThrough(page, failures) {
   await until('the hub accepted it', () => text(page, '#answer-status'), (value) => value === '202');
   await until('the plan gives reasons', () => text(page, '#plan'), (value) => value.includes('because'));
   await until('its timeline tells of a push', () => page.click('#show-timeline').then(() => text(page, '#timeline')), (value) => value.includes('over apns'));
+  await page.fill('#find-text', user);
+  await page.click('#find-button');
+  await until('the user is found with devices and the event', () => page.locator('#found').textContent(), (value) => value.includes(user) && value.includes('apns') && /accepted over|because/.test(value));
+  await page.locator('#found-user button.link').first().click();
+  await until('its event opens with milliseconds', () => page.locator('#found-user .plan:not([hidden])').textContent(), (value) => /\+\d+ ms planned/.test(value));
+  await page.fill('#find-text', 'nobody-at-all');
+  await page.click('#find-button');
+  await until('who is not known is told so', () => text(page, '#found'), (value) => value.includes('Nothing is known'));
+  await page.locator('#sessions button.link').first().click();
+  await until('a session leads to its user', () => page.locator('#found-user').textContent(), (value) => value.includes(user));
   await until('this tab shows it', () => page.locator('#received').textContent(), (value) => value.includes(marker));
   await until('this tab acked it', () => text(page, '#received li .ack'), (value) => value.includes('acked'));
   await until('a phone shows it', () => page.locator('#phones .card').allTextContents(), (cards) => cards.some((card) => card.includes(marker)));

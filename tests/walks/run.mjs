@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { check, checked, finish } from "../ship/report.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const ports = [8080, 9090];
+const ports = [8080, 9090, 8381, 9381];
 const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
-const left = ["pnh-data", "listen.mjs", "pnh-cluster"];
+const left = ["pnh-data", "listen.mjs", "pnh-cluster", "pnh-shop", "shop.log", "pnh-backup", "pnh-restored", "devices.ndjson"];
 const buildSeconds = 400;
 const blockSeconds = 60;
 const background = [];

@@ -19,6 +19,10 @@ namespace Pnh.Api.Commands;
 /// <param name="ShowConfigAsync">Prints what is set.</param>
 /// <param name="SendAsync">Sends an event.</param>
 /// <param name="ShowEventAsync">Prints what became of an event.</param>
+/// <param name="ShowUserAsync">Prints a user's devices and last events.</param>
+/// <param name="DoctorAsync">Looks at what a hub needs.</param>
+/// <param name="BackUpAsync">Copies the data of a hub.</param>
+/// <param name="RestoreAsync">Makes a data folder of a copy.</param>
 /// <param name="TailAsync">Prints what becomes of all events.</param>
 /// <param name="BenchAsync">Runs the load tester against a hub.</param>
 internal sealed record CommandActions(
@@ -35,6 +39,10 @@ internal sealed record CommandActions(
     Func<string[], CommandOutput, Task<int>> ShowConfigAsync,
     Func<SendRequest, CommandOutput, CancellationToken, Task<int>> SendAsync,
     Func<ShowEventRequest, CommandOutput, CancellationToken, Task<int>> ShowEventAsync,
+    Func<ShowUserRequest, CommandOutput, CancellationToken, Task<int>> ShowUserAsync,
+    Func<DoctorRequest, CommandOutput, CancellationToken, Task<int>> DoctorAsync,
+    Func<BackupRequest, CommandOutput, CancellationToken, Task<int>> BackUpAsync,
+    Func<BackupRequest, CommandOutput, CancellationToken, Task<int>> RestoreAsync,
     Func<TailRequest, CommandOutput, CancellationToken, Task<int>> TailAsync,
     Func<BenchRequest, CommandOutput, Task<int>> BenchAsync);
 
@@ -80,6 +88,15 @@ internal sealed record SendRequest(PublisherRequest Publisher, string? User, str
 
 /// <summary><c>pnh event</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
 internal sealed record ShowEventRequest(PublisherRequest Publisher, string Id, bool IsJson);
+
+/// <summary><c>pnh user</c>. <paramref name="Device"/> and <paramref name="State"/> null = any; <paramref name="Limit"/> events at most.</summary>
+internal sealed record ShowUserRequest(PublisherRequest Publisher, string User, string? Device, string? State, int Limit, bool IsJson);
+
+/// <summary><c>pnh doctor</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
+internal sealed record DoctorRequest(bool IsJson, string[] Configuration);
+
+/// <summary><c>pnh backup</c> and <c>pnh restore</c>. <paramref name="Folder"/>: the copy.</summary>
+internal sealed record BackupRequest(string Folder, string[] Configuration);
 
 /// <summary><c>pnh tail</c>. <paramref name="After"/>: a cursor; null = from the oldest.</summary>
 internal sealed record TailRequest(PublisherRequest Publisher, string? After, bool IsJson);

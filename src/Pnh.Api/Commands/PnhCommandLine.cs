@@ -52,7 +52,11 @@ internal static class PnhCommandLine
         root.Add(ConfigCommand.Create(actions, output));
         root.Add(SendCommand.Create(actions, output));
         root.Add(EventCommand.Create(actions, output));
+        root.Add(EventCommand.CreateUser(actions, output));
         root.Add(EventCommand.CreateTail(actions, output));
+        root.Add(DoctorCommand.Create(actions, output));
+        root.Add(BackupCommand.Create(actions, output));
+        root.Add(BackupCommand.CreateRestore(actions, output));
         root.Add(BenchCommand.Create(actions, output));
         return root;
     }

@@ -52,14 +52,21 @@ internal static class ConfigCommands
 
     private static async Task CheckHubAsync(ServeRequest request, ConfigurationErrors errors)
     {
+        await using var app = BuildChecked(request, errors).App;
+    }
+
+    /// <summary>A hub's channels, judged and not started, with what is wrong in its configuration; the caller disposes it.</summary>
+    internal static (WebApplication App, PnhOptions Options) BuildChecked(ServeRequest request, ConfigurationErrors errors)
+    {
         var (builder, _, read) = HubCommands.ReadHub(request.Configuration);
         errors.AddAll(read.Errors);
         HubStart.RefuseWhatIsNotThere(request.Role, read.Options, errors);
         builder.Services.AddSingleton(TimeProvider.System);
         builder.Services.AddSingleton(services => new ConnectionTransports(
             new DirectTransport(services.GetRequiredService<TimeProvider>()), read.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
-        await using var app = builder.Build();
+        var app = builder.Build();
         HubHost.CheckChannels(app.Services, errors);
+        return (app, read.Options);
     }
 
     // By its name, so that a new secret is hidden too. A connection string has a password in it.

@@ -35,6 +35,10 @@ internal static class HubCommands
         ConfigCommands.ShowAsync,
         PublisherCommands.SendAsync,
         PublisherCommands.ShowEventAsync,
+        PublisherCommands.ShowUserAsync,
+        DoctorCommands.RunAsync,
+        BackupCommands.BackUpAsync,
+        BackupCommands.RestoreAsync,
         PublisherCommands.TailAsync,
         BenchAsync);
 

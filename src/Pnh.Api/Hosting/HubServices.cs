@@ -13,6 +13,7 @@ using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
+using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
@@ -91,6 +92,8 @@ internal static class HubServices
     {
         var journal = SegmentJournal.Open(start.Folder.FolderPath, time, start.Options.Journal with { OnSync = metrics.JournalSynced });
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
+        var disk = new DataDisk(start.Folder.FolderPath);
+        metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
         return journal;
     }
 
@@ -159,7 +162,7 @@ internal static class HubServices
     private static IServiceCollection AddOperatorConsole(this IServiceCollection services, HubStart start) => services
         .AddSingleton(provider => new HubConsole(
             new ConsoleTarget(
-                start.Options.Apps.Keys.Order(StringComparer.Ordinal).FirstOrDefault(), start.DemoKey is null ? null : DemoApp.User, start.Sandbox),
+                [.. start.Options.Apps.Keys.Order(StringComparer.Ordinal)], start.DemoKey is null ? null : DemoApp.User, start.Sandbox),
             provider.GetRequiredService<Hub>(),
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<EventIntake>(),
@@ -167,6 +170,13 @@ internal static class HubServices
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetRequiredService<ClientTokens>(),
             provider.GetRequiredService<TimelineEndpoint>(),
+            new UserPage(
+                provider.GetRequiredService<Hub>(),
+                provider.GetRequiredService<IDeviceStore>(),
+                provider.GetRequiredService<DeviceJson>(),
+                provider.GetRequiredService<IEventJournal>(),
+                provider.GetRequiredService<TimeProvider>()),
+            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>()),
             start.Options.Cluster.Urls.Count > 0 ? provider.GetRequiredService<ClusterView>().Read : null,
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ClusterView(

@@ -39,6 +39,18 @@ internal static class PublisherCommands
         return 0;
     });
 
+    /// <summary><c>user</c>.</summary>
+    public static Task<int> ShowUserAsync(ShowUserRequest request, CommandOutput output, CancellationToken cancellationToken) => RunAsync(request.Publisher, output, async publisher =>
+    {
+        var user = await publisher.FindUserAsync(request.User, cancellationToken);
+        var presence = await publisher.GetPresenceAsync(request.User, cancellationToken);
+        var filter = new PnhUserEventFilter { Device = request.Device, State = request.State };
+        var events = await publisher.ListEventsAsync(request.User, filter, cancellationToken).Take(request.Limit).ToListAsync(cancellationToken);
+        var report = new UserReport(user.User, presence, user.Devices, user.Settings, events);
+        await output.Out.WriteAsync(request.IsJson ? JsonSerializer.Serialize(report, PublisherJson.Default.UserReport) + "\n" : EventText.Of(report));
+        return 0;
+    });
+
     /// <summary><c>tail</c>.</summary>
     public static Task<int> TailAsync(TailRequest request, CommandOutput output, CancellationToken cancellationToken) => RunAsync(request.Publisher, output, async publisher =>
     {

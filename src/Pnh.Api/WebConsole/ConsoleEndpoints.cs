@@ -48,6 +48,7 @@ internal static class ConsoleEndpoints
         console.MapGet("/stream", SignedIn(stream.RunAsync));
         console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
         console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
+        console.MapGet("/users/{user}", SignedIn(context => ShowUserAsync(context, source)));
         console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
@@ -126,8 +127,29 @@ internal static class ConsoleEndpoints
     private static Task ShowTimelineAsync(HttpContext context, IConsoleSource source)
     {
         context.Response.Headers.CacheControl = "no-store";
-        return PathEvent.TryRead(context, out var id, out var problem) ? source.WriteTimelineAsync(context, id) : problem!.ExecuteAsync(context);
+        return PathEvent.TryRead(context, out var id, out var problem) ? source.WriteTimelineAsync(context, AppOf(context), id) : problem!.ExecuteAsync(context);
     }
+
+    private static async Task ShowUserAsync(HttpContext context, IConsoleSource source)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        if (PathUser.Name(context, PathId.User, out var problem) is not { } user)
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        try
+        {
+            await source.WriteUserAsync(context, AppOf(context), user);
+        }
+        catch (FormatException)
+        {
+            await QueryReader.NoCursor("before").ExecuteAsync(context);
+        }
+    }
+
+    private static string? AppOf(HttpContext context) => context.Request.Query["app"].ToString() is { Length: > 0 } app ? app : null;
 
     private static async Task CreateTokenAsync(HttpContext context, IConsoleSource source)
     {

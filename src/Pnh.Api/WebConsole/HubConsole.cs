@@ -28,12 +28,14 @@ internal sealed class HubConsole : IConsoleSource
     private readonly WebSocketServer _sockets;
     private readonly ClientTokens _tokens;
     private readonly TimelineEndpoint _timeline;
+    private readonly UserPage _users;
+    private readonly Troubles _troubles;
     private readonly Func<ClusterBody>? _cluster;
     private readonly DateTimeOffset _startedAt;
 
     public HubConsole(
         ConsoleTarget target, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
-        ClientTokens tokens, TimelineEndpoint timeline, Func<ClusterBody>? cluster, TimeProvider time)
+        ClientTokens tokens, TimelineEndpoint timeline, UserPage users, Troubles troubles, Func<ClusterBody>? cluster, TimeProvider time)
     {
         _target = target;
         _hub = hub;
@@ -43,6 +45,8 @@ internal sealed class HubConsole : IConsoleSource
         _sockets = sockets;
         _tokens = tokens;
         _timeline = timeline;
+        _users = users;
+        _troubles = troubles;
         _cluster = cluster;
         _startedAt = time.GetUtcNow();
     }
@@ -61,6 +65,8 @@ internal sealed class HubConsole : IConsoleSource
             (int)(totals.ActiveSessions + totals.BackgroundSessions),
             [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
             _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
+            _target.Apps,
+            _troubles.Read(),
             _hub.MemoryShortage,
             _cluster?.Invoke().Nodes);
     }
@@ -89,8 +95,19 @@ internal sealed class HubConsole : IConsoleSource
         return Answer(StatusCodes.Status200OK, answer.ToArray());
     }
 
-    public Task WriteTimelineAsync(HttpContext context, string id) =>
-        _target.App is { } app ? _timeline.WriteAsync(context, app, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
+    public Task WriteTimelineAsync(HttpContext context, string? app, string id) =>
+        AppOf(app) is { } known ? _timeline.WriteAsync(context, known, id, user: null) : PathEvent.Unknown.ExecuteAsync(context);
+
+    public Task WriteUserAsync(HttpContext context, string? app, string user)
+    {
+        if (AppOf(app) is not { } known)
+        {
+            return new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
+        }
+
+        var query = context.Request.Query;
+        return _users.WriteAsync(context, new UserKey(known, user), Given(query["device"].ToString()), Given(query["before"].ToString()));
+    }
 
     // Only of the demo that this hub made itself: a configured app may bear its name too, and its user is nobody to act for.
     public Uri? Socket => _target.DemoUser is not null && PublicAddress is { } address
@@ -107,6 +124,10 @@ internal sealed class HubConsole : IConsoleSource
         var token = _tokens.Create(app, user, device: null, TabTokenLife);
         return ValueTask.FromResult<TabToken?>(new TabToken(token, user, null, socket.ToString()));
     }
+
+    private static string? Given(string text) => text.Length > 0 ? text : null;
+
+    private string? AppOf(string? asked) => asked is null ? _target.App : _target.Apps.Contains(asked) ? asked : null;
 
     private Event? Read(ReadOnlyMemory<byte> body, out Problem? problem)
     {

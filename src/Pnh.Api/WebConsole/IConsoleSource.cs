@@ -17,8 +17,11 @@ internal interface IConsoleSource
     /// <summary>The plan of the same body without sending it: <c>POST /v1/events:explain</c>.</summary>
     ValueTask<ConsoleAnswer> ExplainAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken);
 
-    /// <summary>Answers with the timeline of an event of the console's app: <c>GET /v1/events/{id}</c>.</summary>
-    Task WriteTimelineAsync(HttpContext context, string id);
+    /// <summary>Answers with the timeline of an event: <c>GET /v1/events/{id}</c>. <paramref name="app"/> null = of the console's app.</summary>
+    Task WriteTimelineAsync(HttpContext context, string? app, string id);
+
+    /// <summary>Answers with all that is known of a user. <paramref name="app"/> null = of the console's app.</summary>
+    Task WriteUserAsync(HttpContext context, string? app, string user);
 
     /// <summary>Absolute <c>ws</c> or <c>wss</c> address of the public listener's <c>/v1/socket</c>; null = no tab speaks to it.</summary>
     Uri? Socket { get; }
@@ -48,6 +51,8 @@ internal sealed record TabToken(string Token, string User, string? Device, strin
 /// <param name="SessionCount">All live sessions.</param>
 /// <param name="Sessions">The newest of them; at most <see cref="MaxSessions"/> are sent to the page.</param>
 /// <param name="Phones">The sandbox's phones; null when no sandbox runs here.</param>
+/// <param name="Apps">All apps, by name.</param>
+/// <param name="Troubles">What an operator has to look at now, a line each.</param>
 /// <param name="Memory">Whose events are refused for want of memory, in one line; null = nobody's.</param>
 /// <param name="Nodes">The hub and its edges; null = the hub takes no links.</param>
 internal sealed record ConsoleSnapshot(
@@ -58,6 +63,8 @@ internal sealed record ConsoleSnapshot(
     int SessionCount,
     IReadOnlyList<ConsoleSession> Sessions,
     IReadOnlyList<ConsolePhone>? Phones,
+    IReadOnlyList<string> Apps,
+    IReadOnlyList<string> Troubles,
     string? Memory = null,
     IReadOnlyList<NodeBody>? Nodes = null)
 {

@@ -104,6 +104,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         // A device that names no topic means its app's first account in the environment.
         _byScope.TryAdd((account.App, ApnsAddress.Scope(account.Environment, "")), account);
         _byName.Add(account.Name, account);
+        _services.Gauges.AddOrigin(account.BaseAddress);
     }
 
     /// <summary>Team and key ids are 10 letters and digits (Apple: Establishing a token-based connection to APNs).</summary>

@@ -96,6 +96,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         Add(section, bytes, new FcmAccount(
             section.Name, section.App, serviceAccount.ProjectId, send, new FcmCredential(serviceAccount, services), settings.Connections,
             pace, new DevicePace(PerDeviceAndMinute, services.Time), new FcmCollapseKeys(services.Time)), services);
+        services.Gauges.AddOrigin(serviceAccount.TokenAddress);
     }
 
     // Google counts by project, whichever app a message is for: two paces would be twice the quota.
@@ -123,6 +124,7 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         _byProject.TryAdd((account.App, ""), account);
         _files.Add(new CredentialFile(() => section.Now(nameof(FcmSettings.ServiceAccountFile)), static () => "", bytes, account.Name, fresh => Take(account, fresh), services));
         services.Gauges.AddCredential(account.Name, () => account.Credential.Left);
+        services.Gauges.AddOrigin(account.SendAddress);
     }
 
     private static string? Take(FcmAccount account, byte[] fresh)

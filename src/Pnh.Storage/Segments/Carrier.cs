@@ -129,6 +129,7 @@ internal sealed class Carrier : IDisposable
 
         var previous = _copy.Head == _copy.Root ? 0 : _copy.Head;
         var head = _writer.Group.Copy(record, RecordKind.Milestone, RecordFlags.Repeated | more, _copy.Root, previous);
+        _writer.Users.Add(record, head, _copy.Root);
         _copy = new Copy(_copy.Root, head, _copy.Milestones + 1, _copy.Bytes + record.PaddedBytes);
         if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
         {

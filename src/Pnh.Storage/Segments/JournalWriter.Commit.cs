@@ -52,11 +52,12 @@ internal sealed partial class JournalWriter
         if (_fault is null)
         {
             Index.Keep();
+            Users.Keep();
             Answers.Tell(CollectionsMarshal.AsSpan(_applied), null);
         }
         else
         {
-            Index.Rollback();
+            Rollback();
             Hold();
             Refuse(CollectionsMarshal.AsSpan(_applied));
         }
@@ -77,8 +78,14 @@ internal sealed partial class JournalWriter
     /// <summary>Nothing of the group shall be written.</summary>
     internal void TakeBack()
     {
-        Index.Rollback();
+        Rollback();
         Begin();
+    }
+
+    private void Rollback()
+    {
+        Index.Rollback();
+        Users.TakeBack();
     }
 
     private void Rotate(int room = 0)

@@ -4,6 +4,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Threads;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
+using Pnh.Storage.Segments.Users;
 
 namespace Pnh.Storage.Segments;
 
@@ -39,9 +40,9 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private long _sawTicks;
     private long _markedAt;
 
-    public JournalWriter(JournalLog log, EventIndex index, TimeProvider time, JournalOptions options)
+    public JournalWriter(JournalLog log, EventIndex index, UserIndex users, TimeProvider time, JournalOptions options)
     {
-        (_log, Index, _time, _options) = (log, index, time, options);
+        (_log, Index, Users, _time, _options) = (log, index, users, time, options);
         _reader = new RecordReader(log.Segments);
         _refusal = new Refusal(time);
         _retirement = new Retirement(this, log, time, options);
@@ -51,6 +52,8 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     public JournalQueue Queue { get; } = new();
 
     public EventIndex Index { get; }
+
+    public UserIndex Users { get; }
 
     /// <summary>The group that is being made.</summary>
     public Group Group { get; } = new();
@@ -119,6 +122,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         var position = Group.Milestone(milestone, RecordKind.Milestone, flags, entry.Root, previous);
         var written = entry.WithHead(position);
         Index.Replace(entry, written);
+        Users.Add(milestone, position, entry.Root);
         Saw(milestone.At.UtcTicks);
         return written;
     }
@@ -182,7 +186,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         {
             // Nobody is above this thread, and whoever waits must hear of it.
             _log.Break(bug);
-            Index.Rollback();
+            Rollback();
             _applied.Clear();
             foreach (var work in _works)
             {

@@ -34,11 +34,11 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     {
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
         (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
-        _writer = new JournalWriter(log, index, time, options);
         _reader = new HistoryReader(log.Segments);
         _ofUser = new UserHistoryReader(log.Segments, _reader);
         _feed = new FeedReader(log.Segments);
         _eventsOfUser = new UserEventReader(log.Segments, index, tables, options);
+        _writer = new JournalWriter(log, index, _eventsOfUser.Users, time, options);
         _writer.Start();
     }
 

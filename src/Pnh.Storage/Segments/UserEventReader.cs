@@ -11,7 +11,6 @@ internal sealed class UserEventReader : IDisposable
 {
     private readonly SegmentSet _segments;
     private readonly EventIndex _events;
-    private readonly UserIndex _users;
     private readonly JournalOptions _options;
 
     /// <param name="segments">The log.</param>
@@ -21,13 +20,15 @@ internal sealed class UserEventReader : IDisposable
     public UserEventReader(SegmentSet segments, EventIndex events, IJournalFolder? tables, JournalOptions options)
     {
         (_segments, _events, _options) = (segments, events, options);
-        _users = new UserIndex(segments, tables);
+        Users = new UserIndex(segments, tables);
     }
 
     /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
     public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string user, CancellationToken cancellationToken);
 
-    public void Dispose() => _users.Dispose();
+    public UserIndex Users { get; }
+
+    public void Dispose() => Users.Dispose();
 
     /// <summary>As <see cref="IEventJournal.ReadUserAsync"/>, of what is on stable storage.</summary>
     /// <param name="app">Whose user.</param>
@@ -65,7 +66,7 @@ internal sealed class UserEventReader : IDisposable
     {
         try
         {
-            _users.Find(app, user, page);
+            Users.Find(app, user, page);
         }
         catch (IOException fault)
         {

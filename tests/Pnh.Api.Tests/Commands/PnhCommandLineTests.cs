@@ -192,7 +192,7 @@ public sealed class PnhCommandLineTests : IDisposable
     {
         Assert.Equal(0, await RunAsync("--help"));
 
-        Assert.All(["serve", "sandbox", "token", "key", "console", "bench"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
+        Assert.All(["serve", "sandbox", "token", "key", "console", "bench", "user", "doctor", "backup", "restore"], name => Assert.Contains(name, _out.ToString(), StringComparison.Ordinal));
     }
 
     [Fact]
@@ -222,7 +222,7 @@ public sealed class PnhCommandLineTests : IDisposable
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
-        (request, _) => Ran(request, 5));
+        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
 
     private Task<int> Ran(object request, int exitCode)
     {

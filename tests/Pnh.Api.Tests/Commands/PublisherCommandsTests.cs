@@ -27,6 +27,27 @@ public sealed class PublisherCommandsTests
         Assert.StartsWith("pnh: the hub has no event 'order-8'", complaint, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task User_WithDevicesAndEvents_SaysWhyEachDidOrDidNotRing()
+    {
+        await using var hub = await TestHub.StartAsync();
+        await hub.SendAsync("PUT", "/v1/users/bea/devices/tablet", """{"platform":"desktop"}""");
+        await hub.SendAsync("POST", "/v1/events", """{"id":"first","to":{"user":"bea"}}""");
+        await hub.SendAsync("POST", "/v1/events", """{"id":"second","to":{"user":"bea"},"class":"call"}""");
+        await TestHub.EventuallyAsync(() => RunAsync(hub, "user", "bea").AsTaskResult().Out, static text => text.Contains("second", StringComparison.Ordinal));
+
+        var (exitCode, text, _) = await RunAsync(hub, "user", "bea");
+        Assert.Equal(0, exitCode);
+        Assert.StartsWith("bea  not online\n  tablet  desktop, no push address, registered ", text, StringComparison.Ordinal);
+        Assert.Contains("  second  call\n  tablet  pending, no-address, waits in its mailbox\n", text, StringComparison.Ordinal);
+        Assert.True(text.IndexOf("  second  ", StringComparison.Ordinal) < text.IndexOf("  first  ", StringComparison.Ordinal));
+        Assert.DoesNotContain("  first  ", (await RunAsync(hub, "user", "bea", "--limit", "1")).Out, StringComparison.Ordinal);
+        Assert.DoesNotContain("second", (await RunAsync(hub, "user", "bea", "--state", "failed")).Out, StringComparison.Ordinal);
+        Assert.StartsWith("{\"user\":\"bea\"", (await RunAsync(hub, "user", "bea", "--json")).Out, StringComparison.Ordinal);
+        Assert.Contains("/state: One of pending, ", (await RunAsync(hub, "user", "bea", "--state", "lost")).Error, StringComparison.Ordinal);
+        Assert.Equal((0, "nobody  not online\n", ""), await RunAsync(hub, "user", "nobody"));
+    }
+
     [Theory]
     [InlineData("pnh: --data is no JSON", "--data", "{order:7}")]
     [InlineData("pnh: invalid-body: ", "--id", "no blanks")]

@@ -245,6 +245,17 @@ public sealed class ConsoleTests : ConsoleTestBase
     }
 
     [Fact]
+    public async Task User_SignedIn_IsAnsweredForTheAppThatWasNamed()
+    {
+        using var answer = await SendAsync(HttpMethod.Get, "/console/users/ada%20b?app=shop", await SignInAsync());
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.True(answer.Headers.CacheControl!.NoStore);
+        Assert.Contains("{\"app\":\"shop\",\"user\":\"ada b\"", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        using var stranger = await SendAsync(HttpMethod.Get, "/console/users/ada");
+        Assert.Equal(HttpStatusCode.Unauthorized, stranger.StatusCode);
+    }
+
+    [Fact]
     public async Task Token_WithoutDemoUser_Is404()
     {
         Host.Hub.HasTabUser = false;

@@ -21,6 +21,9 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
 {
     public const string User = "demo";
 
+    /// <summary>Neither a user nor an event.</summary>
+    public const string Nobody = "nobody-at-all";
+
     private readonly HubMetrics _metrics = new(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo"]);
     private readonly ConcurrentDictionary<string, Tab> _tabs = new();
     private readonly ConcurrentDictionary<string, ConcurrentStack<LockScreenItem>> _phones = new();
@@ -40,6 +43,9 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
     public bool HasTabUser { get; set; } = true;
 
     public bool Fails { get; set; }
+
+    /// <summary>What the strip shows.</summary>
+    public IReadOnlyList<string> Troubles { get; set; } = [];
 
     public bool IsKeyRevoked { get; set; }
 
@@ -71,7 +77,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
             new("hub-0", "all", "0.1.0-test", 2, sessions.Count, sessions.Count, 10, 4, 0.25, 104_857_600, 2.5),
             new("edge-1", "edge", "0.1.0-test", 2, 0, 0, 0, 1, 0.01, 52_428_800, 0),
         ];
-        return new ConsoleSnapshot("0.1.0-test", _started, "demo", _metrics.Snapshot(), sessions.Count, sessions, [.. phones], Nodes: nodes);
+        return new ConsoleSnapshot("0.1.0-test", _started, "demo", _metrics.Snapshot(), sessions.Count, sessions, [.. phones], ["demo"], Troubles, Nodes: nodes);
     }
 
     public async ValueTask<ConsoleAnswer> SendAsync(ReadOnlyMemory<byte> body, CancellationToken cancellationToken)
@@ -117,7 +123,23 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
         {"device":"pixel","platform":"android","reason":"no-session","suppressed":false,"steps":[],"mailbox":true,"pushHeld":"quiet-hours"}]}]}
         """u8.ToArray()));
 
-    public Task WriteTimelineAsync(HttpContext context, string id)
+    public Task WriteUserAsync(HttpContext context, string? app, string user)
+    {
+        context.Response.ContentType = "application/json";
+        if (user == Nobody)
+        {
+            return context.Response.WriteAsync($$"""{"app":"demo","user":"{{user}}","isEvent":false,"devices":[],"settings":{},"sessions":[],"events":[]}""");
+        }
+
+        return context.Response.WriteAsync($$"""
+            {"app":"{{app ?? "demo"}}","user":"{{user}}","devices":[{"device":"iphone","platform":"ios","apns":{"token":"aa"},"registeredAt":"2026-01-01T12:00:00+00:00"}],
+            "settings":{},"sessions":[{"device":"tab-1","state":"active","since":"2026-01-01T12:00:00+00:00"}],"events":[
+            {"id":"e-1","class":"call","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
+            {"user":"{{user}}","device":"iphone","state":"failed","reason":"no-provider","milestones":[]}]}]}
+            """);
+    }
+
+    public Task WriteTimelineAsync(HttpContext context, string? app, string id)
     {
         context.Response.ContentType = "application/json";
         return context.Response.WriteAsync($$"""

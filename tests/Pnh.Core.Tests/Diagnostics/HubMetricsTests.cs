@@ -43,6 +43,8 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_journal_sync_seconds_count", 1)]
     [InlineData("pnh_journal_dropped_notes_total", 6)]
     [InlineData("pnh_journal_damaged_records_total", 7)]
+    [InlineData("pnh_journal_bytes", 9)]
+    [InlineData("pnh_data_free_bytes", 10)]
     [InlineData("pnh_intake_limit", 5)]
     [InlineData("pnh_memory_live_bytes", 3)]
     [InlineData("pnh_memory_limit_bytes", 4)]
@@ -174,6 +176,7 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
         _metrics.RegisterJournal(static () => 6, static () => 7);
+        _metrics.RegisterDisk(static () => 9, static () => 10);
         _metrics.RegisterReadiness(static () => true, [("journal", static () => false), ("registry", static () => true)]);
         _metrics.RegisterIntakeLimit(static () => 5);
         _metrics.RegisterMemory(static () => 3, static () => 4, static @class => @class == EventClass.Bulk);

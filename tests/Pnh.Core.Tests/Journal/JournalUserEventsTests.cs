@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
@@ -102,6 +103,38 @@ public sealed class JournalUserEventsTests : IDisposable
         await UntilAsync(() => Tables().Length < Segments().Length);
         Assert.DoesNotContain(before[0], Tables());
         Assert.Empty((await journal.ReadUserAsync("app", Name(1), null, 100, default)).Events);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task ReadUserAsync_AfterGroupsThatFailed_HasWhatStandsAndThatOnce()
+    {
+        const int Notes = 200;
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("first");
+        disk.Note("first", MilestoneKind.Planned, "phone");
+        Assert.Single(await ReadAsync());
+
+        disk.Folder.WriteFault = new IOException("full", 28);
+        var refused = new List<Task>();
+        for (var n = 0; n < Notes; n++)
+        {
+            refused.Add(disk.AppendAsync($"refused-{n}", 1_000));
+            disk.Note("first", MilestoneKind.Held, $"device-{n}");
+        }
+
+        foreach (var one in refused)
+        {
+            await Assert.ThrowsAsync<StoreUnavailableException>(() => one);
+        }
+
+        Assert.Single(await ReadAsync());
+        disk.Folder.WriteFault = null;
+        await disk.AppendAsync("second", 10_000);
+
+        Assert.Equal(1 + Notes, (await ReadAsync()).Select(static m => m.Device).Distinct().Count());
+        Assert.Equal(1 + Notes, (await ReadAsync()).Count);
+
+        async Task<IReadOnlyList<Milestone>> ReadAsync() => (await disk.Journal.ReadUserAsync("app", "ada", null, 50, default)).Events.Single().Milestones;
     }
 
     [Fact(Timeout = 60_000)]

@@ -16,7 +16,11 @@ export const journal = [
   },
   {
     name: "failed-group-stays-known", hurts: "an event that was refused is called a duplicate when it is sent again", tests: "Pnh.Core.Tests:JournalFaultTests",
-    file: `${segments}/JournalWriter.Commit.cs`, at: "else\n        {\n            ⟦Index.Rollback();⟧\n            Hold();", fault: "Index.Keep();",
+    file: `${segments}/JournalWriter.Commit.cs`, at: "private void Rollback()\n    {\n        ⟦Index.Rollback();⟧", fault: "Index.Keep();",
+  },
+  {
+    name: "refused-milestones-stay-listed", hurts: "after a full disk a user's events cannot be read, or have what never happened", tests: "Pnh.Core.Tests:JournalUserEventsTests",
+    file: `${segments}/JournalWriter.Commit.cs`, at: "⟦Users.TakeBack();⟧\n    }\n\n    private void Rotate", fault: "Users.Keep();",
   },
   {
     name: "half-a-group-counts", hurts: "half of a torn batch comes back after a crash", tests: "Pnh.Core.Tests:JournalCrashTests",

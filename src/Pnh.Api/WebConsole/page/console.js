@@ -2,11 +2,13 @@
 import { byId, setText, span } from '/console/dom.js';
 import { showDeliveries, showEvents, showMemory, showNodes, showSessions, showStats } from '/console/stats.js';
 import { showPhones } from '/console/phones.js';
+import { showApps, startFinding } from '/console/find.js';
+import { showTrouble } from '/console/trouble.js';
 import { startPublishing } from '/console/publish.js';
 import { startTab } from '/console/tab.js';
 
-function showLive(state, text) {
-  byId('live').dataset.state = state;
+function showLive(state, text, troubles = 0) {
+  byId('live').dataset.state = troubles ? 'wait' : state;
   setText(byId('live-text'), text);
   // Figures that nobody renews must not look like those of this moment.
   document.querySelector('main').toggleAttribute('data-stale', state !== 'on');
@@ -30,6 +32,9 @@ function show(snapshot) {
   showNodes(snapshot.nodes);
   showSessions(snapshot, totals.time);
   showPhones(snapshot.phones, totals.time);
+  showApps(snapshot.apps);
+  const troubles = showTrouble(snapshot.troubles, totals);
+  showLive('on', troubles ? `live, ${troubles} ${troubles === 1 ? 'trouble' : 'troubles'}` : 'live', troubles);
   if (!previous || seconds > 0) previous = totals;
 }
 
@@ -60,7 +65,6 @@ function open() {
   const stream = new EventSource('/console/stream');
   stream.addEventListener('open', () => showLive('on', 'live'));
   stream.addEventListener('snapshot', (message) => {
-    showLive('on', 'live');
     show(JSON.parse(message.data));
   });
   stream.addEventListener('error', () => {
@@ -72,4 +76,5 @@ function open() {
 
 open();
 startPublishing();
+startFinding();
 startTab();

@@ -151,7 +151,7 @@ export function showSessions(snapshot, now) {
   const rows = snapshot.sessions.map((session) => ({
     key: `${session.app} ${session.user} ${session.session} ${session.state}`,
     cells: [
-      cell(session.user),
+      cell(null, null, make('button', { type: 'button', class: 'link', 'data-user': session.user, 'data-app': session.app }, session.user)),
       cell(session.device),
       cell(null, null, make('span', { class: `pill ${session.state}` }, session.state)),
       cell(session.platform),

@@ -52,6 +52,7 @@ public sealed class ProviderGauges
     private ImmutableArray<ConnectionPool> _pools = [];
     private ImmutableArray<Func<bool>> _openBreakers = [];
     private ImmutableArray<Reading> _credentials = [];
+    private ImmutableArray<Uri> _origins = [];
     private long _inFlight;
     private long _open;
     private long _dials;
@@ -68,6 +69,9 @@ public sealed class ProviderGauges
 
     /// <summary>Channel name: the label.</summary>
     public string Channel { get; }
+
+    /// <summary>Where the accounts connect to, each address once; none for a channel whose devices say it.</summary>
+    public IReadOnlyList<Uri> Origins => _origins;
 
     /// <summary>Requests handed to a connection and not answered yet, those that wait for a place not counted.</summary>
     public long InFlight => _pools.Sum(static pool => (long)pool.InFlight) + Volatile.Read(ref _inFlight);
@@ -118,6 +122,10 @@ public sealed class ProviderGauges
     internal void AddBreaker(Func<bool> isOpen) => ImmutableInterlocked.Update(ref _openBreakers, static (all, one) => all.Add(one), isOpen);
 
     internal void RemoveBreaker(Func<bool> isOpen) => ImmutableInterlocked.Update(ref _openBreakers, static (all, one) => all.Remove(one), isOpen);
+
+    /// <summary>An account connects there.</summary>
+    internal void AddOrigin(Uri address) => ImmutableInterlocked.Update(
+        ref _origins, static (all, one) => all.Contains(one) ? all : all.Add(one), new Uri(address.GetLeftPart(UriPartial.Authority)));
 
     /// <summary>An account's credential and how long it will be accepted.</summary>
     internal void AddCredential(string account, Func<TimeSpan> left) =>

@@ -1,15 +1,16 @@
-using Pnh.Core.Threads;
+using System.Collections.Concurrent;
+using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 
 namespace Pnh.Storage.Segments.Users;
 
 /// <summary>
-/// Which events name a user, and where. It follows the log as a reader, so that the writer does nothing for it: the last segment's share is in memory, and is read on
-/// when it is asked for; of each other segment there is a <see cref="UserTable"/>, made by a thread of its own once the log goes on in the next segment, or by the
-/// first caller who needs it. Thread-safe.
+/// Which events name a user, and where. Of the segment that is written the writer adds to memory; of each other there is a <see cref="UserTable"/>, made by a thread of its
+/// own once the log goes on in the next segment, or by the first caller who needs it. What a segment had before this process began with it is read from it.
+/// What finds is thread-safe; what adds is for the writer's thread.
 /// </summary>
-internal sealed class UserIndex : IDisposable
+internal sealed partial class UserIndex : IDisposable
 {
     // The gate is free in between: a caller waits some 10 ms for the thread, not for a whole segment.
     private const int TurnBytes = 4 * 1024 * 1024;
@@ -18,11 +19,17 @@ internal sealed class UserIndex : IDisposable
     private readonly SegmentScan _scan = new(256 * 1024);
     private readonly EventIdHash _hash = new();
     private readonly Dictionary<int, UserTable> _tables = [];
+
+    // What the writer added, of the segments without a table.
+    private readonly ConcurrentDictionary<int, UserRecords> _added = new();
+
+    // What their segments had before.
+    private readonly Dictionary<int, UserRecords> _before = [];
     private readonly AutoResetEvent _changed = new(initialState: true);
     private readonly SegmentSet _segments;
     private readonly IJournalFolder? _folder;
     private readonly Thread? _thread;
-    private UserRecords? _open;
+    private UserRecords _last;
     private volatile bool _isStopping;
 
     /// <param name="segments">The log.</param>
@@ -30,9 +37,10 @@ internal sealed class UserIndex : IDisposable
     public UserIndex(SegmentSet segments, IJournalFolder? folder)
     {
         (_segments, _folder) = (segments, folder);
+        _last = Begin(segments.Last);
+        segments.Changed += Follow;
         if (folder is not null)
         {
-            segments.Changed += Wake;
             _thread = new Thread(Run) { IsBackground = true, Name = "pnh-user-index" };
             _thread.Start();
         }
@@ -41,12 +49,30 @@ internal sealed class UserIndex : IDisposable
     /// <summary>Ends its thread. After the writer has ended, and before the files of the log are closed.</summary>
     public void Dispose()
     {
-        _segments.Changed -= Wake;
+        _segments.Changed -= Follow;
         _isStopping = true;
-        Wake();
+        _changed.Set();
         _thread?.Join();
         _changed.Dispose();
     }
+
+    /// <summary>A milestone that is being written there.</summary>
+    public void Add(in Milestone milestone, long position, long root)
+    {
+        if (milestone.User is { } user && UserRecords.Holds(milestone.Kind))
+        {
+            _last.Add(new UserRecord(UserRecords.KeyOf(_hash.Of(milestone.App, user)), Position.Offset(position), root));
+        }
+    }
+
+    /// <summary>The copy of one.</summary>
+    public void Add(in Record copied, long position, long root) => _last.Add(copied, Position.Offset(position), root);
+
+    /// <summary>What was added is on stable storage.</summary>
+    public void Keep() => _last.Keep();
+
+    /// <summary>It is not.</summary>
+    public void TakeBack() => _last.TakeBack();
 
     /// <summary>Adds the user's events to the page, up to what is on stable storage now. Faults are <see cref="IOException"/>.</summary>
     public void Find(string app, string user, UserPlaces page)
@@ -56,7 +82,10 @@ internal sealed class UserIndex : IDisposable
         {
             try
             {
-                Find(all[i], isLast: i == all.Length - 1, app, user, page);
+                lock (_gate)
+                {
+                    Find(all[i], app, user, page);
+                }
             }
             catch (ObjectDisposedException)
             {
@@ -71,26 +100,18 @@ internal sealed class UserIndex : IDisposable
         }
     }
 
-    private void Find(Segment segment, bool isLast, string app, string user, UserPlaces page)
+    private void Find(Segment segment, string app, string user, UserPlaces page)
     {
-        lock (_gate)
+        if (_added.TryGetValue(segment.Number, out var added))
         {
-            if (!isLast && TryFindInTable(segment, app, user, page))
-            {
-                return;
-            }
-
-            var records = _open?.Segment == segment ? _open : new UserRecords(segment, _hash);
-            records.Read(_scan, int.MaxValue);
-            records.Find(app, user, page);
-            if (isLast)
-            {
-                _open = records;
-            }
-            else
-            {
-                TryWrite(records);
-            }
+            Before(added, int.MaxValue)?.Find(app, user, page);
+            added.Find(app, user, page);
+        }
+        else if (!TryFindInTable(segment, app, user, page))
+        {
+            var read = ReadAll(segment);
+            read.Find(app, user, page);
+            TryWrite(null, read);
         }
     }
 
@@ -116,12 +137,7 @@ internal sealed class UserIndex : IDisposable
 
     private bool HasTable(Segment segment)
     {
-        if (_folder is null || _tables.ContainsKey(segment.Number))
-        {
-            return _folder is not null;
-        }
-
-        if (UserTable.TryOpen(_folder, segment) is { } table)
+        if (_folder is not null && !_tables.ContainsKey(segment.Number) && UserTable.TryOpen(_folder, segment) is { } table)
         {
             _tables.Add(segment.Number, table);
         }
@@ -129,8 +145,46 @@ internal sealed class UserIndex : IDisposable
         return _tables.ContainsKey(segment.Number);
     }
 
+    private UserRecords ReadAll(Segment segment)
+    {
+        var read = new UserRecords(segment, _hash, SegmentHeader.Bytes);
+        Read(read, segment.End, int.MaxValue);
+        return read;
+    }
+
+    /// <summary>What the segment had before the writer began with it; null = nothing, or there is more than so many bytes and it has to be asked again.</summary>
+    private UserRecords? Before(UserRecords added, int bytes)
+    {
+        if (added.From == SegmentHeader.Bytes)
+        {
+            return null;
+        }
+
+        if (!_before.TryGetValue(added.Segment.Number, out var before))
+        {
+            _before.Add(added.Segment.Number, before = new UserRecords(added.Segment, _hash, SegmentHeader.Bytes));
+        }
+
+        return Read(before, added.From, bytes) ? before : null;
+    }
+
+    /// <summary>False = there is more.</summary>
+    private bool Read(UserRecords records, int end, int bytes)
+    {
+        var segment = records.Segment;
+        _scan.Start(segment.File, segment.Number, records.End, end);
+        while (!_scan.IsAtEnd && _scan.Offset - records.End < bytes && (_scan.TryRead(out var record) || _scan.TryFindNext(out record)))
+        {
+            records.Add(record, _scan.Offset, record.Root);
+            _scan.Skip(record);
+        }
+
+        records.Keep(_scan.Offset);
+        return _scan.IsAtEnd;
+    }
+
     /// <summary>A full disk takes no table: then it is made when it is asked for, and tried again with the next segment.</summary>
-    private void TryWrite(UserRecords records)
+    private void TryWrite(UserRecords? before, UserRecords records)
     {
         if (_folder is null)
         {
@@ -139,10 +193,12 @@ internal sealed class UserIndex : IDisposable
 
         try
         {
-            var table = UserTable.Write(_folder, records);
+            var table = UserTable.Write(_folder, before, records);
             lock (_gate)
             {
                 _tables[records.Segment.Number] = table;
+                _before.Remove(records.Segment.Number);
+                _added.TryRemove(records.Segment.Number, out _);
             }
         }
         catch (IOException)
@@ -151,74 +207,5 @@ internal sealed class UserIndex : IDisposable
         }
     }
 
-    private void Wake() => _changed.Set();
-
-    private void Run()
-    {
-        _ = LowPriority.Take();
-        while (_changed.WaitOne() && !_isStopping)
-        {
-            try
-            {
-                Forget();
-                Follow();
-            }
-            catch (Exception fault) when (fault is IOException or ObjectDisposedException)
-            {
-                // A segment was removed meanwhile, or the disk failed: the next change of the log, or a caller, tries again.
-            }
-        }
-    }
-
-    /// <summary>Removes the tables of segments that are gone.</summary>
-    private void Forget()
-    {
-        var oldest = _segments.Oldest.Number;
-        foreach (var name in _folder!.List())
-        {
-            if (UserTable.SegmentOf(name) is > 0 and var segment && segment < oldest)
-            {
-                _folder.Delete(name);
-                lock (_gate)
-                {
-                    _tables.Remove(segment);
-                }
-            }
-        }
-    }
-
-    /// <summary>Makes the tables that are missing, newest first, and reads the last segment, so that the first caller does not have to.</summary>
-    private void Follow()
-    {
-        var all = _segments.All;
-        for (var i = all.Length - 1; i >= 0 && !_isStopping; i--)
-        {
-            if (TryRead(all[i], isLast: i == all.Length - 1) is { } records)
-            {
-                TryWrite(records);
-            }
-        }
-    }
-
-    /// <summary>The segment's records when a table is to be made of them, which nobody else has then.</summary>
-    private UserRecords? TryRead(Segment segment, bool isLast)
-    {
-        UserRecords? records = null;
-        for (var isWhole = false; !isWhole && !_isStopping;)
-        {
-            lock (_gate)
-            {
-                if (!isLast && records is null && HasTable(segment))
-                {
-                    return null;
-                }
-
-                records ??= _open?.Segment == segment ? _open : new UserRecords(segment, _hash);
-                isWhole = records.Read(_scan, TurnBytes);
-                _open = isLast ? records : _open == records ? null : _open;
-            }
-        }
-
-        return isLast || _isStopping ? null : records;
-    }
+    private UserRecords Begin(Segment segment) => _added[segment.Number] = new UserRecords(segment, _hash, segment.End);
 }

@@ -1,72 +1,110 @@
-using System.Runtime.InteropServices;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 
 namespace Pnh.Storage.Segments.Users;
 
-/// <summary>The milestones of users in one segment as far as it was read, in the order of the log. For one thread at a time.</summary>
+/// <summary>
+/// The milestones of users in one segment, from a place on, in the order of the log. One thread adds, and says what stands; any thread finds what stands, without a lock.
+/// </summary>
 /// <param name="segment">Which.</param>
 /// <param name="hash">Of users.</param>
-internal sealed class UserRecords(Segment segment, EventIdHash hash)
+/// <param name="from">What is before that offset is not in it.</param>
+internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
 {
-    private readonly List<UserRecord> _records = [];
+    // 64 kB: what is added never moves, and no array is a large object.
+    private const int Chunk = 4_096;
+
+    private UserRecord[][] _chunks = new UserRecord[16][];
+    private int _count;
+    private int _kept;
 
     public Segment Segment => segment;
 
     public EventIdHash Hash => hash;
 
-    /// <summary>Up to here it was read.</summary>
-    public int End { get; private set; } = SegmentHeader.Bytes;
+    public int From { get; } = from;
 
-    public int Count => _records.Count;
+    /// <summary>Of one that is read from its segment: up to where.</summary>
+    public int End { get; private set; } = from;
 
-    /// <summary>Reads what is on stable storage since, at most so many bytes. False = there is more.</summary>
-    public bool Read(SegmentScan scan, int bytes)
+    /// <summary>How many stand.</summary>
+    public int Count => Volatile.Read(ref _kept);
+
+    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came.</summary>
+    public static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached);
+
+    public static uint KeyOf(ulong hash) => (uint)(hash >> 32);
+
+    /// <summary>A milestone that is being written.</summary>
+    public void Add(in UserRecord record)
     {
-        var end = segment.End;
-        scan.Start(segment.File, segment.Number, End, end);
-        while (!scan.IsAtEnd && scan.Offset - End < bytes && (scan.TryRead(out var record) || scan.TryFindNext(out record)))
+        var chunk = _count / Chunk;
+        if (chunk == _chunks.Length)
         {
-            Add(record, scan.Offset);
-            scan.Skip(record);
+            var larger = new UserRecord[2 * chunk][];
+            _chunks.CopyTo(larger, 0);
+            Volatile.Write(ref _chunks, larger);
         }
 
-        End = Math.Min(scan.Offset, end);
-        return scan.IsAtEnd;
+        (_chunks[chunk] ??= new UserRecord[Chunk])[_count % Chunk] = record;
+        _count++;
     }
+
+    /// <summary>The same of a record as it stands in a segment; nothing for one that names no user.</summary>
+    public void Add(in Record record, int offset, long root)
+    {
+        if (record.Kind == RecordKind.Milestone && Holds(Payload.KindOf(record)) && Payload.UserOf(record) is { IsEmpty: false } user)
+        {
+            Payload.Key(record, out var app, out _);
+            Add(new UserRecord(KeyOf(hash.Of(app, user)), offset, root));
+        }
+    }
+
+    /// <summary>What was added is on stable storage.</summary>
+    public void Keep() => Volatile.Write(ref _kept, _count);
+
+    /// <summary>The segment was read up to there.</summary>
+    public void Keep(int end)
+    {
+        End = end;
+        Keep();
+    }
+
+    /// <summary>It is not, and its places will be others'.</summary>
+    public void TakeBack() => _count = _kept;
 
     /// <summary>The user's events before the page's place.</summary>
     public void Find(string app, string user, UserPlaces page)
     {
         var key = KeyOf(hash.Of(app, user));
-        foreach (ref readonly var record in CollectionsMarshal.AsSpan(_records))
+        var left = Count;
+        foreach (var chunk in Volatile.Read(ref _chunks))
         {
-            if (record.Key == key && record.Root < page.Before)
+            foreach (ref readonly var record in chunk.AsSpan(0, Math.Min(left, Chunk)))
             {
-                page.Add(segment.Number, record);
+                if (record.Key == key && record.Root < page.Before)
+                {
+                    page.Add(segment.Number, record);
+                }
+            }
+
+            left -= Chunk;
+            if (left <= 0)
+            {
+                return;
             }
         }
     }
 
-    /// <summary>All of them by user, event and place. They are not in the log's order any more: the last thing that is done with them.</summary>
-    public ReadOnlySpan<UserRecord> Sort()
+    /// <summary>All that stand; as many as there is room for.</summary>
+    public void CopyTo(Span<UserRecord> into)
     {
-        _records.Sort();
-        return CollectionsMarshal.AsSpan(_records);
-    }
-
-    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came.</summary>
-    internal static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached);
-
-    internal static uint KeyOf(ulong hash) => (uint)(hash >> 32);
-
-    private void Add(in Record record, int offset)
-    {
-        if (record.Kind == RecordKind.Milestone && Holds(Payload.KindOf(record)) && Payload.UserOf(record) is { IsEmpty: false } user)
+        for (var i = 0; !into.IsEmpty; i++)
         {
-            Payload.Key(record, out var app, out _);
-            _records.Add(new UserRecord(KeyOf(hash.Of(app, user)), offset, record.Root));
+            var part = Math.Min(Chunk, into.Length);
+            _chunks[i].AsSpan(0, part).CopyTo(into);
+            into = into[part..];
         }
     }
 }

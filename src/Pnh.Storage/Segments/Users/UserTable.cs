@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Pnh.Storage.Segments.Format;
@@ -42,20 +43,42 @@ internal sealed class UserTable
     /// <summary>The segment in a table's file name; 0 = not one.</summary>
     public static int SegmentOf(string name) => name.EndsWith(".users", StringComparison.Ordinal) ? SegmentSet.NumberOf(name[..^6]) : 0;
 
-    /// <summary>Writes the table of a segment that was read to its end; the records are sorted by it. Faults are <see cref="IOException"/>.</summary>
-    public static UserTable Write(IJournalFolder folder, UserRecords records)
+    /// <summary>Writes the table of a segment that is not written any more. Faults are <see cref="IOException"/>.</summary>
+    /// <param name="folder">Where to.</param>
+    /// <param name="before">What the segment had when the process began with it; null = nothing.</param>
+    /// <param name="records">What came then.</param>
+    public static UserTable Write(IJournalFolder folder, UserRecords? before, UserRecords records)
     {
-        var file = new byte[HeaderBytes + (records.Count * UserRecord.Bytes)];
-        BinaryPrimitives.WriteUInt32LittleEndian(file.AsSpan(4), Version);
-        BinaryPrimitives.WriteInt32LittleEndian(file.AsSpan(8), records.Segment.Number);
-        BinaryPrimitives.WriteInt32LittleEndian(file.AsSpan(12), records.End);
-        records.Hash.WriteKey(file.AsSpan(16));
-        MemoryMarshal.AsBytes(records.Sort()).CopyTo(file.AsSpan(HeaderBytes));
-        BinaryPrimitives.WriteUInt32LittleEndian(file, Checksum.Of(0, file.AsSpan(4)));
-        using var written = folder.Create(FileName(records.Segment.Number), file.Length);
-        written.Write(file, 0);
-        written.Sync();
-        return new UserTable(folder, records.Segment.Number, file);
+        var (first, count) = (before?.Count ?? 0, records.Count);
+        var bytes = HeaderBytes + ((first + count) * UserRecord.Bytes);
+        var rented = ArrayPool<byte>.Shared.Rent(bytes);
+        try
+        {
+            var file = rented.AsSpan(0, bytes);
+            Fill(file, before, records, first);
+
+            // Not synced, which would hold up the journal's: a table that a crash cut is told by its checksum, and made again.
+            using var written = folder.Create(FileName(records.Segment.Number), bytes);
+            written.Write(file, 0);
+            return new UserTable(folder, records.Segment.Number, file);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(rented);
+        }
+    }
+
+    private static void Fill(Span<byte> file, UserRecords? before, UserRecords records, int first)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(file[4..], Version);
+        BinaryPrimitives.WriteInt32LittleEndian(file[8..], records.Segment.Number);
+        BinaryPrimitives.WriteInt32LittleEndian(file[12..], records.Segment.End);
+        records.Hash.WriteKey(file[16..]);
+        var all = MemoryMarshal.Cast<byte, UserRecord>(file[HeaderBytes..]);
+        before?.CopyTo(all[..first]);
+        records.CopyTo(all[first..]);
+        UserRecord.Sort(all);
+        BinaryPrimitives.WriteUInt32LittleEndian(file, Checksum.Of(0, file[4..]));
     }
 
     /// <summary>Null when there is none, or it is damaged, of another version or of another segment.</summary>

@@ -1,0 +1,121 @@
+using Pnh.Storage.Files;
+using Pnh.Storage.Registry;
+using Pnh.Storage.Segments;
+
+namespace Pnh.Storage.Backups;
+
+/// <summary>What a copy holds.</summary>
+/// <param name="Files">How many files.</param>
+/// <param name="Bytes">All together.</param>
+/// <param name="Devices">Registrations.</param>
+/// <param name="OpenEvents">Events with a delivery to come, or in a mailbox.</param>
+public readonly record struct BackupReport(int Files, long Bytes, long Devices, int OpenEvents);
+
+/// <summary>
+/// Copies of a data folder. The hub may run meanwhile: of the journal the manifest is copied first, so that the copy has all it speaks of, then the registry, so that it knows every user of the
+/// journal's events, by SQLite itself. A copy is read once as a start would read it, and has its name only then.
+/// </summary>
+public static class FolderBackup
+{
+    private const string Journal = "journal";
+    private const string Registry = "registry.db";
+    private const string Unfinished = ".unfinished";
+
+    // What is of the running process, and what a start makes again.
+    private static readonly string[] Left = ["hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm"];
+
+    // The oldest segment may be removed while it is copied.
+    private const int Attempts = 5;
+
+    /// <summary>Copies to a folder that does not exist. Throws <see cref="DataFolderException"/>.</summary>
+    /// <param name="data">The hub's data folder.</param>
+    /// <param name="target">The copy.</param>
+    /// <param name="journal">As the hub has them: reading a journal removes what is past its retention.</param>
+    /// <param name="cancellationToken">Ends it; what there is of the copy stays under another name.</param>
+    public static Task<BackupReport> CopyAsync(string data, string target, JournalOptions journal, CancellationToken cancellationToken) =>
+        RunAsync(data, target, isRestore: false, journal, cancellationToken);
+
+    /// <summary>Makes the data folder of a copy; it must not exist, or be empty. Throws <see cref="DataFolderException"/>.</summary>
+    /// <param name="copy">The copy.</param>
+    /// <param name="data">The data folder.</param>
+    /// <param name="journal">As above.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public static Task<BackupReport> RestoreAsync(string copy, string data, JournalOptions journal, CancellationToken cancellationToken) =>
+        RunAsync(copy, data, isRestore: true, journal, cancellationToken);
+
+    private static async Task<BackupReport> RunAsync(string from, string to, bool isRestore, JournalOptions journal, CancellationToken cancellationToken)
+    {
+        (from, to) = (Path.GetFullPath(from), Path.GetFullPath(to));
+        if (!File.Exists(Path.Combine(from, Registry)) || !Directory.Exists(Path.Combine(from, Journal)))
+        {
+            throw new DataFolderException($"{from} has no {Registry} and no {Journal}: it is no {(isRestore ? "copy of a data folder" : "data folder; give the hub's with --Pnh:Data=…")}");
+        }
+
+        if (File.Exists(to) || (Directory.Exists(to) && (!isRestore || Directory.EnumerateFileSystemEntries(to).Any())))
+        {
+            throw new DataFolderException(isRestore ? $"{to} is not empty: move it away first, or give another folder with --Pnh:Data=…" : $"{to} exists: give a folder that does not");
+        }
+
+        var unfinished = to + Unfinished;
+        try
+        {
+            Forget(unfinished);
+            var copied = Copy(from, unfinished, cancellationToken);
+            var open = await CountOpenAsync(unfinished, journal, cancellationToken).ConfigureAwait(false);
+            if (Directory.Exists(to))
+            {
+                Directory.Delete(to);
+            }
+
+            Directory.Move(unfinished, to);
+            FolderSync.Flush(Path.GetDirectoryName(to)!);
+            return copied with { OpenEvents = open };
+        }
+        catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
+        {
+            throw new DataFolderException(FileFault.Advice(fault, unfinished) is { } advice ? advice + "." : $"{from} could not be copied to {unfinished}: {fault.Message}", fault);
+        }
+    }
+
+    private static BackupReport Copy(string from, string to, CancellationToken cancellationToken)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            try
+            {
+                var copied = new Copied(cancellationToken);
+                copied.Folder(Path.Combine(from, Journal), Path.Combine(to, Journal));
+                var devices = SqliteRegistryCopy.Write(Path.Combine(from, Registry), Path.Combine(to, Registry));
+                copied.Take(Path.Combine(to, Registry));
+                copied.Rest(from, to, Left);
+                return new BackupReport(copied.Files, copied.Bytes, devices, OpenEvents: 0);
+            }
+            catch (FileNotFoundException) when (attempt < Attempts)
+            {
+                Forget(to);
+            }
+        }
+    }
+
+    /// <summary>As a start reads it: damage is a <see cref="DataFolderException"/>.</summary>
+    private static async Task<int> CountOpenAsync(string folder, JournalOptions options, CancellationToken cancellationToken)
+    {
+        await using var registry = SqliteDeviceStore.Open(folder, TimeProvider.System, cachedUsers: 1);
+        await using var journal = SegmentJournal.Open(folder, TimeProvider.System, options);
+        var open = 0;
+        await foreach (var _ in journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
+        {
+            open++;
+        }
+
+        return open;
+    }
+
+    private static void Forget(string folder)
+    {
+        if (Directory.Exists(folder))
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+using System.Net;
+using System.Net.Sockets;
+using Pnh.Api.Tests.EndToEnd;
+using Pnh.TestKit;
+
+namespace Pnh.Api.Tests.Commands;
+
+/// <summary><c>pnh doctor</c>: what is well, what is not, and the cure.</summary>
+public sealed class DoctorTests : IDisposable
+{
+    private readonly TemporaryFolder _folder = new();
+
+    public void Dispose() => _folder.Dispose();
+
+    [Fact]
+    public async Task Doctor_NothingWrong_SaysSoOfEachAndExitsWith0()
+    {
+        var (exitCode, text, complaint) = await RunAsync();
+
+        Assert.Equal((0, ""), (exitCode, complaint));
+        Assert.Contains("ok    configuration  good\n", text, StringComparison.Ordinal);
+        Assert.Contains("data does not exist yet", text, StringComparison.Ordinal);
+        Assert.Matches(@"(ok|look)\s+disk sync\s+\d+\.\d\d ms in the middle of 20", text);
+        Assert.Contains("is free\n", text, StringComparison.Ordinal);
+        Assert.Empty(Directory.GetFileSystemEntries(_folder.FullPath));
+    }
+
+    [Fact]
+    public async Task Doctor_BesideARunningHub_KnowsItByItsAnswer()
+    {
+        await using var hub = await TestHub.StartAsync();
+
+        var (exitCode, text, _) = await RunAsync($"--Pnh:Urls=http://127.0.0.1:{hub.Host.PublicAddress.Port}", "--json");
+
+        Assert.Equal(0, exitCode);
+        Assert.Contains($"\"text\":\"http://127.0.0.1:{hub.Host.PublicAddress.Port}/: a hub is running\"", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Doctor_PortOfAnotherProgram_IsBad()
+    {
+        using var other = new TcpListener(IPAddress.Loopback, 0);
+        other.Start();
+        var port = ((IPEndPoint)other.LocalEndpoint).Port;
+        _ = AnswerAsync(other);
+
+        var (exitCode, text, _) = await RunAsync($"--Pnh:Urls=http://127.0.0.1:{port}");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains($"bad   public         http://127.0.0.1:{port}/: another program holds the port", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Doctor_ProviderNotReachedOrNotTrusted_IsBadWithTheReason()
+    {
+        using var key = System.Security.Cryptography.ECDsa.Create(System.Security.Cryptography.ECCurve.NamedCurves.nistP256);
+        await File.WriteAllTextAsync(_folder["key.p8"], key.ExportPkcs8PrivateKeyPem());
+        string[] account =
+        [
+            "--Pnh:Apps:shop:Tokens:Hs256Secret=0123456789abcdef0123456789abcdef", "--Pnh:Apps:shop:Apns:0:TeamId=ABCDEFGHIJ", "--Pnh:Apps:shop:Apns:0:KeyId=ABCDEFGHIJ",
+            $"--Pnh:Apps:shop:Apns:0:KeyFile={_folder["key.p8"]}", "--Pnh:Apps:shop:Apns:0:Topic=com.example.shop",
+        ];
+
+        var closed = await RunAsync([.. account, "--Pnh:Apps:shop:Apns:0:BaseAddress=https://127.0.0.1:1"]);
+        Assert.Equal(1, closed.ExitCode);
+        Assert.Contains("bad   apns           https://127.0.0.1:1/ is not reached: ", closed.Out, StringComparison.Ordinal);
+
+        await using var hub = await TestHub.StartAsync();
+        var foreign = await RunAsync([.. account, $"--Pnh:Apps:shop:Apns:0:BaseAddress={hub.Host.Start.Sandbox!.ApnsAddress}"]);
+        Assert.Equal(1, foreign.ExitCode);
+        Assert.Contains("certificate", foreign.Out, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Doctor_WrongConfiguration_NamesItAndExitsWith2()
+    {
+        var (exitCode, _, complaint) = await RunAsync("--Pnh:Journal:Retention=soon");
+
+        Assert.Equal(2, exitCode);
+        Assert.Contains("Pnh:Journal:Retention", complaint, StringComparison.Ordinal);
+    }
+
+    private static async Task AnswerAsync(TcpListener listener)
+    {
+        try
+        {
+            while (true)
+            {
+                using var accepted = await listener.AcceptTcpClientAsync();
+                await accepted.GetStream().WriteAsync("220 mail.example.com\r\n"u8.ToArray());
+            }
+        }
+        catch (Exception end) when (end is SocketException or ObjectDisposedException or IOException)
+        {
+            // The test is over.
+        }
+    }
+
+    private Task<(int ExitCode, string Out, string Error)> RunAsync(params string[] more) =>
+        CommandRun.RunAsync(["doctor", $"--Pnh:Data={_folder["data"]}", "--Pnh:Urls=http://127.0.0.1:1", "--Pnh:OperationsUrls=http://127.0.0.1:2", .. more]);
+}
