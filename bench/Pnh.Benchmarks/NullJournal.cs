@@ -31,6 +31,9 @@ internal sealed class NullJournal : IEventJournal
     public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => throw new NotSupportedException();

@@ -78,6 +78,7 @@ async function clickThrough(page, failures) {
   await page.fill('#find-text', 'nobody-at-all');
   await page.click('#find-button');
   await until('who is not known is told so', () => text(page, '#found'), (value) => value.includes('Nothing is known'));
+  await until('what did not arrive has its panel', () => page.locator('#failures').textContent(), (value) => /because no-provider|Nothing, as far back/.test(value));
   await page.locator('#sessions button.link').first().click();
   await until('a session leads to its user', () => page.locator('#found-user').textContent(), (value) => value.includes(user));
   await until('this tab shows it', () => page.locator('#received').textContent(), (value) => value.includes(marker));

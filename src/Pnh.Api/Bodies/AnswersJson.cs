@@ -29,6 +29,37 @@ internal sealed record ClosedBody(int Closed);
 /// <param name="GoneBy">When the log has nothing of the user any more, bodies of events included; null = it has nothing now.</param>
 internal sealed record ErasedBody(string User, int Devices, int Topics, int Sessions, int Withdrawn, DateTimeOffset? GoneBy);
 
+/// <summary>Answer of <c>POST /v1/users/{user}/devices/{device}/test</c>.</summary>
+/// <param name="Sent">True when the provider took the push.</param>
+/// <param name="Id">The event's; null = nothing was sent.</param>
+/// <param name="Links">The way to the device, link by link, up to the first that is broken.</param>
+internal sealed record DeviceTestBody(bool Sent, string? Id, IReadOnlyList<LinkBody> Links);
+
+/// <summary>A link of the way to a device.</summary>
+/// <param name="Link"><c>registration</c>, <c>address</c>, <c>account</c>, <c>settings</c>, <c>provider</c> or <c>screen</c>.</param>
+/// <param name="Holds">False = broken.</param>
+/// <param name="Text">What was seen, for a person.</param>
+/// <param name="Reason">As in a timeline; null = none.</param>
+internal sealed record LinkBody(string Link, bool Holds, string Text, string? Reason);
+
+/// <summary>The event that such a test sends.</summary>
+internal sealed record TestEventBody(string Id, TestTargetBody To, int Ttl, IReadOnlyList<string> Channels, TestTextBody Notification);
+
+/// <summary>Its target.</summary>
+internal sealed record TestTargetBody(TestDeviceBody Device);
+
+/// <summary>The device of the target.</summary>
+internal sealed record TestDeviceBody(string User, string Device);
+
+/// <summary>What it shows.</summary>
+internal sealed record TestTextBody(string Title, string Body);
+
+/// <summary>Answer of <c>POST /v1/topics/{topic}/members</c>.</summary>
+/// <param name="Added">Members who were none.</param>
+/// <param name="Removed">Members who were.</param>
+/// <param name="Refused">Users who are in as many topics as one may be in; null = nobody.</param>
+internal sealed record MembersBody(int Added, int Removed, IReadOnlyList<string>? Refused);
+
 /// <summary>Answer of <c>POST /v1/events/{id}/withdraw</c>.</summary>
 /// <param name="Id">The event's.</param>
 /// <param name="Withdrawn">True.</param>
@@ -47,6 +78,9 @@ internal sealed record AckedBody(int Acked);
 [JsonSerializable(typeof(PresenceBody))]
 [JsonSerializable(typeof(ClosedBody))]
 [JsonSerializable(typeof(ErasedBody))]
+[JsonSerializable(typeof(DeviceTestBody))]
+[JsonSerializable(typeof(TestEventBody))]
+[JsonSerializable(typeof(MembersBody))]
 [JsonSerializable(typeof(WithdrawnBody))]
 [JsonSerializable(typeof(AckedBody))]
 internal sealed partial class AnswersJson : JsonSerializerContext;

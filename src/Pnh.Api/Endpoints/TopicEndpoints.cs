@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
+using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Core.Dispatch;
@@ -29,6 +30,7 @@ internal sealed class TopicEndpoints
         routes.MapPut("/v1/topics/{topic}/members/{user}", AddAsync).RequireScope(Scope.Register);
         routes.MapDelete("/v1/topics/{topic}/members/{user}", RemoveAsync).RequireScope(Scope.Register);
         routes.MapGet("/v1/topics/{topic}/members", ListAsync).RequireScope(Scope.Read);
+        routes.MapPost("/v1/topics/{topic}/members", ChangeManyAsync).RequireScope(Scope.Register);
     }
 
     private Task AddAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
@@ -57,6 +59,39 @@ internal sealed class TopicEndpoints
         }
 
         context.Response.StatusCode = StatusCodes.Status204NoContent;
+    }
+
+    /// <summary>Each is on stable storage when this is answered; together they are no transaction, and may be sent again.</summary>
+    private async Task ChangeManyAsync(HttpContext context)
+    {
+        if (PathUser.Name(context, "topic", out var problem) is not { } topic)
+        {
+            await problem!.ExecuteAsync(context);
+            return;
+        }
+
+        using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, MemberChanges.BodyBytes, context.RequestAborted);
+        var errors = new List<FieldError>();
+        if (body.Problem is not null)
+        {
+            await body.Problem.ExecuteAsync(context);
+        }
+        else if (MemberChanges.Read(body.Bytes, errors) is not { } changes)
+        {
+            await EventAnswers.Invalid(errors).ExecuteAsync(context);
+        }
+        else
+        {
+            await JsonAnswer.WriteAsync(context.Response, await ChangeAsync(new TopicKey(Caller.Of(context).App, topic), changes, context.RequestAborted), AnswersJson.Default.MembersBody);
+        }
+    }
+
+    private async Task<MembersBody> ChangeAsync(TopicKey topic, MemberChanges changes, CancellationToken cancellationToken)
+    {
+        var added = await Task.WhenAll(changes.Add.Select(user => _hub.AddMemberAsync(topic, user, cancellationToken)));
+        var removed = await Task.WhenAll(changes.Remove.Select(user => _hub.RemoveMemberAsync(topic, user, cancellationToken)));
+        List<string> refused = [.. changes.Add.Where((_, n) => added[n] == AddMemberResult.TooManyTopics)];
+        return new MembersBody(added.Count(static one => one == AddMemberResult.Added), removed.Count(static one => one), refused.Count > 0 ? refused : null);
     }
 
     private async Task ListAsync(HttpContext context)

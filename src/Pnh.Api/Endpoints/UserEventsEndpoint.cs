@@ -3,10 +3,11 @@ using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Routing;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
 
-/// <summary>What a user had, newest first: each event with the user's share of its timeline.</summary>
+/// <summary>What a user had, newest first: each event with the user's share of its timeline. Or what did not arrive, of all users.</summary>
 internal sealed class UserEventsEndpoint
 {
     private const int MostEvents = 100;
@@ -39,16 +40,16 @@ internal sealed class UserEventsEndpoint
     private Task OfQueryAsync(HttpContext context)
     {
         var query = new QueryReader(context);
-        var user = query.Name("user");
-        if (user is null)
+        var (user, state) = (query.Name("user"), query.State("state"));
+        if (user is null && !DeliveryStateNames.IsFailure(state))
         {
-            query.Fail("user", "required", "Say whose events. What becomes of all events of the app is in /v1/feed.");
+            query.Fail("user", "required", "Say whose events, or what did not arrive of all users: state=failed, expired or unconfirmed. What becomes of all events is in /v1/feed.");
         }
 
-        return AnswerAsync(context, query, user!);
+        return AnswerAsync(context, query, user);
     }
 
-    private async Task AnswerAsync(HttpContext context, QueryReader query, string user)
+    private async Task AnswerAsync(HttpContext context, QueryReader query, string? user)
     {
         var filter = new DeliveryFilter(query.Name("device"), query.State("state"));
         var (since, before, limit) = (query.Time("since"), query.Text("before"), query.Number("limit", 1, MostEvents, absent: UsualEvents));
@@ -70,14 +71,17 @@ internal sealed class UserEventsEndpoint
     }
 
     private async Task<UserEventPage> ReadAsync(
-        string app, string user, DeliveryFilter filter, DateTimeOffset? since, string? before, int limit, CancellationToken cancellationToken)
+        string app, string? user, DeliveryFilter filter, DateTimeOffset? since, string? before, int limit, CancellationToken cancellationToken)
     {
         var found = new List<EventHistory>();
         var (next, read) = (before, 0);
         do
         {
-            var page = await _journal.ReadUserAsync(app, user, next, limit - found.Count, cancellationToken);
-            read += limit - found.Count;
+            var left = limit - found.Count;
+            var page = user is null
+                ? await _journal.ReadFailuresAsync(app, next, left, cancellationToken)
+                : await _journal.ReadUserAsync(app, user, next, left, cancellationToken);
+            read += left;
             next = page.Next;
             foreach (var history in page.Events)
             {
@@ -97,14 +101,14 @@ internal sealed class UserEventsEndpoint
         return new UserEventPage(found, next);
     }
 
-    private async Task WriteAsync(HttpResponse response, string user, UserEventPage page, CancellationToken over)
+    private async Task WriteAsync(HttpResponse response, string? user, UserEventPage page, CancellationToken over)
     {
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
         {
             var pieces = new JsonPieces(json, response.BodyWriter);
             json.WriteStartObject();
-            json.WriteString("user", user);
+            TimelineWriter.WriteOptional(json, "user", user);
             json.WriteStartArray("events");
             foreach (var history in page.Events)
             {

@@ -43,6 +43,7 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
         links.AddLinks("hub", "broken", () => sessions.Links.Count(static link => !link.IsReady));
         metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
         metrics.RegisterReadiness(() => readiness.Readiness.Fault is null, []);
+        metrics.RegisterCloses(sockets.Closes);
         if (loops is not null)
         {
             metrics.RegisterConnections(() => loops.Count);

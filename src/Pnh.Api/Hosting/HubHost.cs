@@ -2,6 +2,7 @@ using System.Reflection;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
+using Pnh.Api.Documents;
 using Pnh.Api.Endpoints;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
@@ -152,6 +153,7 @@ internal sealed class HubHost : IAsyncDisposable
         Services.GetRequiredService<SocketEndpoint>().Map(_app, holdsSockets: _start.Role == Role.All);
         Services.GetRequiredService<TimelineEndpoint>().Map(_app);
         Services.GetRequiredService<UserEventsEndpoint>().Map(_app);
+        Services.GetRequiredService<DeviceTestEndpoint>().Map(_app);
         Services.GetRequiredService<WithdrawEndpoint>().Map(_app);
         Services.GetRequiredService<InboxEndpoints>().Map(_app);
         Services.GetRequiredService<WebPushEndpoint>().Map(_app);

@@ -88,6 +88,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
         }
 
+        metrics.RegisterCloses(sockets.Closes);
         if (loops is not null)
         {
             metrics.RegisterConnections(() => loops.Count);

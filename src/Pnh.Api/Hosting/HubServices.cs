@@ -90,9 +90,10 @@ internal static class HubServices
 
     private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)
     {
-        var journal = SegmentJournal.Open(start.Folder.FolderPath, time, start.Options.Journal with { OnSync = metrics.JournalSynced });
+        var (disk, options) = (new DataDisk(start.Folder.FolderPath), start.Options.Journal);
+        var journal = SegmentJournal.Open(
+            start.Folder.FolderPath, time, options with { OnSync = metrics.JournalSynced, MaxBytes = options.MaxBytes ?? disk.UsualBound(options.SegmentBytes) });
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
-        var disk = new DataDisk(start.Folder.FolderPath);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
         return journal;
     }
@@ -219,6 +220,7 @@ internal static class HubServices
         .AddSingleton<SocketEndpoint>()
         .AddSingleton<TimelineEndpoint>()
         .AddSingleton<UserEventsEndpoint>()
+        .AddSingleton<DeviceTestEndpoint>()
         .AddSingleton<WithdrawEndpoint>()
         .AddSingleton<InboxEndpoints>()
         .AddSingleton<WebPushEndpoint>()

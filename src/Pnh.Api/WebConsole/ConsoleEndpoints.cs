@@ -49,6 +49,7 @@ internal static class ConsoleEndpoints
         console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
         console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
         console.MapGet("/users/{user}", SignedIn(context => ShowUserAsync(context, source)));
+        console.MapGet("/failures", SignedIn(context => ShowFailuresAsync(context, source)));
         console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
@@ -147,6 +148,12 @@ internal static class ConsoleEndpoints
         {
             await QueryReader.NoCursor("before").ExecuteAsync(context);
         }
+    }
+
+    private static Task ShowFailuresAsync(HttpContext context, IConsoleSource source)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        return source.WriteFailuresAsync(context, AppOf(context));
     }
 
     private static string? AppOf(HttpContext context) => context.Request.Query["app"].ToString() is { Length: > 0 } app ? app : null;

@@ -125,6 +125,9 @@ internal sealed class HubConsole : IConsoleSource
         return ValueTask.FromResult<TabToken?>(new TabToken(token, user, null, socket.ToString()));
     }
 
+    public Task WriteFailuresAsync(HttpContext context, string? app) =>
+        AppOf(app) is { } known ? _users.WriteFailuresAsync(context, known) : new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
+
     private static string? Given(string text) => text.Length > 0 ? text : null;
 
     private string? AppOf(string? asked) => asked is null ? _target.App : _target.Apps.Contains(asked) ? asked : null;

@@ -14,6 +14,7 @@ namespace Pnh.Api.WebConsole;
 internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, TimeProvider time)
 {
     private const int Events = 25;
+    private const int Failures = 15;
 
     /// <summary>Answers with the user; one who is not known has nothing.</summary>
     /// <param name="context">The request.</param>
@@ -27,6 +28,18 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         var snapshot = await devices.GetUserAsync(user, context.RequestAborted);
         var sessions = hub.Sessions(user);
         await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, sessions, page, new DeliveryFilter(device, null)));
+    }
+
+    /// <summary>Answers with the app's newest events that did not arrive.</summary>
+    public async Task WriteFailuresAsync(HttpContext context, string app)
+    {
+        var page = await journal.ReadFailuresAsync(app, null, Failures, context.RequestAborted);
+        await JsonAnswer.WriteAsync(context.Response, writer =>
+        {
+            writer.WriteStartObject();
+            WriteEvents(writer, page.Events);
+            writer.WriteEndObject();
+        });
     }
 
     private void Write(Utf8JsonWriter writer, UserKey user, bool isEvent, UserSnapshot snapshot, IReadOnlyList<LiveSession> sessions, UserEventPage page, DeliveryFilter filter)
@@ -55,14 +68,19 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         }
 
         writer.WriteEndArray();
+        WriteEvents(writer, page.Events.Where(filter.Passes));
+        TimelineWriter.WriteOptional(writer, "next", page.Next);
+        writer.WriteEndObject();
+    }
+
+    private void WriteEvents(Utf8JsonWriter writer, IEnumerable<EventHistory> events)
+    {
         writer.WriteStartArray("events");
-        foreach (var history in page.Events.Where(filter.Passes))
+        foreach (var history in events)
         {
             TimelineWriter.WriteShare(writer, new Timeline(history), time.GetUtcNow());
         }
 
         writer.WriteEndArray();
-        TimelineWriter.WriteOptional(writer, "next", page.Next);
-        writer.WriteEndObject();
     }
 }

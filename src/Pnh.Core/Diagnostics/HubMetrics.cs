@@ -37,6 +37,7 @@ public sealed class HubMetrics : IDisposable
     private readonly ReadingFamily _staleAddresses;
     private readonly ReadingFamily _journalDropped;
     private readonly ReadingFamily _directConnections;
+    private readonly ReadingFamily _socketCloses;
     private readonly ReadingFamily _journalDamaged;
     private readonly ReadingFamily _journalBytes;
     private readonly ReadingFamily _diskFree;
@@ -89,6 +90,7 @@ public sealed class HubMetrics : IDisposable
         _providerConnections = feed.Gauges("pnh_provider_connections", "Connections to a provider.", Fold.Sum, "channel", "state");
         _providerInFlight = feed.Gauges("pnh_provider_in_flight", "Requests that wait for a provider's answer.", Fold.Sum, "channel");
         _directConnections = feed.Gauges("pnh_direct_connections", "Connections that the direct transport serves; Kestrel counts the others.");
+        _socketCloses = feed.CounterReadings("pnh_socket_closes_total", "Sockets that ended, by the code of their close.", "code");
         _providerReadings = ProviderReadings.Families(feed);
         _staleAddresses = feed.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = feed.CounterReadings("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
@@ -226,6 +228,10 @@ public sealed class HubMetrics : IDisposable
     public IDisposable RegisterMemory(Func<long> live, Func<long> limit, Func<EventClass, bool> refuses) => new Registrations(
         [_memoryLive.Add(() => live()), _memoryLimit.Add(() => limit()),
             .. EventClassNames.All.ToArray().Select(@class => _memoryRefuses.Add(() => refuses(@class) ? 1 : 0, @class.Label()))]);
+
+    /// <summary>Exports how many sockets ended for which reason, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterCloses(IEnumerable<(string Code, Func<long> Read)> closes) => new Registrations(
+        [.. closes.Select(each => _socketCloses.Add(() => each.Read(), each.Code))]);
 
     /// <summary>Exports how many connections the direct transport serves, until disposed. The callback must be quick.</summary>
     public IDisposable RegisterConnections(Func<long> count) => _directConnections.Add(() => count());

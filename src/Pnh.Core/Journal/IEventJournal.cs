@@ -67,6 +67,12 @@ public interface IEventJournal
     ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken);
 
     /// <summary>
+    /// The app's events of which a delivery did not arrive (failed, expired, unconfirmed), newest first as the log has them, each with the newest 20 of those ends at most. Otherwise as
+    /// <see cref="ReadUserAsync"/>.
+    /// </summary>
+    ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken);
+
+    /// <summary>
     /// The app's outcomes and address notes on stable storage after a place, oldest first, at most <paramref name="limit"/>. Each is given at
     /// least once to who goes on from <see cref="FeedPage.Next"/>, also after a restart.
     /// </summary>

@@ -54,7 +54,7 @@ internal sealed class ShownEvent
         devices[device] = milestone.Kind switch
         {
             MilestoneKind.Framed => shown with { IsFramed = true },
-            MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel => shown with { PushedOver = milestone.Channel },
+            MilestoneKind.Settled when milestone.State == DeliveryStateNames.Accepted => shown with { PushedOver = milestone.Channel },
             MilestoneKind.PushedLate or MilestoneKind.Unanswered => shown with { PushedOver = milestone.Channel },
             _ => shown,
         };

@@ -80,7 +80,7 @@ internal sealed class UnclearedEvent
     {
         switch (milestone.Kind)
         {
-            case MilestoneKind.Settled when milestone.State == DeliveryStateNames.AcceptedLabel:
+            case MilestoneKind.Settled when milestone.State == DeliveryStateNames.Accepted:
             case MilestoneKind.PushedLate:
             case MilestoneKind.Unanswered:
                 if (!_users.TryGetValue(user, out var devices))

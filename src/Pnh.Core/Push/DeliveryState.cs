@@ -21,7 +21,20 @@ public static class DeliveryStateNames
     /// <summary>Of one that has no end yet.</summary>
     public const string Pending = "pending";
 
-    internal const string AcceptedLabel = "accepted";
+    /// <summary>Of one that the provider took.</summary>
+    public const string Accepted = "accepted";
+
+    /// <summary>Of one whose push did not go out, and will not.</summary>
+    public const string Failed = "failed";
+
+    /// <summary>Of one whose TTL ended first.</summary>
+    public const string Expired = "expired";
+
+    /// <summary>Of one that a provider may have taken.</summary>
+    public const string Unconfirmed = "unconfirmed";
+
+    /// <summary>True for the end of a delivery that did not arrive, as far as the hub knows.</summary>
+    public static bool IsFailure(string? state) => state is Failed or Expired or Unconfirmed;
 
     /// <summary>All of them.</summary>
     public static IReadOnlyList<string> All { get; } = Array.ConvertAll(Enum.GetValues<DeliveryState>(), static state => state.Label());
@@ -31,12 +44,12 @@ public static class DeliveryStateNames
     {
         DeliveryState.Pending => Pending,
         DeliveryState.Acked => "acked",
-        DeliveryState.Accepted => AcceptedLabel,
-        DeliveryState.Expired => "expired",
+        DeliveryState.Accepted => Accepted,
+        DeliveryState.Expired => Expired,
         DeliveryState.Withdrawn => "withdrawn",
         DeliveryState.Suppressed => "suppressed",
-        DeliveryState.Failed => "failed",
-        DeliveryState.Unconfirmed => "unconfirmed",
+        DeliveryState.Failed => Failed,
+        DeliveryState.Unconfirmed => Unconfirmed,
         _ => throw new ArgumentOutOfRangeException(nameof(state), state, null),
     };
 }

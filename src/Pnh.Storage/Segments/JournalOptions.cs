@@ -37,7 +37,7 @@ public sealed record JournalOptions
     [WholeNumber(256 * 1024, 1024 * 1024 * 1024)]
     public int SegmentBytes { get; set; } = 64 * 1024 * 1024;
 
-    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. At least twice <see cref="SegmentBytes"/>. Default no bound but time.</summary>
+    /// <summary>Above this many bytes the oldest finished history goes before its retention is over; unfinished events never do. At least twice <see cref="SegmentBytes"/>. Default what leaves 1 GiB of the disk free at the start, or a twentieth where that is more.</summary>
     [WholeNumber(1, long.MaxValue)]
     public long? MaxBytes { get; set; }
 

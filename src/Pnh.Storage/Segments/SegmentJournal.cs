@@ -161,6 +161,10 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <inheritdoc/>
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        ReadUserAsync(app, UserEventReader.Failures, before, limit, cancellationToken);
+
+    /// <inheritdoc/>
     public async ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
     {
         try
@@ -172,7 +176,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
             // Nothing can be written now: what stands is told all the same.
         }
 
-        return await _eventsOfUser.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadAsync, cancellationToken).ConfigureAwait(false);
+        return await _eventsOfUser.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadPartAsync, cancellationToken).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
@@ -218,21 +222,10 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return new SegmentJournal(index, log, tables?.Invoke(), recovery.DamagedRecords, time, options);
     }
 
-    private static EventHistory Before(EventHistory history, string? user)
+    private static EventHistory Before(EventHistory history, string? user) => history with
     {
-        var before = new List<Milestone>(history.Milestones.Count);
-        foreach (var milestone in history.Milestones)
-        {
-            if (milestone.Kind == MilestoneKind.Withdrawn && milestone.User == user)
-            {
-                break;
-            }
-
-            before.Add(milestone);
-        }
-
-        return history with { Milestones = before };
-    }
+        Milestones = [.. history.Milestones.TakeWhile(milestone => milestone.Kind != MilestoneKind.Withdrawn || milestone.User != user)],
+    };
 
     private async ValueTask<EventHistory?> ReadPartAsync(string app, string id, string? user, CancellationToken cancellationToken)
     {

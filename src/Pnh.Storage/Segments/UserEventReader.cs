@@ -23,8 +23,14 @@ internal sealed class UserEventReader : IDisposable
         Users = new UserIndex(segments, tables);
     }
 
+    /// <summary>In place of a user: what did not arrive, of all of them.</summary>
+    public const string Failures = UserRecords.Failures;
+
+    // Of an event to many.
+    private const int MostFailures = 20;
+
     /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
-    public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string user, CancellationToken cancellationToken);
+    public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string? user, CancellationToken cancellationToken);
 
     public UserIndex Users { get; }
 
@@ -32,7 +38,7 @@ internal sealed class UserEventReader : IDisposable
 
     /// <summary>As <see cref="IEventJournal.ReadUserAsync"/>, of what is on stable storage.</summary>
     /// <param name="app">Whose user.</param>
-    /// <param name="user">Which.</param>
+    /// <param name="user">Which; <see cref="UserRecords.Failures"/> = what did not arrive, of all users.</param>
     /// <param name="before">A <see cref="UserEventPage.Next"/>; null = from the newest.</param>
     /// <param name="limit">1 or more.</param>
     /// <param name="now">UTC ticks: what is over counts as gone.</param>
@@ -42,15 +48,16 @@ internal sealed class UserEventReader : IDisposable
         string app, string user, string? before, int limit, long now, ReadMoved readMoved, CancellationToken cancellationToken)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
-        var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit);
+        var isOfAll = user == UserRecords.Failures;
+        var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit, isOfAll ? MostFailures : int.MaxValue);
         var slots = await Task.Run(() => Read(app, user, page, now), cancellationToken).ConfigureAwait(false);
         var found = new List<EventHistory>(slots.Count);
         foreach (var slot in slots)
         {
-            var history = slot.Moved is { } id ? await readMoved(app, id, user, cancellationToken).ConfigureAwait(false) : slot.History;
+            var history = slot.Moved is { } id ? await readMoved(app, id, isOfAll ? null : user, cancellationToken).ConfigureAwait(false) : slot.History;
             if (history is not null && slot.Moved is not null)
             {
-                history = history with { Milestones = [.. history.Milestones.Where(static milestone => UserRecords.Holds(milestone.Kind))] };
+                history = history with { Milestones = [.. history.Milestones.Where(milestone => isOfAll ? UserRecords.IsFailure(milestone.Kind, milestone.State) : UserRecords.Holds(milestone.Kind))] };
             }
 
             if (history is { Milestones.Count: > 0 })
@@ -113,7 +120,7 @@ internal sealed class UserEventReader : IDisposable
         foreach (var place in places)
         {
             if (IsFound(reader, place, out var record) && record.Kind == RecordKind.Milestone && record.Root == root
-                && Payload.UserOf(record).SequenceEqual(user))
+                && (user.IsEmpty || Payload.UserOf(record).SequenceEqual(user)))
             {
                 found.Add(Payload.Milestone(record));
             }

@@ -63,6 +63,8 @@ public sealed class ConsoleTests : ConsoleTestBase
 
     [Theory]
     [InlineData("GET", "/console/stream")]
+    [InlineData("GET", "/console/users/ada")]
+    [InlineData("GET", "/console/failures")]
     [InlineData("POST", "/console/events")]
     [InlineData("GET", "/console/events/e-1")]
     [InlineData("POST", "/console/explain")]

@@ -139,6 +139,15 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
             """);
     }
 
+    public Task WriteFailuresAsync(HttpContext context, string? app)
+    {
+        context.Response.ContentType = "application/json";
+        return context.Response.WriteAsync("""
+            {"events":[{"id":"e-1","class":"call","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
+            {"user":"demo","device":"iphone","state":"failed","reason":"no-provider","milestones":[{"at":"2026-01-01T12:00:03+00:00","kind":"settled","state":"failed","reason":"no-provider"}]}]}]}
+            """);
+    }
+
     public Task WriteTimelineAsync(HttpContext context, string? app, string id)
     {
         context.Response.ContentType = "application/json";

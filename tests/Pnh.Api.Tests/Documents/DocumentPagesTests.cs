@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Pnh.Api.Endpoints;
+using Pnh.Api.Documents;
 using Pnh.Api.Problems;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Api.Tests.Layering;

@@ -72,6 +72,9 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
     public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
         journal.ReadUserAsync(app, user, before, limit, cancellationToken);
 
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        journal.ReadFailuresAsync(app, before, limit, cancellationToken);
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         journal.ReadFeedAsync(app, after, limit, cancellationToken);
 

@@ -94,6 +94,7 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
 
     [Theory]
     [InlineData("/v1/events", "required /user")]
+    [InlineData("/v1/events?state=acked", "required /user")]
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday&verbose=1", "unknown-parameter /verbose")]
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday", "unknown-value /state, invalid-time /since, out-of-range /limit")]
     [InlineData("/v1/users/a/events?limit=101", "out-of-range /limit")]
@@ -105,6 +106,23 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
 
         Assert.Equal((400, "invalid-query"), (answer.Status, answer.Code));
         Assert.Equal(faults, string.Join(", ", answer.Json.GetProperty("errors").EnumerateArray().Select(static error => $"{error.GetProperty("code").GetString()} {error.GetProperty("pointer").GetString()}")));
+    }
+
+    [Fact]
+    public async Task Events_OfNobodyInParticular_AreThoseThatDidNotArrive()
+    {
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/ipad", """{"platform":"ios","apns":{"token":"aa11","environment":"production","topic":"com.other"}}""");
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/tablet", """{"platform":"desktop"}""");
+        await SendAsync("lost", """{"user":"bea"}""");
+        await SendAsync("fine", """{"user":"ada"}""");
+
+        var page = await ReadAsync("/v1/events?state=failed", 1);
+
+        ApiSchema.HoldsAnswer("get", "/v1/events", page);
+        Assert.Equal(["lost"], Ids(page));
+        var delivery = Assert.Single(page.GetProperty("events")[0].GetProperty("deliveries").EnumerateArray());
+        Assert.Equal("bea ipad failed no-provider", string.Join(' ', new[] { "user", "device", "state", "reason" }.Select(name => delivery.GetProperty(name).GetString())));
+        Assert.Empty(Ids(await ReadAsync("/v1/events?state=expired", 0)));
     }
 
     [Fact]

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
-using Pnh.Api.Endpoints;
+using Pnh.Api.Documents;
 
 namespace Pnh.Api.Tests.Endpoints;
 

@@ -40,6 +40,7 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_provider_clock_skew_seconds{channel=\"apns\"}", 5)]
     [InlineData("pnh_addresses_stale", 6)]
     [InlineData("pnh_direct_connections", 8)]
+    [InlineData("pnh_socket_closes_total{code=\"4002\"}", 11)]
     [InlineData("pnh_journal_sync_seconds_count", 1)]
     [InlineData("pnh_journal_dropped_notes_total", 6)]
     [InlineData("pnh_journal_damaged_records_total", 7)]
@@ -194,6 +195,7 @@ public sealed class HubMetricsTests : IDisposable
 
         _metrics.RegisterAddresses(() => 6);
         _metrics.RegisterConnections(() => 8);
+        _metrics.RegisterCloses([("4002", static () => 11)]);
         _metrics.RegisterProvider("apns", state => state switch { "cold" => 1, "warm" => 2, _ => 3 }, () => 9);
     }
 }

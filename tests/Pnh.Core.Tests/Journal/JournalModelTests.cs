@@ -58,6 +58,7 @@ public sealed class JournalModelTests
                     User = user,
                     Device = user is null ? null : "device-" + random.Next(3),
                     IsKept = random.Next(2) == 0,
+                    State = random.Next(3) switch { 0 => "failed", 1 => "acked", _ => null },
                     Reason = random.Next(4) switch { 0 or 1 => null, 2 => PlanReasons.JoinedTopic, _ => "grund-ü" },
                     Attempts = random.Next(5),
                 };
@@ -125,6 +126,7 @@ public sealed class JournalModelTests
             Assert.All(found, one => AssertSame(ofUser[one.Key], one.Value));
         }
 
+        Assert.Equal(await FailuresAsync(model), await FailuresAsync(disk.Journal));
         var feed = await FeedAsync(disk.Journal);
         Assert.Equal((await FeedAsync(model)).TakeLast(feed.Count), feed);
     }
@@ -138,6 +140,23 @@ public sealed class JournalModelTests
         }
 
         return found;
+    }
+
+    /// <summary>As lines, sorted: what is carried on stands elsewhere.</summary>
+    private static async Task<SortedSet<string>> FailuresAsync(IEventJournal journal)
+    {
+        var found = new SortedSet<string>(StringComparer.Ordinal);
+        for (string? before = null; ;)
+        {
+            var page = await journal.ReadFailuresAsync(App, before, 3, default);
+            found.UnionWith(page.Events.SelectMany(static one => one.Milestones.Select(m => $"{one.Event.Id} {m.User} {m.Device} {m.State} {m.At:O}")));
+            if (page.Next is null)
+            {
+                return found;
+            }
+
+            before = page.Next;
+        }
     }
 
     private static async Task<Dictionary<string, EventHistory>> OfUserAsync(IEventJournal journal, string user)

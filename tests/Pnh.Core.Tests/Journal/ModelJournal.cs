@@ -109,21 +109,11 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
-    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
-    {
-        lock (_gate)
-        {
-            var all = _events
-                .Where(entry => entry.Event.App == app && Find(app, entry.Event.Id) == entry)
-                .Select(entry => new EventHistory(entry.Event, [.. entry.Milestones.Where(m => m.User == user && m.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached))]))
-                .Where(static history => history.Milestones.Count > 0)
-                .Reverse()
-                .Skip(before is null ? 0 : int.Parse(before, NumberStyles.None, CultureInfo.InvariantCulture))
-                .ToList();
-            var next = (before is null ? 0 : int.Parse(before, NumberStyles.None, CultureInfo.InvariantCulture)) + limit;
-            return new(new UserEventPage([.. all.Take(limit)], all.Count > limit ? next.ToString(CultureInfo.InvariantCulture) : null));
-        }
-    }
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
+        new(Page(app, m => m.User == user && m.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached), int.MaxValue, before, limit));
+
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        new(Page(app, static m => m is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" }, 20, before, limit));
 
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken)
     {
@@ -163,6 +153,22 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         catch (Exception fault) when (fault is JsonException or InvalidOperationException)
         {
             return false;
+        }
+    }
+
+    private UserEventPage Page(string app, Func<Milestone, bool> isAsked, int mostOfEach, string? before, int limit)
+    {
+        lock (_gate)
+        {
+            var from = before is null ? 0 : int.Parse(before, NumberStyles.None, CultureInfo.InvariantCulture);
+            var all = _events
+                .Where(entry => entry.Event.App == app && Find(app, entry.Event.Id) == entry)
+                .Select(entry => new EventHistory(entry.Event, [.. entry.Milestones.Where(isAsked).TakeLast(mostOfEach)]))
+                .Where(static history => history.Milestones.Count > 0)
+                .Reverse()
+                .Skip(from)
+                .ToList();
+            return new UserEventPage([.. all.Take(limit)], all.Count > limit ? (from + limit).ToString(CultureInfo.InvariantCulture) : null);
         }
     }
 

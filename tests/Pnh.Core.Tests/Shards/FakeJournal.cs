@@ -178,6 +178,9 @@ internal sealed class FakeJournal : IEventJournal
     public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync(

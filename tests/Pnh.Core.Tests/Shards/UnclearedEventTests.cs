@@ -54,7 +54,7 @@ public sealed class UnclearedEventTests
     {
         User = user,
         Device = "phone",
-        State = DeliveryStateNames.AcceptedLabel,
+        State = DeliveryStateNames.Accepted,
         Channel = "fcm",
     };
 

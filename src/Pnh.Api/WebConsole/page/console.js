@@ -2,6 +2,7 @@
 import { byId, setText, span } from '/console/dom.js';
 import { showDeliveries, showEvents, showMemory, showNodes, showSessions, showStats } from '/console/stats.js';
 import { showPhones } from '/console/phones.js';
+import { watchFailures } from '/console/failures.js';
 import { showApps, startFinding } from '/console/find.js';
 import { showTrouble } from '/console/trouble.js';
 import { startPublishing } from '/console/publish.js';
@@ -15,6 +16,7 @@ function showLive(state, text, troubles = 0) {
 }
 
 let previous = null;
+let isWatching = false;
 
 function show(snapshot) {
   const totals = snapshot.totals;
@@ -33,6 +35,10 @@ function show(snapshot) {
   showSessions(snapshot, totals.time);
   showPhones(snapshot.phones, totals.time);
   showApps(snapshot.apps);
+  if (!isWatching && snapshot.apps.length) {
+    isWatching = true;
+    watchFailures();
+  }
   const troubles = showTrouble(snapshot.troubles, totals);
   showLive('on', troubles ? `live, ${troubles} ${troubles === 1 ? 'trouble' : 'troubles'}` : 'live', troubles);
   if (!previous || seconds > 0) previous = totals;

@@ -157,6 +157,7 @@ internal abstract partial class Connection : ISessionTransport, IIdleConnection,
 
             _closingSince = Parts.Clock.GetTimestamp();
             _closing = reason;
+            Parts.Closes.Count(reason);
             LookSoon();
             return true;
         }

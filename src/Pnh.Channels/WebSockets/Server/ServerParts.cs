@@ -17,4 +17,7 @@ internal sealed record ServerParts(
 {
     /// <summary>What is connected.</summary>
     public ConnectionTable Connections { get; } = new();
+
+    /// <summary>What ended, and why.</summary>
+    public CloseTally Closes { get; } = new();
 }

@@ -61,6 +61,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
         set => Volatile.Write(ref _most, Math.Min(value, _parts.Options.MaxConnections));
     }
 
+    /// <summary>Connections that ended since the start, by the code of their close; each is quick to read, from any thread.</summary>
+    public IReadOnlyList<(string Code, Func<long> Read)> Closes => _parts.Closes.Readings;
+
     /// <summary>Ends connections without a drain; none at a node that hands its sessions over, whose clients are served until it is their turn.</summary>
     internal CancellationToken Stopping => _stopping;
 

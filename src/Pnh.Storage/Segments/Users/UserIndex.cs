@@ -62,6 +62,10 @@ internal sealed partial class UserIndex : IDisposable
         if (milestone.User is { } user && UserRecords.Holds(milestone.Kind))
         {
             _last.Add(new UserRecord(UserRecords.KeyOf(_hash.Of(milestone.App, user)), Position.Offset(position), root));
+            if (UserRecords.IsFailure(milestone.Kind, milestone.State))
+            {
+                _last.Add(new UserRecord(UserRecords.KeyOf(_hash.Of(milestone.App, UserRecords.Failures)), Position.Offset(position), root));
+            }
         }
     }
 

@@ -8,7 +8,8 @@ namespace Pnh.Storage.Segments.Users;
 /// </summary>
 /// <param name="before">Only events whose first record stands before that place.</param>
 /// <param name="limit">How many are wanted.</param>
-internal sealed class UserPlaces(long before, int limit)
+/// <param name="mostPlaces">So many places of each at most, the newest.</param>
+internal sealed class UserPlaces(long before, int limit, int mostPlaces = int.MaxValue)
 {
     private readonly Dictionary<long, SortedSet<long>> _places = [];
 
@@ -28,6 +29,10 @@ internal sealed class UserPlaces(long before, int limit)
         }
 
         places.Add(Position.Of(segment, record.Offset));
+        if (places.Count > mostPlaces)
+        {
+            places.Remove(places.Min);
+        }
     }
 
     public bool Has(long root) => _places.ContainsKey(root);

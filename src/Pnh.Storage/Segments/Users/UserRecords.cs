@@ -1,4 +1,5 @@
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 
@@ -14,6 +15,9 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
 {
     // 64 kB: what is added never moves, and no array is a large object.
     private const int Chunk = 4_096;
+
+    /// <summary>No user has that name.</summary>
+    public const string Failures = "";
 
     private UserRecord[][] _chunks = new UserRecord[16][];
     private int _count;
@@ -35,6 +39,9 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
     public static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached);
 
     public static uint KeyOf(ulong hash) => (uint)(hash >> 32);
+
+    /// <summary>True for the end of a delivery that did not arrive, which is also listed under no user's name (<see cref="Failures"/>).</summary>
+    public static bool IsFailure(MilestoneKind kind, string? state) => kind == MilestoneKind.Settled && DeliveryStateNames.IsFailure(state);
 
     /// <summary>A milestone that is being written.</summary>
     public void Add(in UserRecord record)
@@ -58,6 +65,10 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
         {
             Payload.Key(record, out var app, out _);
             Add(new UserRecord(KeyOf(hash.Of(app, user)), offset, root));
+            if (Payload.KindOf(record) == MilestoneKind.Settled && IsFailure(MilestoneKind.Settled, Payload.Milestone(record).State))
+            {
+                Add(new UserRecord(KeyOf(hash.Of(app, [])), offset, root));
+            }
         }
     }
 

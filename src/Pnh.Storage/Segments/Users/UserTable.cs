@@ -14,7 +14,7 @@ namespace Pnh.Storage.Segments.Users;
 internal sealed class UserTable
 {
     private const int HeaderBytes = 32;
-    private const uint Version = 1;
+    private const uint Version = 2;
 
     // One read of 4 kB then has what is looked for, and 25 kB of memory stand for a segment of 100,000 deliveries.
     private const int Stride = 256;

@@ -1,7 +1,7 @@
 using Pnh.Api.Bodies;
 using Pnh.Api.Routing;
 
-namespace Pnh.Api.Endpoints;
+namespace Pnh.Api.Documents;
 
 /// <summary>
 /// What anybody may read: the API's own description, and the client for browsers. The description is written by hand and kept true by tests: its operations are the mapped ones, its problem codes the

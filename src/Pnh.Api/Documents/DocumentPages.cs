@@ -6,7 +6,7 @@ using Markdig.Syntax;
 using Markdig.Syntax.Inlines;
 using Pnh.Api.Problems;
 
-namespace Pnh.Api.Endpoints;
+namespace Pnh.Api.Documents;
 
 /// <summary>The documents of <c>docs/</c> as pages that a browser shows, with an anchor for each heading: what an error's <c>help</c> leads to. Made with the first request. Thread-safe.</summary>
 internal static class DocumentPages

@@ -2,7 +2,7 @@ using System.IO.Compression;
 using System.Text;
 using Microsoft.Net.Http.Headers;
 
-namespace Pnh.Api.Endpoints;
+namespace Pnh.Api.Documents;
 
 /// <summary>
 /// The client for browsers, as pages load it: the committed modules without the lines that are comments and without indentation, which were a third of what went over the wire, compressed where the browser takes gzip. Made with the

@@ -1,0 +1,62 @@
+using System.Text.Json;
+using Pnh.Api.Bodies;
+using Pnh.Core.Events;
+
+namespace Pnh.Api.Endpoints;
+
+/// <summary>The body of <c>POST /v1/topics/{topic}/members</c>.</summary>
+/// <param name="Add">Users who become members, <see cref="Limits.TargetUsers"/> at most.</param>
+/// <param name="Remove">Users who are none any more, as many.</param>
+internal sealed record MemberChanges(IReadOnlyList<string> Add, IReadOnlyList<string> Remove)
+{
+    // Of 1,000 users each, with ids of 128 characters.
+    internal const int BodyBytes = RequestBody.LargestLimit;
+
+    /// <summary>Null with its errors when the body is not right.</summary>
+    internal static MemberChanges? Read(ReadOnlyMemory<byte> body, List<FieldError> errors)
+    {
+        try
+        {
+            var cursor = new JsonCursor(body, errors);
+            return cursor.EnterBody() ? ReadMembers(ref cursor, errors) : null;
+        }
+        catch (JsonException)
+        {
+            errors.Clear();
+            errors.Add(new FieldError("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}."));
+            return null;
+        }
+    }
+
+    private static MemberChanges? ReadMembers(ref JsonCursor cursor, List<FieldError> errors)
+    {
+        List<string> add = [];
+        List<string> remove = [];
+        var seen = 0u;
+        while (cursor.NextMember(out var name))
+        {
+            if (name.SequenceEqual("add"u8))
+            {
+                cursor.Once(ref seen, 0, "/add");
+                add = cursor.ReadNames("/add", Limits.TargetUsers);
+            }
+            else if (name.SequenceEqual("remove"u8))
+            {
+                cursor.Once(ref seen, 1, "/remove");
+                remove = cursor.ReadNames("/remove", Limits.TargetUsers);
+            }
+            else
+            {
+                cursor.Unknown("", name);
+            }
+        }
+
+        cursor.LeaveBody();
+        if (seen == 0)
+        {
+            cursor.Fail("/add", "required", "Say who becomes a member, or in remove who is none any more.");
+        }
+
+        return errors.Count == 0 ? new MemberChanges(add, remove) : null;
+    }
+}

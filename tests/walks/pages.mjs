@@ -1,0 +1,35 @@
+// What a hub's own pages say, for walks that may use nothing else: a step whose command or address stands on no page fails.
+const texts = new Map();
+
+/** The text of a page below /docs, entities resolved. */
+export async function page(hub, name) {
+  if (!texts.has(name)) {
+    const answer = await fetch(`${hub.url}/docs/${name}`);
+    if (!answer.ok) {
+      throw new Error(`/docs/${name} is answered with ${answer.status}`);
+    }
+
+    const html = await answer.text();
+    texts.set(name, { html, text: html.replaceAll(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", "\"").replaceAll("&amp;", "&") });
+  }
+
+  return texts.get(name);
+}
+
+/** Throws unless the page has the text. */
+export async function says(hub, name, text) {
+  if (!(await page(hub, name)).text.includes(text)) {
+    throw new Error(`/docs/${name} does not say: ${text}`);
+  }
+}
+
+/** What stands below the heading with that anchor, up to the next heading. */
+export async function section(hub, name, anchor) {
+  const { html } = await page(hub, name);
+  const found = new RegExp(`<h\\d id="${anchor}">[^]*?</h\\d>([^]*?)(?=<h\\d |$)`).exec(html)?.[1]?.replaceAll(/<[^>]*>/g, "").trim();
+  if (!found) {
+    throw new Error(`/docs/${name} has no section ${anchor}`);
+  }
+
+  return found;
+}
