@@ -8,8 +8,23 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. `key`: of the app that the settings configure; without one it is a first start. */
-export async function startHub(program, { settings = [], wrap = [], env = {}, key = undefined } = {}) {
+/**
+ * `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. `key`: of the app that the settings configure; without one it is a first start.
+ * A port that was free may be taken by another connection of the machine meanwhile: then with others, twice.
+ */
+export async function startHub(program, options = {}) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryHub(program, options);
+    } catch (e) {
+      if (attempt === 3 || !/address already in use/.test(e.message)) {
+        throw e;
+      }
+    }
+  }
+}
+
+async function tryHub(program, { settings = [], wrap = [], env = {}, key = undefined }) {
   const folder = await mkdtemp(join(tmpdir(), "pnh-ship-"));
   const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const configuration = [

@@ -55,8 +55,8 @@ internal sealed record TestDeviceBody(string User, string Device);
 internal sealed record TestTextBody(string Title, string Body);
 
 /// <summary>Answer of <c>POST /v1/topics/{topic}/members</c>.</summary>
-/// <param name="Added">Members who were none.</param>
-/// <param name="Removed">Members who were.</param>
+/// <param name="Added">Users who were no members before.</param>
+/// <param name="Removed">Users who were members before.</param>
 /// <param name="Refused">Users who are in as many topics as one may be in; null = nobody.</param>
 internal sealed record MembersBody(int Added, int Removed, IReadOnlyList<string>? Refused);
 

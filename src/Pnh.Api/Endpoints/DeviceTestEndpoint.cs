@@ -16,7 +16,7 @@ namespace Pnh.Api.Endpoints;
 
 /// <summary>
 /// A push to one device, for the person who holds it: which link of the way holds, and which is broken. Not <c>{device}:test</c>: a device's id may hold a colon.
-/// Of a device one push is sent within 10 s; whoever asks again meanwhile gets the answer of that one.
+/// Of a device one push is sent within 10 s; a caller who asks again meanwhile gets the answer of that one.
 /// </summary>
 internal sealed class DeviceTestEndpoint
 {

@@ -6,7 +6,7 @@ namespace Pnh.Api.Endpoints;
 
 /// <summary>The body of <c>POST /v1/topics/{topic}/members</c>.</summary>
 /// <param name="Add">Users who become members, <see cref="Limits.TargetUsers"/> at most.</param>
-/// <param name="Remove">Users who are none any more, as many.</param>
+/// <param name="Remove">Users whose membership ends, as many.</param>
 internal sealed record MemberChanges(IReadOnlyList<string> Add, IReadOnlyList<string> Remove)
 {
     // Of 1,000 users each, with ids of 128 characters.
@@ -54,7 +54,7 @@ internal sealed record MemberChanges(IReadOnlyList<string> Add, IReadOnlyList<st
         cursor.LeaveBody();
         if (seen == 0)
         {
-            cursor.Fail("/add", "required", "Say who becomes a member, or in remove who is none any more.");
+            cursor.Fail("/add", "required", "Say in add who becomes a member, or in remove whose membership ends.");
         }
 
         return errors.Count == 0 ? new MemberChanges(add, remove) : null;

@@ -36,6 +36,7 @@ public sealed class JournalUserEventsTests : IDisposable
     [InlineData("damaged")]
     [InlineData("cut")]
     [InlineData("of-another")]
+    [InlineData("of-another-folder")]
     public async Task ReadUserAsync_TablesThatAreWrong_AreMadeAgain(string fault)
     {
         await using (var journal = await FillAsync())
@@ -43,6 +44,14 @@ public sealed class JournalUserEventsTests : IDisposable
             await UntilAsync(() => Tables().Length == Segments().Length - 1);
         }
 
+        using var other = new TemporaryFolder();
+        _time.Now += TimeSpan.FromMinutes(1);
+        await using (var journal = await FillAsync(other, shift: 3))
+        {
+            await UntilAsync(() => Tables(other).Length == Segments(other).Length - 1);
+        }
+
+        _time.Now -= TimeSpan.FromMinutes(1);
         var all = Tables();
         var first = await File.ReadAllBytesAsync(all[0]);
         foreach (var path in all)
@@ -63,6 +72,9 @@ public sealed class JournalUserEventsTests : IDisposable
                         file.SetLength(file.Length - 16);
                     }
 
+                    break;
+                case "of-another-folder":
+                    File.Copy(Path.Combine(other["journal"], "users", Path.GetFileName(path)), path, overwrite: true);
                     break;
                 default:
                     await File.WriteAllBytesAsync(path, path == all[0] ? await File.ReadAllBytesAsync(all[1]) : first);
@@ -186,16 +198,16 @@ public sealed class JournalUserEventsTests : IDisposable
 
     private Task<AppendResult> AppendAsync(SegmentJournal journal, string id) => AppendAsync(journal, id, _time.Now);
 
-    private string[] Tables() => [.. Directory.GetFiles(_folder[Path.Combine("journal", "users")], "*.users").Order()];
+    private string[] Tables(TemporaryFolder? of = null) => [.. Directory.GetFiles((of ?? _folder)[Path.Combine("journal", "users")], "*.users").Order()];
 
-    private string[] Segments() => Directory.GetFiles(_folder["journal"], "*.log");
+    private string[] Segments(TemporaryFolder? of = null) => Directory.GetFiles((of ?? _folder)["journal"], "*.log");
 
-    private SegmentJournal Open() => SegmentJournal.Open(_folder.FullPath, _time, new JournalOptions { SegmentBytes = 256 * 1024 });
+    private SegmentJournal Open(TemporaryFolder? of = null) => SegmentJournal.Open((of ?? _folder).FullPath, _time, new JournalOptions { SegmentBytes = 256 * 1024 });
 
     /// <summary>Each event is of two users; one of them acknowledges it a hundred events later, in another segment.</summary>
-    private async Task<SegmentJournal> FillAsync()
+    private async Task<SegmentJournal> FillAsync(TemporaryFolder? of = null, int shift = 0)
     {
-        var journal = Open();
+        var journal = Open(of);
         for (var n = 0; n < Events; n++)
         {
             await AppendAsync(journal, Id(n));
@@ -207,11 +219,11 @@ public sealed class JournalUserEventsTests : IDisposable
             }
         }
 
-        Assert.True(Segments().Length > 5);
+        Assert.True(Segments(of).Length > 5);
         return journal;
 
         void Note(int n, int user, MilestoneKind kind) =>
-            journal.Note(new Milestone("app", Id(n), EventClass.Message, kind, _time.Now) { User = Name(user), Device = "phone" });
+            journal.Note(new Milestone("app", Id(n), EventClass.Message, kind, _time.Now) { User = Name((user + shift) % Users), Device = "phone" });
     }
 
     private static async Task AssertCompleteAsync(SegmentJournal journal)

@@ -8,13 +8,13 @@ namespace Pnh.Storage.Segments.Users;
 
 /// <summary>
 /// The milestones of users in a segment that is not written any more, in a file beside the log, sorted by user: checksum 4, version 4, segment 4, its end 4, key of the
-/// hash 16, then the records, all little-endian. It says nothing that the segment does not: one that is missing or damaged is made again. Checked whole when it is
+/// hash 16, when the segment was made 8, then the records, all little-endian. It says nothing that the segment does not: one that is missing or damaged is made again. Checked whole when it is
 /// opened; immutable, any thread.
 /// </summary>
 internal sealed class UserTable
 {
-    private const int HeaderBytes = 32;
-    private const uint Version = 2;
+    private const int HeaderBytes = 40;
+    private const uint Version = 3;
 
     // One read of 4 kB then has what is looked for, and 25 kB of memory stand for a segment of 100,000 deliveries.
     private const int Stride = 256;
@@ -74,6 +74,7 @@ internal sealed class UserTable
         BinaryPrimitives.WriteInt32LittleEndian(file[8..], records.Segment.Number);
         BinaryPrimitives.WriteInt32LittleEndian(file[12..], records.Segment.End);
         records.Hash.WriteKey(file[16..]);
+        BinaryPrimitives.WriteInt64LittleEndian(file[32..], records.Segment.Header.MadeAt);
         var all = MemoryMarshal.Cast<byte, UserRecord>(file[HeaderBytes..]);
         before?.CopyTo(all[..first]);
         records.CopyTo(all[first..]);
@@ -93,6 +94,7 @@ internal sealed class UserTable
                 && BinaryPrimitives.ReadUInt32LittleEndian(file.AsSpan(4)) == Version
                 && BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(8)) == segment.Number
                 && BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(12)) == segment.End
+                && BinaryPrimitives.ReadInt64LittleEndian(file.AsSpan(32)) == segment.Header.MadeAt
                 ? new UserTable(folder, segment.Number, file) : null;
         }
         catch (IOException)
