@@ -25,6 +25,7 @@ internal sealed partial class UserIndex : IDisposable
 
     // What their segments had before.
     private readonly Dictionary<int, UserRecords> _before = [];
+    private readonly ConcurrentStack<UserRecord[]> _free = new();
     private readonly AutoResetEvent _changed = new(initialState: true);
     private readonly SegmentSet _segments;
     private readonly IJournalFolder? _folder;
@@ -202,7 +203,10 @@ internal sealed partial class UserIndex : IDisposable
             {
                 _tables[records.Segment.Number] = table;
                 _before.Remove(records.Segment.Number);
-                _added.TryRemove(records.Segment.Number, out _);
+                if (_added.TryRemove(records.Segment.Number, out var added))
+                {
+                    added.Release();
+                }
             }
         }
         catch (IOException)
@@ -211,5 +215,5 @@ internal sealed partial class UserIndex : IDisposable
         }
     }
 
-    private UserRecords Begin(Segment segment) => _added[segment.Number] = new UserRecords(segment, _hash, segment.End);
+    private UserRecords Begin(Segment segment) => _added[segment.Number] = new UserRecords(segment, _hash, segment.End, _free);
 }

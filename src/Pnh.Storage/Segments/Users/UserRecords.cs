@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Storage.Segments.Format;
@@ -11,10 +12,12 @@ namespace Pnh.Storage.Segments.Users;
 /// <param name="segment">Which.</param>
 /// <param name="hash">Of users.</param>
 /// <param name="from">What is before that offset is not in it.</param>
-internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
+/// <param name="free">Chunks that others have used: new ones live so long that each collection of young objects would copy them, and all threads wait for it. Null = new ones.</param>
+internal sealed class UserRecords(Segment segment, EventIdHash hash, int from, ConcurrentStack<UserRecord[]>? free = null)
 {
     // 64 kB: what is added never moves, and no array is a large object.
     private const int Chunk = 4_096;
+    private const int MostFree = 256;
 
     /// <summary>No user has that name.</summary>
     public const string Failures = "";
@@ -54,7 +57,7 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
             Volatile.Write(ref _chunks, larger);
         }
 
-        (_chunks[chunk] ??= new UserRecord[Chunk])[_count % Chunk] = record;
+        (_chunks[chunk] ??= free?.TryPop(out var used) == true ? used : new UserRecord[Chunk])[_count % Chunk] = record;
         _count++;
     }
 
@@ -105,6 +108,17 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from)
             {
                 return;
             }
+        }
+    }
+
+    /// <summary>Gives the chunks to others; nothing of it is used any more.</summary>
+    public void Release()
+    {
+        var used = Array.FindAll(_chunks, static chunk => chunk is not null);
+        (_chunks, _count, _kept) = ([], 0, 0);
+        if (used.Length > 0 && free?.Count < MostFree)
+        {
+            free.PushRange(used);
         }
     }
 
