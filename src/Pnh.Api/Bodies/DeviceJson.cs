@@ -46,7 +46,7 @@ internal sealed class DeviceJson
         catch (JsonException)
         {
             errors.Clear();
-            errors.Add(new FieldError("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}."));
+            errors.Add(FieldError.NoJson);
             return null;
         }
 

@@ -32,7 +32,7 @@ internal static class SettingsJson
         catch (JsonException)
         {
             errors.Clear();
-            errors.Add(new FieldError("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}."));
+            errors.Add(FieldError.NoJson);
         }
 
         return errors.Count == 0 ? settings : null;

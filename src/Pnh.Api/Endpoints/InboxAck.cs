@@ -23,7 +23,7 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
         catch (JsonException)
         {
             errors.Clear();
-            errors.Add(new FieldError("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}."));
+            errors.Add(FieldError.NoJson);
             return null;
         }
     }

@@ -96,7 +96,7 @@ internal sealed class WithdrawEndpoint
         catch (JsonException)
         {
             errors.Clear();
-            errors.Add(new FieldError("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}."));
+            errors.Add(FieldError.NoJson);
         }
 
         return reason ?? DefaultReason;

@@ -9,6 +9,9 @@ namespace Pnh.Core.Events;
 /// <param name="Detail">A sentence for a person; never repeats a secret or an address.</param>
 public sealed record FieldError(string Pointer, string Code, string Detail)
 {
+    /// <summary>Of a body that is no JSON at all, in place of all others.</summary>
+    public static FieldError NoJson { get; } = new("", "invalid-json", $"Not valid JSON, or nested deeper than {Limits.JsonDepth}.");
+
     /// <summary>A member's name as part of a pointer (RFC 6901 section 3).</summary>
     public static string Escape(string name) => name.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
 }
