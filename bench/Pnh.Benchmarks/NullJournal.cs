@@ -34,6 +34,9 @@ internal sealed class NullJournal : IEventJournal
     public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
+    public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => throw new NotSupportedException();

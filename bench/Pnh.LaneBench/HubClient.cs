@@ -137,6 +137,9 @@ internal sealed class HubClient : IClient
         public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
             journal.ReadFailuresAsync(app, before, limit, cancellationToken);
 
+        public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+            journal.ReadRecentAsync(app, before, limit, cancellationToken);
+
         public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
             journal.ReadFeedAsync(app, after, limit, cancellationToken);
 

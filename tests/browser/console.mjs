@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import axe from 'axe-core';
 
 const [link, pictures = 'screenshots'] = process.argv.slice(2);
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -48,6 +49,7 @@ async function clickThrough(page, failures) {
   await page.click('a');
   await until('the console is open without the ticket in its address', () => page.url(), (value) => value === new URL('/console', link).href);
   await until('the stream is live', () => text(page, '#live-text'), (value) => value === 'live');
+  await takeState(page, 'empty');
   await until('this tab is connected', () => text(page, '#tab-text'), (value) => value.startsWith('connected'));
   await until('the form names its app', () => text(page, '#publish-app'), (value) => value.includes('demo'));
   const user = await page.inputValue('#user');
@@ -79,6 +81,13 @@ async function clickThrough(page, failures) {
   await page.click('#find-button');
   await until('who is not known is told so', () => text(page, '#found'), (value) => value.includes('Nothing is known'));
   await until('what did not arrive has its panel', () => page.locator('#failures').textContent(), (value) => /because no-provider|Nothing, as far back/.test(value));
+  await until('the newest events have this one with its end', () => page.locator('#newest').textContent(), (value) => /message.*accepted over/.test(value));
+  await until('the last hour has its charts with figures', () => page.locator('#hour .chart').evaluateAll((charts) => charts.map((chart) => chart.ariaLabel)),
+    (labels) => labels.length === 6 && labels.some((label) => /^Sessions, last hour: last \d/.test(label)));
+  await page.click('#stat-events dt button');
+  await until('the tile of events leads to them', () => page.evaluate(() => document.activeElement.closest('.panel')?.id), (value) => value === 'newest-panel');
+  await page.locator('#newest tbody th button').first().click();
+  await until('a line there leads to the timeline', () => page.locator('#found-event').textContent(), (value) => value.includes('Timeline of'));
   await page.locator('#sessions button.link').first().click();
   await until('a session leads to its user', () => page.locator('#found-user').textContent(), (value) => value.includes(user));
   await until('this tab shows it', () => page.locator('#received').textContent(), (value) => value.includes(marker));
@@ -117,6 +126,29 @@ async function takeFrontPicture(page) {
   if (picture.length > 200_000) throw new Error(`it has ${picture.length} bytes; the README's may have 200,000`);
 }
 
+/** Nothing that axe finds, of any of its rules. Its source goes in past the page's policy, which lets in no script but the page's own. */
+async function check(page, where) {
+  step = `axe, ${where}`;
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.any[0]?.message ?? node.failureSummary})`).join(', ')}`);
+  if (found.length) throw new Error(found.join(' | '));
+}
+
+/** A picture of the page as it is, in both schemes, wide and narrow. */
+async function takeState(page, state) {
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.screenshot({ path: join(pictures, `console-${state}-${scheme}-${width}.png`), fullPage: true });
+    }
+    await check(page, `${state}, ${scheme}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
 async function takePictures(page) {
   step = 'screenshots';
   await page.waitForTimeout(2_500);
@@ -129,6 +161,7 @@ async function takePictures(page) {
       const wrong = await page.evaluate(phonesOutOfPlace);
       if (wrong.length > 0) throw new Error(`at ${width} px: ${wrong.join(', ')}`);
       await page.screenshot({ path: join(pictures, `console-${scheme}-${width}.png`), fullPage: true });
+      await check(page, `busy, ${scheme}, ${width} px`);
     }
   }
 }
@@ -153,8 +186,11 @@ async function signOut(page) {
   step = 'sign out';
   await page.click('#signout');
   await until('the form asks for a key', () => page.locator('input[name=key]').count(), (value) => value === 1);
+  await check(page, 'sign-in');
   await until('the second says that it is signed out', () => text(other, '#live-text'), (value) => value.startsWith('signed out'));
   await until('its figures are dimmed', () => other.locator('main[data-stale]').count(), (value) => value === 1);
+  await takeState(other, 'broken');
+  await other.close();
 }
 
 if (!link) {

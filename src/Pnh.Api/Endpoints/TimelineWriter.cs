@@ -41,14 +41,19 @@ internal static class TimelineWriter
         await output.FlushAsync(cancellationToken);
     }
 
-    /// <summary>One user's share of an event, as one object; it leaves the state of the whole event open, which others have their part in.</summary>
+    /// <summary>What is known of an event, as one object: a user's share, or all that there is. It leaves the state of the whole event open, which others may have their part in.</summary>
     /// <param name="json">Where to.</param>
-    /// <param name="share">The event with what was noted of the user alone.</param>
+    /// <param name="share">The event with what was noted of the user alone, or of all.</param>
     /// <param name="now">As above.</param>
     internal static void WriteShare(Utf8JsonWriter json, Timeline share, DateTimeOffset now)
     {
         json.WriteStartObject();
         WriteEvent(json, share, state: null);
+        if (share.History.IsPartial)
+        {
+            json.WriteBoolean("partial", true);
+        }
+
         WriteWithdrawals(json, share.History.Milestones, user: null);
         WriteOfEvent(json, share.History.Milestones, user: null);
         json.WriteStartArray("deliveries");
@@ -64,8 +69,10 @@ internal static class TimelineWriter
     private static void WriteEvent(Utf8JsonWriter json, Timeline timeline, string? state)
     {
         var stored = timeline.History.Event;
+        using var body = JsonDocument.Parse(stored.Body);
         json.WriteString("id", stored.Id);
-        json.WriteString("class", ClassOf(stored));
+        json.WriteString("class", ClassOf(body.RootElement));
+        WriteOptional(json, "topic", TopicOf(body.RootElement));
         WriteOptional(json, "state", state);
         json.WriteString("acceptedAt", stored.AcceptedAt);
         json.WriteString("expiresAt", stored.ExpiresAt);
@@ -187,11 +194,9 @@ internal static class TimelineWriter
     }
 
     // The body was read when it was accepted: an object, and its class, where it says one, is a class.
-    private static string ClassOf(StoredEvent stored)
-    {
-        using var body = JsonDocument.Parse(stored.Body);
-        return body.RootElement.TryGetProperty("class", out var name) ? name.GetString()! : EventClass.Message.Label();
-    }
+    private static string ClassOf(JsonElement body) => body.TryGetProperty("class", out var name) ? name.GetString()! : EventClass.Message.Label();
+
+    private static string? TopicOf(JsonElement body) => body.GetProperty("to").TryGetProperty("topic", out var topic) ? topic.GetString() : null;
 
     private static bool Concerns(in Milestone milestone, string? user) =>
         user is null || milestone.User is null || string.Equals(user, milestone.User, StringComparison.Ordinal);

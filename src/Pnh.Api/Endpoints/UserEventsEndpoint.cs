@@ -7,7 +7,7 @@ using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
 
-/// <summary>What a user had, newest first: each event with the user's share of its timeline. Or what did not arrive, of all users.</summary>
+/// <summary>Events, newest first: those of a user with the user's share of each timeline, what did not arrive of all users, or all of the app.</summary>
 internal sealed class UserEventsEndpoint
 {
     private const int MostEvents = 100;
@@ -41,13 +41,15 @@ internal sealed class UserEventsEndpoint
     {
         var query = new QueryReader(context);
         var (user, state) = (query.Name("user"), query.State("state"));
-        if (user is null && !DeliveryStateNames.IsFailure(state))
+        if (user is null && !IsOfAll(query.Name("device"), state))
         {
-            query.Fail("user", "required", "Say whose events, or what did not arrive of all users: state=failed, expired or unconfirmed. What becomes of all events is in /v1/feed.");
+            query.Fail("user", "required", "Say whose events, or what did not arrive of all users: state=failed, expired or unconfirmed; or nothing of the three. What becomes of all events is in /v1/feed.");
         }
 
         return AnswerAsync(context, query, user);
     }
+
+    private static bool IsOfAll(string? device, string? state) => DeliveryStateNames.IsFailure(state) || (device is null && state is null);
 
     private async Task AnswerAsync(HttpContext context, QueryReader query, string? user)
     {
@@ -78,9 +80,7 @@ internal sealed class UserEventsEndpoint
         do
         {
             var left = limit - found.Count;
-            var page = user is null
-                ? await _journal.ReadFailuresAsync(app, next, left, cancellationToken)
-                : await _journal.ReadUserAsync(app, user, next, left, cancellationToken);
+            var page = await ReadAsync(app, user, filter.State, next, left, cancellationToken);
             read += left;
             next = page.Next;
             foreach (var history in page.Events)
@@ -100,6 +100,13 @@ internal sealed class UserEventsEndpoint
 
         return new UserEventPage(found, next);
     }
+
+    private ValueTask<UserEventPage> ReadAsync(string app, string? user, string? state, string? before, int limit, CancellationToken cancellationToken) => (user, state) switch
+    {
+        ({ } one, _) => _journal.ReadUserAsync(app, one, before, limit, cancellationToken),
+        (null, null) => _journal.ReadRecentAsync(app, before, limit, cancellationToken),
+        _ => _journal.ReadFailuresAsync(app, before, limit, cancellationToken),
+    };
 
     private async Task WriteAsync(HttpResponse response, string? user, UserEventPage page, CancellationToken over)
     {

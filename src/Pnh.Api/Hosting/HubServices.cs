@@ -187,6 +187,8 @@ internal static class HubServices
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetService<LinkServer>()))
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
+        .AddSingleton(provider => new LastHour(
+            provider.GetRequiredService<HubMetrics>().Snapshot, Path.Combine(start.Folder.FolderPath, "console.hour"), provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ConsoleAccessOptions
         {
             IsAdmin = key => key == KeyHash.Of(start.OperatorSecret) || IsOnlyApp(start.Options, provider.GetRequiredService<PublisherKeys>().Find(key)),

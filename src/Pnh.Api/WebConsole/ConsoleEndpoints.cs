@@ -16,7 +16,7 @@ internal static class ConsoleEndpoints
     // A key in a form, and no more.
     private const int SignInBytes = 4 * 1024;
 
-    /// <summary>What the console consists of; <see cref="IConsoleSource"/>, <see cref="ConsoleAccessOptions"/> and TimeProvider come from the hub.</summary>
+    /// <summary>What the console consists of; <see cref="IConsoleSource"/>, <see cref="ConsoleAccessOptions"/>, <see cref="LastHour"/> and TimeProvider come from the hub.</summary>
     public static IServiceCollection AddConsole(this IServiceCollection services) => services
         .AddSingleton<ConsoleAccess>()
         .AddSingleton<PageFiles>()
@@ -29,6 +29,7 @@ internal static class ConsoleEndpoints
         var access = services.GetRequiredService<ConsoleAccess>();
         var files = services.GetRequiredService<PageFiles>();
         var source = services.GetRequiredService<IConsoleSource>();
+        var hour = services.GetRequiredService<LastHour>();
         var stream = new SnapshotStream(services.GetRequiredService<SnapshotFeed>(), access, services.GetRequiredService<IHostApplicationLifetime>());
         var console = endpoints.MapGroup(Path).OnOperations().AllowAnyone().ExcludeFromDescription();
 
@@ -46,10 +47,12 @@ internal static class ConsoleEndpoints
         console.MapPost("/signin", Open(context => SignInAsync(context, access, files)));
         console.MapPost("/signout", Open(context => SignOut(context, access)));
         console.MapGet("/stream", SignedIn(stream.RunAsync));
+        console.MapGet("/hour", SignedIn(context => ShowHourAsync(context, hour)));
         console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
         console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
         console.MapGet("/users/{user}", SignedIn(context => ShowUserAsync(context, source)));
-        console.MapGet("/failures", SignedIn(context => ShowFailuresAsync(context, source)));
+        console.MapGet("/events", SignedIn(context => ShowNewestAsync(context, source, onlyFailures: false)));
+        console.MapGet("/failures", SignedIn(context => ShowNewestAsync(context, source, onlyFailures: true)));
         console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
         console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
     }
@@ -150,10 +153,16 @@ internal static class ConsoleEndpoints
         }
     }
 
-    private static Task ShowFailuresAsync(HttpContext context, IConsoleSource source)
+    private static Task ShowNewestAsync(HttpContext context, IConsoleSource source, bool onlyFailures)
     {
         context.Response.Headers.CacheControl = "no-store";
-        return source.WriteFailuresAsync(context, AppOf(context));
+        return source.WriteNewestAsync(context, AppOf(context), onlyFailures);
+    }
+
+    private static Task ShowHourAsync(HttpContext context, LastHour hour)
+    {
+        context.Response.Headers.CacheControl = "no-store";
+        return JsonAnswer.WriteAsync(context.Response, hour.Write);
     }
 
     private static string? AppOf(HttpContext context) => context.Request.Query["app"].ToString() is { Length: > 0 } app ? app : null;

@@ -125,8 +125,8 @@ internal sealed class HubConsole : IConsoleSource
         return ValueTask.FromResult<TabToken?>(new TabToken(token, user, null, socket.ToString()));
     }
 
-    public Task WriteFailuresAsync(HttpContext context, string? app) =>
-        AppOf(app) is { } known ? _users.WriteFailuresAsync(context, known) : new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
+    public Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures) =>
+        AppOf(app) is { } known ? _users.WriteNewestAsync(context, known, onlyFailures) : new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
 
     private static string? Given(string text) => text.Length > 0 ? text : null;
 

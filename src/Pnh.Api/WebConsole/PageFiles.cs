@@ -60,7 +60,7 @@ internal sealed class PageFiles
 
     /// <summary>What the page loads.</summary>
     public static IReadOnlyList<string> Assets { get; } =
-        ["console.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "failures.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. Client];
+        ["console.css", "hour.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "newest.js", "hour.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. Client];
 
     /// <summary>Sends a file, or 304 when the browser has it.</summary>
     public Task SendAsync(HttpContext context, string name, int status = StatusCodes.Status200OK)

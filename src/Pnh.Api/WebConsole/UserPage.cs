@@ -14,7 +14,7 @@ namespace Pnh.Api.WebConsole;
 internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, TimeProvider time)
 {
     private const int Events = 25;
-    private const int Failures = 15;
+    private const int Newest = 15;
 
     /// <summary>Answers with the user; one who is not known has nothing.</summary>
     /// <param name="context">The request.</param>
@@ -30,10 +30,12 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, sessions, page, new DeliveryFilter(device, null)));
     }
 
-    /// <summary>Answers with the app's newest events that did not arrive.</summary>
-    public async Task WriteFailuresAsync(HttpContext context, string app)
+    /// <summary>Answers with the app's newest events, or with those that did not arrive.</summary>
+    public async Task WriteNewestAsync(HttpContext context, string app, bool onlyFailures)
     {
-        var page = await journal.ReadFailuresAsync(app, null, Failures, context.RequestAborted);
+        var page = onlyFailures
+            ? await journal.ReadFailuresAsync(app, null, Newest, context.RequestAborted)
+            : await journal.ReadRecentAsync(app, null, Newest, context.RequestAborted);
         await JsonAnswer.WriteAsync(context.Response, writer =>
         {
             writer.WriteStartObject();

@@ -73,6 +73,14 @@ public interface IEventJournal
     ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken);
 
     /// <summary>
+    /// The app's events, newest first as they were accepted, each with its milestones, or without when they are more than 128 or only just being written
+    /// (<see cref="EventHistory.IsPartial"/>). One that is kept past the retention because it is open may be missing. Costs the page and what other apps sent meanwhile; where that is
+    /// much, a page has fewer, none even, and is still not the last.
+    /// </summary>
+    /// <exception cref="FormatException">Not a cursor of this journal.</exception>
+    ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken);
+
+    /// <summary>
     /// The app's outcomes and address notes on stable storage after a place, oldest first, at most <paramref name="limit"/>. Each is given at
     /// least once to who goes on from <see cref="FeedPage.Next"/>, also after a restart.
     /// </summary>

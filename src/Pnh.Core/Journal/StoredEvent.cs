@@ -5,10 +5,20 @@ public record StoredEvent(
     string App, string Id, bool IdGiven, DateTimeOffset AcceptedAt, DateTimeOffset ExpiresAt, string? TraceParent, ReadOnlyMemory<byte> Body);
 
 /// <summary>An event with its milestones, in the order they were noted.</summary>
-public sealed record EventHistory(StoredEvent Event, IReadOnlyList<Milestone> Milestones);
+public sealed record EventHistory(StoredEvent Event, IReadOnlyList<Milestone> Milestones)
+{
+    /// <summary>True when it has milestones that are left out here: too many, or only just being written.</summary>
+    public bool IsPartial { get; init; }
 
-/// <summary>Some of a user's events.</summary>
-/// <param name="Events">Newest first, each with what was noted of the user, oldest first.</param>
+    /// <summary>What was noted before the event was withdrawn from that user; null = from all.</summary>
+    public EventHistory Before(string? withdrawnFrom) => this with
+    {
+        Milestones = [.. Milestones.TakeWhile(milestone => milestone.Kind != MilestoneKind.Withdrawn || milestone.User != withdrawnFrom)],
+    };
+}
+
+/// <summary>Some events of a user or of an app.</summary>
+/// <param name="Events">Newest first, each with what was asked for of its milestones, oldest first.</param>
 /// <param name="Next">Where to go on with older ones; null = there are none.</param>
 public sealed record UserEventPage(IReadOnlyList<EventHistory> Events, string? Next);
 

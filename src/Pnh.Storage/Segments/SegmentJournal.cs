@@ -24,7 +24,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private readonly HistoryReader _reader;
     private readonly UserHistoryReader _ofUser;
     private readonly FeedReader _feed;
-    private readonly UserEventReader _eventsOfUser;
+    private readonly EventPages _pages;
     private readonly SegmentSet _segments;
     private readonly TimeProvider _time;
     private readonly JournalOptions _options;
@@ -37,8 +37,8 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         _reader = new HistoryReader(log.Segments);
         _ofUser = new UserHistoryReader(log.Segments, _reader);
         _feed = new FeedReader(log.Segments);
-        _eventsOfUser = new UserEventReader(log.Segments, index, tables, options);
-        _writer = new JournalWriter(log, index, _eventsOfUser.Users, time, options);
+        _pages = new EventPages(log.Segments, index, tables, options);
+        _writer = new JournalWriter(log, index, _pages.Users, time, options);
         _writer.Start();
     }
 
@@ -140,7 +140,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
         // Its segment was removed before the history was read: it was carried on, this withdrawal with it.
         var history = await ReadPartAsync(app, id, user, CancellationToken.None).ConfigureAwait(false);
-        return result with { History = history is null ? null : Before(history, user) };
+        return result with { History = history?.Before(user) };
     }
 
     /// <inheritdoc/>
@@ -162,21 +162,21 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
     /// <inheritdoc/>
     public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
-        ReadUserAsync(app, UserEventReader.Failures, before, limit, cancellationToken);
+        ReadUserAsync(app, EventPages.Failures, before, limit, cancellationToken);
+
+    /// <inheritdoc/>
+    public async ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken)
+    {
+        await TryFlushAsync(cancellationToken).ConfigureAwait(false);
+        var now = _time.GetUtcNow().UtcTicks;
+        return await Task.Run(() => _pages.ReadRecent(app, before, limit, now), cancellationToken).ConfigureAwait(false);
+    }
 
     /// <inheritdoc/>
     public async ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
     {
-        try
-        {
-            await FlushAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (StoreUnavailableException)
-        {
-            // Nothing can be written now: what stands is told all the same.
-        }
-
-        return await _eventsOfUser.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadPartAsync, cancellationToken).ConfigureAwait(false);
+        await TryFlushAsync(cancellationToken).ConfigureAwait(false);
+        return await _pages.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadPartAsync, cancellationToken).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
@@ -206,7 +206,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         {
             await _writer.DisposeAsync().ConfigureAwait(false);
             _ofUser.Dispose();
-            _eventsOfUser.Dispose();
+            _pages.Dispose();
             _segments.Close();
         }
     }
@@ -222,10 +222,18 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return new SegmentJournal(index, log, tables?.Invoke(), recovery.DamagedRecords, time, options);
     }
 
-    private static EventHistory Before(EventHistory history, string? user) => history with
+    // Where nothing can be written now, what stands is told all the same.
+    private async ValueTask TryFlushAsync(CancellationToken cancellationToken)
     {
-        Milestones = [.. history.Milestones.TakeWhile(milestone => milestone.Kind != MilestoneKind.Withdrawn || milestone.User != user)],
-    };
+        try
+        {
+            await FlushAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException)
+        {
+            // See above.
+        }
+    }
 
     private async ValueTask<EventHistory?> ReadPartAsync(string app, string id, string? user, CancellationToken cancellationToken)
     {

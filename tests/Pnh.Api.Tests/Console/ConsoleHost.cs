@@ -44,6 +44,7 @@ internal sealed class ConsoleHost : IAsyncDisposable
         var console = Build(services => services
             .AddSingleton(time ?? TimeProvider.System)
             .AddSingleton<IConsoleSource>(hub)
+            .AddSingleton(new LastHour(hub.Totals, null, TimeProvider.System))
             .AddSingleton(new ConsoleAccessOptions { IsAdmin = key => !hub.IsKeyRevoked && key == KeyHash.Of(AdminKey), HostNames = ["ops.example.com"] })
             .AddConsole());
         console.MapConsole();

@@ -59,6 +59,8 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
     /// <summary>Highest seq that any tab acknowledged.</summary>
     public int LastAck { get; private set; }
 
+    public HubTotals Totals() => _metrics.Snapshot();
+
     public ConsoleSnapshot Snapshot()
     {
         Interlocked.Increment(ref _snapshots);
@@ -132,19 +134,20 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
         }
 
         return context.Response.WriteAsync($$"""
-            {"app":"{{app ?? "demo"}}","user":"{{user}}","devices":[{"device":"iphone","platform":"ios","apns":{"token":"aa"},"registeredAt":"2026-01-01T12:00:00+00:00"}],
+            {"app":"{{app ?? "demo"}}","user":"{{user}}","isEvent":{{(user == "e-1" ? "true" : "false")}},"devices":[{"device":"iphone","platform":"ios","apns":{"token":"aa"},"registeredAt":"2026-01-01T12:00:00+00:00"}],
             "settings":{},"sessions":[{"device":"tab-1","state":"active","since":"2026-01-01T12:00:00+00:00"}],"events":[
             {"id":"e-1","class":"call","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
             {"user":"{{user}}","device":"iphone","state":"failed","reason":"no-provider","milestones":[]}]}]}
             """);
     }
 
-    public Task WriteFailuresAsync(HttpContext context, string? app)
+    public Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures)
     {
         context.Response.ContentType = "application/json";
-        return context.Response.WriteAsync("""
-            {"events":[{"id":"e-1","class":"call","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
-            {"user":"demo","device":"iphone","state":"failed","reason":"no-provider","milestones":[{"at":"2026-01-01T12:00:03+00:00","kind":"settled","state":"failed","reason":"no-provider"}]}]}]}
+        var (state, why) = onlyFailures ? ("failed", "\"reason\":\"no-provider\"") : ("accepted", "\"channel\":\"apns\"");
+        return context.Response.WriteAsync($$"""
+            {"events":[{"id":"e-1","class":"message","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
+            {"user":"demo","device":"iphone","state":"{{state}}",{{why}},"milestones":[{"at":"2026-01-01T12:00:03+00:00","kind":"settled","state":"{{state}}",{{why}}}]}]}]}
             """);
     }
 

@@ -75,6 +75,9 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
     public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
         journal.ReadFailuresAsync(app, before, limit, cancellationToken);
 
+    public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        journal.ReadRecentAsync(app, before, limit, cancellationToken);
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         journal.ReadFeedAsync(app, after, limit, cancellationToken);
 

@@ -93,7 +93,7 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
     }
 
     [Theory]
-    [InlineData("/v1/events", "required /user")]
+    [InlineData("/v1/events?device=phone", "required /user")]
     [InlineData("/v1/events?state=acked", "required /user")]
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday&verbose=1", "unknown-parameter /verbose")]
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday", "unknown-value /state, invalid-time /since, out-of-range /limit")]
@@ -123,6 +123,28 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
         var delivery = Assert.Single(page.GetProperty("events")[0].GetProperty("deliveries").EnumerateArray());
         Assert.Equal("bea ipad failed no-provider", string.Join(' ', new[] { "user", "device", "state", "reason" }.Select(name => delivery.GetProperty(name).GetString())));
         Assert.Empty(Ids(await ReadAsync("/v1/events?state=expired", 0)));
+    }
+
+    [Fact]
+    public async Task Events_WithoutAFilter_AreTheNewestOfTheApp()
+    {
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/tablet", """{"platform":"desktop"}""");
+        await SendAsync("first", """{"user":"bea"}""");
+        await SendAsync("room", """{"topic":"room-7"}""");
+        await SendAsync("last", """{"user":"nobody"}""", "call");
+        await _hub.SendAsync("PUT", "/v1/topics/crowd/members/bea", "{}");
+        await ReadAsync("/v1/users/bea/events", 1);
+        await ReadAsync("/v1/users/nobody/events", 1);
+
+        var page = await ReadAsync("/v1/events", 3);
+
+        ApiSchema.HoldsAnswer("get", "/v1/events", page);
+        Assert.Equal(["last", "room", "first"], Ids(page));
+        Assert.Equal("no-devices", page.GetProperty("events")[0].GetProperty("outcome").GetString());
+        Assert.Equal("room-7", page.GetProperty("events")[1].GetProperty("topic").GetString());
+        Assert.Equal("tablet", Assert.Single(page.GetProperty("events")[2].GetProperty("deliveries").EnumerateArray()).GetProperty("device").GetString());
+        var older = await ReadAsync("/v1/events?limit=2", 2);
+        Assert.Equal(["first"], Ids(await ReadAsync($"/v1/events?before={older.GetProperty("next").GetString()}", 1)));
     }
 
     [Fact]

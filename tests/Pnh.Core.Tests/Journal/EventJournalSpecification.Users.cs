@@ -69,12 +69,61 @@ public abstract partial class EventJournalSpecification
         Assert.Equal(["long"], await IdsAsync("ada", 10));
     }
 
-    private async Task<List<string>> IdsAsync(string user, int limit)
+    [Fact(Timeout = 30_000)]
+    public async Task ReadRecentAsync_EventsOfTwoApps_AreThoseOfOneNewestFirstWithAllThatBecameOfThem()
+    {
+        await AppendAsync(Make("e1", "{}"));
+        await AppendAsync(Make("theirs", "{}", App + "-other"));
+        await AppendAsync(Make("e2", "{}"));
+        Note("e1", MilestoneKind.Planned, "ada", "phone");
+        Note("e1", MilestoneKind.Framed, "ada", "phone");
+        Journal.Note(At("e1", MilestoneKind.Settled, "ada", "phone") with { State = "acked", Channel = "websocket" });
+
+        var page = await Journal.ReadRecentAsync(App, null, 10, default);
+
+        Assert.Equal(["e2", "e1"], page.Events.Select(static one => one.Event.Id));
+        Assert.Empty(page.Events[0].Milestones);
+        Assert.Equal([MilestoneKind.Planned, MilestoneKind.Framed, MilestoneKind.Settled], page.Events[1].Milestones.Select(static m => m.Kind));
+        Assert.All(page.Events, static one => Assert.False(one.IsPartial));
+        await ReopenAsync();
+        Assert.Equal(["e2", "e1"], await IdsAsync(null, 10));
+        Assert.Empty((await Journal.ReadRecentAsync("nobody", null, 10, default)).Events);
+        await Assert.ThrowsAsync<FormatException>(async () => await Journal.ReadRecentAsync(App, "x", 10, default));
+    }
+
+    [Theory(Timeout = 30_000)]
+    [InlineData(1)]
+    [InlineData(7)]
+    [InlineData(40)]
+    [InlineData(41)]
+    public async Task ReadRecentAsync_PageByPage_GivesEachOnceInOrder(int limit)
+    {
+        for (var n = 0; n < 40; n++)
+        {
+            await AppendAsync(Make(n.ToString(CultureInfo.InvariantCulture), $"{{\"data\":\"{new string('x', n * 1_000)}\"}}"));
+            Note(n.ToString(CultureInfo.InvariantCulture), MilestoneKind.Planned, "ada", "phone");
+        }
+
+        Assert.Equal(Enumerable.Range(0, 40).Reverse().Select(static n => n.ToString(CultureInfo.InvariantCulture)), await IdsAsync(null, limit));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadRecentAsync_PastTheRetention_TellsNothing()
+    {
+        await AppendAsync(Make("short", "{}"));
+        Time.Now += TimeSpan.FromHours(25);
+        await AppendAsync(Make("now", "{}"));
+
+        Assert.Equal(["now"], await IdsAsync(null, 10));
+    }
+
+    /// <summary>Null = of all users.</summary>
+    private async Task<List<string>> IdsAsync(string? user, int limit)
     {
         var ids = new List<string>();
         for (string? before = null; ;)
         {
-            var page = await Journal.ReadUserAsync(App, user, before, limit, default);
+            var page = user is null ? await Journal.ReadRecentAsync(App, before, limit, default) : await Journal.ReadUserAsync(App, user, before, limit, default);
             Assert.InRange(page.Events.Count, 0, limit);
             ids.AddRange(page.Events.Select(static one => one.Event.Id));
             if (page.Next is null)

@@ -127,6 +127,9 @@ public sealed class JournalModelTests
         }
 
         Assert.Equal(await FailuresAsync(model), await FailuresAsync(disk.Journal));
+
+        // What was carried on is left out.
+        Assert.Subset(await RecentAsync(model), await RecentAsync(disk.Journal));
         var feed = await FeedAsync(disk.Journal);
         Assert.Equal((await FeedAsync(model)).TakeLast(feed.Count), feed);
     }
@@ -150,6 +153,23 @@ public sealed class JournalModelTests
         {
             var page = await journal.ReadFailuresAsync(App, before, 3, default);
             found.UnionWith(page.Events.SelectMany(static one => one.Milestones.Select(m => $"{one.Event.Id} {m.User} {m.Device} {m.State} {m.At:O}")));
+            if (page.Next is null)
+            {
+                return found;
+            }
+
+            before = page.Next;
+        }
+    }
+
+    private static async Task<HashSet<string>> RecentAsync(IEventJournal journal)
+    {
+        var found = new HashSet<string>();
+        for (string? before = null; ;)
+        {
+            var page = await journal.ReadRecentAsync(App, before, 3, default);
+            Assert.InRange(page.Events.Count, 0, 3);
+            Assert.All(page.Events, one => Assert.True(found.Add($"{one.Event.Id} {string.Join(' ', one.Milestones.Select(static m => m.Kind))}")));
             if (page.Next is null)
             {
                 return found;

@@ -115,6 +115,9 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
         new(Page(app, static m => m is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" }, 20, before, limit));
 
+    public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        new(Page(app, static _ => true, int.MaxValue, before, limit, withNone: true));
+
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken)
     {
         lock (_gate)
@@ -156,7 +159,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
-    private UserEventPage Page(string app, Func<Milestone, bool> isAsked, int mostOfEach, string? before, int limit)
+    private UserEventPage Page(string app, Func<Milestone, bool> isAsked, int mostOfEach, string? before, int limit, bool withNone = false)
     {
         lock (_gate)
         {
@@ -164,7 +167,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
             var all = _events
                 .Where(entry => entry.Event.App == app && Find(app, entry.Event.Id) == entry)
                 .Select(entry => new EventHistory(entry.Event, [.. entry.Milestones.Where(isAsked).TakeLast(mostOfEach)]))
-                .Where(static history => history.Milestones.Count > 0)
+                .Where(history => withNone || history.Milestones.Count > 0)
                 .Reverse()
                 .Skip(from)
                 .ToList();

@@ -2,7 +2,8 @@
 import { byId, setText, span } from '/console/dom.js';
 import { showDeliveries, showEvents, showMemory, showNodes, showSessions, showStats } from '/console/stats.js';
 import { showPhones } from '/console/phones.js';
-import { watchFailures } from '/console/failures.js';
+import { watchHour } from '/console/hour.js';
+import { watchNewest } from '/console/newest.js';
 import { showApps, startFinding } from '/console/find.js';
 import { showTrouble } from '/console/trouble.js';
 import { startPublishing } from '/console/publish.js';
@@ -37,7 +38,7 @@ function show(snapshot) {
   showApps(snapshot.apps);
   if (!isWatching && snapshot.apps.length) {
     isWatching = true;
-    watchFailures();
+    watchNewest();
   }
   const troubles = showTrouble(snapshot.troubles, totals);
   showLive('on', troubles ? `live, ${troubles} ${troubles === 1 ? 'trouble' : 'troubles'}` : 'live', troubles);
@@ -82,5 +83,6 @@ function open() {
 
 open();
 startPublishing();
+watchHour();
 startFinding();
 startTab();

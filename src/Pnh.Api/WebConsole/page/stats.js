@@ -9,11 +9,24 @@ const attempts = (totals) => sum(totals.deliveries, isAttempt);
 
 const tiles = {};
 
+// Where a tile's figure comes from.
+const behind = { q: 'hour-panel', cpu: 'hour-panel', latency: 'hour-panel', sessions: 'sessions-panel', events: 'newest-panel', deliveries: 'deliveries-panel' };
+
+/** A click goes to that panel; who works with the keyboard goes on from there. */
+const leading = (panel, text) => make('button', { type: 'button', class: 'link lead', 'data-leads': panel }, text);
+
+document.addEventListener('click', ({ target }) => {
+  const panel = target.dataset?.leads && byId(target.dataset.leads);
+  if (!panel) return;
+  panel.scrollIntoView({ block: 'start' });
+  panel.querySelector('[tabindex]').focus({ preventScroll: true });
+});
+
 function tile(id, name) {
   if (!tiles[id]) {
-    const parts = { value: make('span'), unit: make('small'), note: make('div', { class: 'note' }), spark: new Sparkline() };
+    const parts = { value: make('span'), unit: make('small'), note: make('span', { class: 'note' }), spark: new Sparkline() };
     const list = make('dl', { class: id === 'q' ? 'stat first' : 'stat', id: `stat-${id}` },
-      make('dt', {}, name), make('dd', {}, parts.value, parts.unit), parts.spark.element, parts.note);
+      make('dt', {}, behind[id] ? leading(behind[id], name) : name), make('dd', {}, parts.value, parts.unit, parts.spark.element, parts.note));
     byId('stats').append(list);
     tiles[id] = parts;
   }
@@ -54,7 +67,7 @@ const label = (word) => word.replaceAll('_', ' ');
 
 const drawn = new Map();
 
-/** A cell of a row: what it says, its class, and an element to stand in it instead of text. */
+/** A cell of a row: what it says, its class, and an element to stand in it: instead of text, or around it. */
 const cell = (text, className = null, element = null) => ({ text, className, element });
 
 /** Rows that stay are changed in place, and only where they changed: what is selected or scrolled to stays so, and a quiet hub costs the page nothing. */
@@ -66,17 +79,18 @@ function fill(table, heads, rows, emptyText) {
     table.replaceChildren(
       make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text)))),
       make('tbody', {}, rows.length ? bodies : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, emptyText))));
-    known = { shape, cells: bodies.map((body) => [...body.children]) };
+    known = { shape, cells: bodies.map((body) => [...body.children]), rows };
     drawn.set(table, known);
   }
   rows.forEach((row, index) => row.cells.forEach((one, column) => {
     const place = known.cells[index][column];
     if (one.className !== null && place.className !== one.className) place.className = one.className;
-    if (one.text !== null) setText(place, one.text);
+    if (one.text !== null) setText(known.rows[index].cells[column].element ?? place, one.text);
   }));
 }
 
-const count = (value, className) => cell(number(value), `number ${value === 0 ? 'zero' : className}`);
+const count = (value, className, element = null) => cell(number(value), `number ${value === 0 ? 'zero' : className}`, element);
+const isFailure = (status) => !good.includes(status) && !['throttled', 'unavailable', 'not_connected', 'suppressed'].includes(status);
 const channelSparks = {};
 
 export function showDeliveries(totals, before, seconds) {
@@ -93,7 +107,7 @@ export function showDeliveries(totals, before, seconds) {
       key: channel,
       cells: [
         cell(channel),
-        ...statuses.map((status) => count(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status))),
+        ...statuses.map((status) => count(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status), isFailure(status) ? leading('failures-panel', '') : null)),
         cell(number(rate), 'number'),
         cell(null, null, spark.element),
       ],
@@ -115,7 +129,7 @@ export function showEvents(totals) {
     key: name,
     cells: [
       cell(name),
-      ...results.map((result) => count(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn')),
+      ...results.map((result) => count(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn', result === 'accepted' ? leading('newest-panel', '') : null)),
     ],
   }));
   setText(byId('deadlines'), totals.deadlinesMissed ? `${number(totals.deadlinesMissed)} deliveries missed their deadline` : '');

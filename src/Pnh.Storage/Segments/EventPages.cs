@@ -6,8 +6,11 @@ using Pnh.Storage.Segments.Users;
 
 namespace Pnh.Storage.Segments;
 
-/// <summary>Puts a user's events together, newest first, by the places that the index of users names: a read for each milestone, none of other users. Thread-safe.</summary>
-internal sealed class UserEventReader : IDisposable
+/// <summary>
+/// Pages of events, newest first: a user's, by the places that the index of users names (a read for each milestone, none of other users), or an app's, read from the log's
+/// end on. Thread-safe.
+/// </summary>
+internal sealed class EventPages : IDisposable
 {
     private readonly SegmentSet _segments;
     private readonly EventIndex _events;
@@ -17,7 +20,7 @@ internal sealed class UserEventReader : IDisposable
     /// <param name="events">Where each event stands now.</param>
     /// <param name="tables">Where tables of users are kept; null = nowhere.</param>
     /// <param name="options">The retention.</param>
-    public UserEventReader(SegmentSet segments, EventIndex events, IJournalFolder? tables, JournalOptions options)
+    public EventPages(SegmentSet segments, EventIndex events, IJournalFolder? tables, JournalOptions options)
     {
         (_segments, _events, _options) = (segments, events, options);
         Users = new UserIndex(segments, tables);
@@ -28,6 +31,9 @@ internal sealed class UserEventReader : IDisposable
 
     // Of an event to many.
     private const int MostFailures = 20;
+
+    // What has more is told by its timeline.
+    private const int MostMilestones = 128;
 
     /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
     public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string? user, CancellationToken cancellationToken);
@@ -49,8 +55,7 @@ internal sealed class UserEventReader : IDisposable
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
         var isOfAll = user == UserRecords.Failures;
-        var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit, isOfAll ? MostFailures : int.MaxValue);
-        var slots = await Task.Run(() => Read(app, user, page, now), cancellationToken).ConfigureAwait(false);
+        var (page, slots) = await Task.Run(() => ReadWhole(app, user, before, limit, now), cancellationToken).ConfigureAwait(false);
         var found = new List<EventHistory>(slots.Count);
         foreach (var slot in slots)
         {
@@ -67,6 +72,73 @@ internal sealed class UserEventReader : IDisposable
         }
 
         return new UserEventPage(found, page.HasMore ? Position.ToText(slots[^1].Root) : null);
+    }
+
+    /// <summary>As <see cref="IEventJournal.ReadRecentAsync"/>, of what is on stable storage.</summary>
+    /// <param name="app">Whose.</param>
+    /// <param name="before">A <see cref="UserEventPage.Next"/>; null = from the newest.</param>
+    /// <param name="limit">1 or more.</param>
+    /// <param name="now">UTC ticks: what is over counts as gone.</param>
+    public UserEventPage ReadRecent(string app, string? before, int limit, long now)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
+        var newest = new NewestEvents(_segments, app, limit);
+        var place = before is null ? long.MaxValue : Position.Parse(before);
+        try
+        {
+            newest.Find(place);
+        }
+        catch (IOException fault)
+        {
+            throw DiskFault.NotWritten(fault);
+        }
+
+        var found = new List<EventHistory>(newest.Roots.Count);
+        using var reader = new RecordReader(_segments);
+        foreach (var root in newest.Roots)
+        {
+            if (IsFound(reader, root, out var record) && Payload.Event(record) is var stored
+                && _events.TryFind(_events.Hash.Of(app, stored.Id), root, out var entry) && !IsOver(stored, entry, now))
+            {
+                found.Add(WithMilestones(reader, stored, root, entry.Head));
+            }
+        }
+
+        return new UserEventPage(found, newest.Next is { } next ? Position.ToText(next) : null);
+    }
+
+    private static EventHistory WithMilestones(RecordReader reader, StoredEvent stored, long root, long head)
+    {
+        var found = new List<Milestone>();
+        var chain = new MilestoneChain(reader, root, head, after: root);
+        while (chain.MoveNext())
+        {
+            if (found.Count == MostMilestones)
+            {
+                return new EventHistory(stored, []) { IsPartial = true };
+            }
+
+            found.Add(Payload.Milestone(chain.Current));
+        }
+
+        // The newest is not on stable storage yet, or was put aside: without it nobody knows those before it.
+        found.Reverse();
+        return new EventHistory(stored, found) { IsPartial = chain.IsBroken };
+    }
+
+    /// <summary>A page during which no segment was removed: an open event of one that was stands elsewhere by then, which a page that was begun before does not know.</summary>
+    private (UserPlaces Page, List<Slot> Slots) ReadWhole(string app, string user, string? before, int limit, long now)
+    {
+        while (true)
+        {
+            var oldest = _segments.Oldest;
+            var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit, user == Failures ? MostFailures : int.MaxValue);
+            var slots = Read(app, user, page, now);
+            if (oldest == _segments.Oldest)
+            {
+                return (page, slots);
+            }
+        }
     }
 
     private List<Slot> Read(string app, string user, UserPlaces page, long now)
@@ -110,9 +182,11 @@ internal sealed class UserEventReader : IDisposable
             return _events.TryFindOnly(hash, out entry) && entry.IsCarried && entry.Root > root && !page.Has(entry.Root) ? (null, stored.Id) : default;
         }
 
-        var isOver = Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _options.Retention, now);
-        return isOver ? default : (stored, null);
+        return IsOver(stored, entry, now) ? default : (stored, null);
     }
+
+    private bool IsOver(StoredEvent stored, IndexEntry entry, long now) =>
+        Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _options.Retention, now);
 
     private static List<Milestone> Milestones(RecordReader reader, long root, IReadOnlyCollection<long> places, ReadOnlySpan<byte> user)
     {
