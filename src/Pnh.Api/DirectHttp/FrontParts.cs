@@ -12,10 +12,10 @@ namespace Pnh.Api.DirectHttp;
 internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer);
 
 /// <summary>
-/// What all connections of the direct transport share. No <paramref name="Intake"/>: this node takes no events, and has no keys; no <paramref name="Accept"/>: it holds no sockets. Kestrel says so.
+/// What all connections of the direct transport share. No <paramref name="Intake"/>: this node takes no events, and has no keys; no <paramref name="Accept"/>: it holds no sockets. Kestrel says so. <paramref name="Answers"/> counts what events are answered.
 /// </summary>
 internal sealed record FrontParts(
-    EventIntake? Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket? Accept, TimeProvider Time, ILogger<HttpFront> Logger)
+    EventIntake? Intake, PublisherKeys Keys, IClientAuthenticator Tokens, AcceptSocket? Accept, RouteMetrics Answers, TimeProvider Time, ILogger<HttpFront> Logger)
 {
     /// <summary>What clients may cause is said once a second.</summary>
     public ILogger Log { get; } = new PacedLog(Logger, Time);

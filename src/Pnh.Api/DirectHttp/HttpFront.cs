@@ -128,6 +128,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         catch (Exception bug)
         {
             Log.Failed(_parts.Log, bug);
+            _parts.Answers.Answered(StatusCodes.Status500InternalServerError, default);
             Answer(socket, HttpAnswer.Of(new Problem(ProblemCatalogue.InternalError), _fronts.DateLine, IsLastAnswer));
         }
 
@@ -136,14 +137,17 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
 
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
+        // What is refused is so in the turn in which it was read: it took no time.
         if (_parts.Intake!.Refuse(app, body, _number, out var place) is { } refusal)
         {
+            _parts.Answers.Answered(refusal.Status, default);
             Answer(socket, HttpAnswer.Of(refusal, RefusalDelay.Of(refusal), _fronts.DateLine, IsLastAnswer));
             Hold();
         }
         else if (_parts.Intake!.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)
         {
-            Answer(socket, HttpAnswer.Of(problem!, _fronts.DateLine, IsLastAnswer));
+            _parts.Answers.Answered(problem!.Kind.Status, default);
+            Answer(socket, HttpAnswer.Of(problem, _fronts.DateLine, IsLastAnswer));
         }
         else
         {
@@ -152,7 +156,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
             var accepting = _parts.Intake!.AcceptAsync(sent, place).GetAwaiter();
             if (accepting.IsCompleted)
             {
-                Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));
+                Answer(socket, sent, accepting.GetResult());
                 return;
             }
 #pragma warning restore CA2012, VSTHRD002
@@ -173,7 +177,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         try
         {
 #pragma warning disable VSTHRD002 // called because it is complete
-            Answer(socket, HttpAnswer.Of(sent, accepting.GetResult(), _fronts.DateLine, IsLastAnswer));
+            Answer(socket, sent, accepting.GetResult());
 #pragma warning restore VSTHRD002
         }
         catch (Exception bug)
@@ -181,6 +185,12 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
             Log.Failed(_parts.Log, bug);
             socket.Abort();
         }
+    }
+
+    private void Answer(LoopSocket socket, Event sent, in AcceptResult result)
+    {
+        _parts.Answers.Answered(EventAnswers.StatusOf(result), _parts.Time.GetElapsedTime(sent.AcceptedTimestamp));
+        Answer(socket, HttpAnswer.Of(sent, result, _fronts.DateLine, IsLastAnswer));
     }
 
     private int Upgrade(LoopSocket socket, ClientIdentity? identity, in RequestHead head)

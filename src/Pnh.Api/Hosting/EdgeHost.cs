@@ -98,6 +98,7 @@ internal sealed class EdgeHost : IAsyncDisposable
     private static void AddServices(IServiceCollection services, PnhOptions options) => services
         .AddSingleton(options)
         .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
+        .AddSingleton(static provider => new RequestMetrics(provider.GetRequiredService<CollectorRegistry>()))
         .AddSingleton(provider => new HubMetrics(provider.GetRequiredService<CollectorRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys))
         .AddSingleton(PublisherKeys.From([]))
         .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
@@ -118,6 +119,7 @@ internal sealed class EdgeHost : IAsyncDisposable
             provider.GetRequiredService<PublisherKeys>(),
             provider.GetRequiredService<IClientAuthenticator>(),
             provider.GetRequiredService<WebSocketServer>().Accept,
+            provider.GetRequiredService<RequestMetrics>().OfEvents,
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<HttpFront>>()))
         .AddSingleton<SocketEndpoint>()

@@ -67,6 +67,7 @@ internal static class HubServices
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
+        .AddSingleton(static provider => new RequestMetrics(provider.GetRequiredService<CollectorRegistry>()))
         .AddSingleton(provider => new HubMetrics(
             provider.GetRequiredService<CollectorRegistry>(), provider.GetRequiredService<TimeProvider>(), options.Apps.Keys));
 
@@ -152,6 +153,7 @@ internal static class HubServices
             provider.GetRequiredService<PublisherKeys>(),
             provider.GetRequiredService<IClientAuthenticator>(),
             start.Role == Role.Hub ? null : provider.GetRequiredService<WebSocketServer>().Accept,
+            provider.GetRequiredService<RequestMetrics>().OfEvents,
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<HttpFront>>()));
 

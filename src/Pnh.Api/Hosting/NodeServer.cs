@@ -6,6 +6,7 @@ using Pnh.Api.Listeners;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Channels.WebSockets.Server;
+using Pnh.Core.Diagnostics;
 
 namespace Pnh.Api.Hosting;
 
@@ -48,6 +49,7 @@ internal static class NodeServer
         var time = app.Services.GetRequiredService<TimeProvider>();
         var log = app.Services.GetRequiredService<ILogger<ExceptionProblems>>();
         app.Use(KestrelPlace.Watch());
+        app.Use(next => new RequestTimes(next, app.Services.GetRequiredService<RequestMetrics>(), time).InvokeAsync);
         app.UseCorsOf(new Origins(app.Services.GetRequiredService<PnhOptions>().Apps.Values));
         app.UseFrontDoor();
         app.Use(next => new ExceptionProblems(next, log, time).InvokeAsync);

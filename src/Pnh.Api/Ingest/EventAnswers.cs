@@ -26,6 +26,9 @@ internal static class EventAnswers
         _ => null,
     };
 
+    /// <summary>The status of the answer.</summary>
+    internal static int StatusOf(in AcceptResult result) => Refusal(result)?.Kind.Status ?? StatusCodes.Status202Accepted;
+
     /// <summary>Writes the 202 or the problem.</summary>
     internal static Task WriteAsync(HttpContext context, Event accepted, in AcceptResult result)
     {

@@ -47,6 +47,9 @@ public sealed class HubMetrics : IDisposable
     private readonly ReadingFamily _memoryRefuses;
     private readonly ReadingFamily _ready;
     private readonly ReadingFamily _storeClosed;
+    // Each has some 80 series.
+    private const int MostApps = 100;
+
     private readonly Lock _sampling = new();
     private readonly RecentQuantile _recentSync;
     private readonly RecentQuantile _recentFrame;
@@ -56,7 +59,7 @@ public sealed class HubMetrics : IDisposable
     /// <summary>Registers all families and starts the second hand of the Q-factor.</summary>
     /// <param name="registry">Where the metrics are exported; one of its own for each hub.</param>
     /// <param name="time">Clock of the samples.</param>
-    /// <param name="apps">The configured apps: the values of the label <c>app</c>; any other app counts as <c>other</c>. Null = none.</param>
+    /// <param name="apps">The configured apps: the values of the label <c>app</c>; any other app, and the 101st by name, counts as <c>other</c>. Null = none.</param>
     public HubMetrics(CollectorRegistry registry, TimeProvider time, IEnumerable<string>? apps = null)
     {
         ArgumentNullException.ThrowIfNull(registry);
@@ -64,8 +67,9 @@ public sealed class HubMetrics : IDisposable
         _time = time;
         _started = time.GetTimestamp();
         var feed = new CollectFeed(registry);
-        _events = new EventCounters(feed, apps ?? []);
-        Ledger = new Ledger(feed, apps ?? []);
+        string[] labels = [.. (apps ?? []).Order(StringComparer.Ordinal).Take(MostApps)];
+        _events = new EventCounters(feed, labels);
+        Ledger = new Ledger(feed, labels);
         _channels = new ChannelTable(feed);
         _acceptToFrame = PerClass(feed.Durations(
             "pnh_accept_to_frame_seconds", "From accepting the event to its frame in a session's queue.", Buckets.Delivery, "class"));

@@ -62,6 +62,7 @@ public sealed class DocumentTests
         // What a hub has from its first delivery on: a channel without any has no series.
         metrics.DeliveryCounted("apns", EventClass.Call, DeliveryStatus.Accepted);
         metrics.AcceptToProvider("apns", EventClass.Call, TimeSpan.FromMilliseconds(1));
+        await hub.SendAsync("GET", "/v1/users/nobody");
         var page = (await hub.SendAsync("GET", "/metrics", credential: "", operations: true)).Body;
         var readme = await File.ReadAllTextAsync(FileOf("src/Pnh.Core/Diagnostics/README.md"));
 

@@ -8,6 +8,7 @@ using Pnh.Api.Listeners;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
 using Pnh.TestKit;
 
@@ -30,10 +31,12 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     {
         var (secret, key) = PublisherKey.Create("demo", Scope.Send);
         _secret = secret;
-        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, Accept, _time, NullLogger<HttpFront>.Instance);
+        var parts = new FrontParts(null!, new PublisherKeys([key]), null!, Accept, Answers(), _time, NullLogger<HttpFront>.Instance);
         var transport = new DirectListenerFactory(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
         _listener = await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, 0));
     }
+
+    private static RouteMetrics Answers() => new RequestMetrics(Prometheus.Metrics.NewCustomRegistry()).OfEvents;
 
     private ConnectionBudgets Budgets() => new(Options, _time, NullLogger<ConnectionBudget>.Instance);
 
@@ -113,7 +116,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task Bind_PortTaken_SaysSo()
     {
-        var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, _time, NullLogger<HttpFront>.Instance);
+        var parts = new FrontParts(null!, new PublisherKeys([]), null!, null!, Answers(), _time, NullLogger<HttpFront>.Instance);
         var transport = new DirectListenerFactory(_loops, parts, Options, Budgets(), NullLoggerFactory.Instance);
 
         await Assert.ThrowsAsync<AddressInUseException>(async () => await transport.BindAsync(new DirectEndPoint(IPAddress.Loopback, Port)));

@@ -88,6 +88,22 @@ public sealed class HubMetricsTests : IDisposable
     }
 
     [Fact]
+    public void EventCounted_MoreAppsThanTheBound_TheRestIsOneSeries()
+    {
+        var registry = Prometheus.Metrics.NewCustomRegistry();
+        string[] apps = [.. Enumerable.Range(0, 103).Select(static n => $"app-{n:d3}")];
+        using var metrics = new HubMetrics(registry, TimeProvider.System, apps);
+        foreach (var app in apps)
+        {
+            metrics.EventCounted(app, EventClass.Call, EventResult.Accepted);
+        }
+
+        var page = Scrape.Of(registry);
+        Assert.Equal(1, page.Find("pnh_events_total{app=\"app-099\",class=\"call\",result=\"accepted\"}"));
+        Assert.Equal(3, page.Find("pnh_events_total{app=\"other\",class=\"call\",result=\"accepted\"}"));
+    }
+
+    [Fact]
     public void DeliveryCounted_MoreChannelsThanTheBound_AreOneSeries()
     {
         for (var i = 0; i < 40; i++)

@@ -12,13 +12,14 @@ public sealed class RecordingAllocationTests
     public void Record_AllInstruments_AllocatesNothing()
     {
         using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System, ["demo", "shop"]);
-        RecordAll(metrics, 200);
+        var answers = new RequestMetrics(Prometheus.Metrics.NewCustomRegistry()).OfEvents;
+        RecordAll(metrics, answers, 200);
         var before = GC.GetAllocatedBytesForCurrentThread();
-        RecordAll(metrics, 10_000);
+        RecordAll(metrics, answers, 10_000);
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
     }
 
-    private static void RecordAll(HubMetrics metrics, int times)
+    private static void RecordAll(HubMetrics metrics, RouteMetrics answers, int times)
     {
         for (var i = 0; i < times; i++)
         {
@@ -32,6 +33,7 @@ public sealed class RecordingAllocationTests
             metrics.JournalSynced(time);
             metrics.DeadlineMissed(EventClass.Call);
             metrics.RequestServed();
+            answers.Answered(202, time);
             metrics.SessionsChanged(SessionState.Active, 1);
             metrics.ThreadPoolDelay(time);
         }
