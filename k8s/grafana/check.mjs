@@ -63,7 +63,7 @@ function questionsOf(dashboard) {
 }
 
 function substitute(expr) {
-  return expr.replaceAll("$__rate_interval", values.window).replaceAll(/\$\{?instance\}?/g, ".*");
+  return expr.replaceAll("$__rate_interval", values.window).replaceAll(/\$\{?(instance|app)\}?/g, ".*");
 }
 
 /** Null when Prometheus answers with at least one number; otherwise what is wrong. */

@@ -2,10 +2,7 @@
 // Chromium's push service is elsewhere: the subscription is one of the sandbox's browsers, and what the sandbox decrypted is given to the service worker.
 // Usage: node push.mjs <http address of a hub> <publisher key> <client token of user ada> <https address of its sandbox> <the sandbox's CA>. Exit 0 = everything was seen; 1 = not, with one line why.
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { get } from 'node:https';
-import { connect as connectTo } from 'node:net';
-import { chromium } from 'playwright-core';
+import { ask, launch, openTab, pushOf, startSite } from './site.mjs';
 
 const [hub, key, token, sandbox, authority] = process.argv.slice(2);
 const ca = readFileSync(authority);
@@ -22,30 +19,8 @@ const page = `<!doctype html><title>push</title><script type="module">
 </script>`;
 let step = 'start';
 
-// The page's own site, with the hub behind it, as an ingress has it. Its socket goes to the hub itself.
-const site = createServer(async (request, response) => {
-  if (request.url === '/') {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(page);
-    return;
-  }
-
-  const body = await new Response(request).text();
-  const headers = Object.fromEntries(['authorization', 'content-type'].filter((name) => request.headers[name]).map((name) => [name, request.headers[name]]));
-  const answer = await fetch(hub + request.url, { method: request.method, headers, body: body || undefined });
-  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }).end(await answer.text());
-});
-site.on('upgrade', (request, socket, head) => {
-  const through = connectTo(Number(new URL(hub).port), new URL(hub).hostname, () => {
-    const headers = request.rawHeaders.reduce((text, part, i) => text + part + (i % 2 ? '\r\n' : ': '), '');
-    through.write(`${request.method} ${request.url} HTTP/1.1\r\n${headers}\r\n`);
-    through.write(head);
-    through.pipe(socket).pipe(through);
-  });
-  for (const end of [socket, through]) end.on('error', () => through.destroy(socket.destroy()));
-});
-await new Promise((done) => site.listen(0, 'localhost', done));
-const origin = `http://localhost:${site.address().port}`;
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const site = await startSite(hub, { '/': page });
+const browser = await launch();
 try {
   await walk();
 } catch (error) {
@@ -53,22 +28,11 @@ try {
   process.exitCode = 1;
 } finally {
   await browser.close();
-  site.closeAllConnections();
   site.close();
 }
 
 async function walk() {
-  const context = await browser.newContext();
-  await context.grantPermissions(['notifications'], { origin });
-  await context.addInitScript(standIn, await ask(`${sandbox}/sandbox/browsers/ada-web`));
-  const tab = await context.newPage();
-  await tab.goto(origin);
-  const worker = await context.newCDPSession(tab);
-  let registrationId;
-  worker.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => { registrationId = registrations.at(-1)?.registrationId ?? registrationId; });
-  await worker.send('ServiceWorker.enable');
-  const deliver = (push) => worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) });
-  const shown = () => tab.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag, data }) => ({ title, body, tag, id: data.id })));
+  const { tab, deliver, shown } = await openTab(browser, site.origin, await ask(`${sandbox}/sandbox/browsers/ada-web`, ca));
 
   step = 'subscribe';
   await until('the client is open', () => tab.evaluate(() => client.status), (status) => status === 'open');
@@ -80,7 +44,7 @@ async function walk() {
 
   step = 'a push is shown';
   await send('shown', { channels: ['webpush'], notification: { title: 'Ada', body: 'hello' }, collapseKey: 'chat', data: { url: '/' } });
-  await deliver(await pushOf('shown'));
+  await deliver(await decrypted('shown'));
   const [one] = await until('one is shown', shown, (all) => all.length === 1);
   if (one.title !== 'Ada' || one.body !== 'hello' || one.tag !== 'chat' || one.id !== 'shown') throw new Error(JSON.stringify(one));
 
@@ -88,7 +52,7 @@ async function walk() {
   await send('seen', { notification: { title: 'seen' } });
   await until('the tab handled it', () => tab.evaluate(() => handled), (ids) => ids.includes('seen'));
   await send('pushed', { channels: ['webpush'], notification: { title: 'pushed' } });
-  const push = await pushOf('pushed');
+  const push = await decrypted('pushed');
   await deliver({ ...push, id: 'seen', tag: 'seen', title: 'seen' });
   await deliver(push);
   await until('the other one is shown', shown, (all) => all.some(({ id }) => id === 'pushed'));
@@ -103,26 +67,8 @@ async function walk() {
   if ((await api('GET', '/v1/users/ada/devices/ada-web')).webpush) throw new Error('the hub still has the subscription');
 }
 
-/** In the page: the browser's own subscription is one of the sandbox's browsers. */
-function standIn(json) {
-  const subscription = JSON.parse(json);
-  let current = null;
-  const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)).buffer;
-  PushManager.prototype.getSubscription = async () => current;
-  PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
-    window.subscribedKey = applicationServerKey;
-    current = {
-      endpoint: subscription.endpoint, options: { applicationServerKey: bytes(applicationServerKey) }, toJSON: () => subscription,
-      unsubscribe: async () => { current = null; return true; },
-    };
-    return current;
-  };
-}
-
-/** What the sandbox's browser decrypted of the event. */
-async function pushOf(id) {
-  const find = (phones) => phones.flatMap((phone) => phone.lockScreen ?? []).find((shown) => shown.payload?.id === id);
-  return find(await until(`the sandbox has ${id}`, async () => JSON.parse(await ask(`${sandbox}/sandbox/phones`)), find)).payload;
+function decrypted(id) {
+  return until(`the sandbox has ${id}`, () => pushOf(sandbox, ca, id), Boolean);
 }
 
 async function send(id, members) {
@@ -134,13 +80,6 @@ async function api(method, path, body) {
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
   return JSON.parse(text);
-}
-
-function ask(address) {
-  return new Promise((done, fail) => get(address, { ca }, (answer) => {
-    let text = '';
-    answer.setEncoding('utf8').on('data', (part) => { text += part; }).on('end', () => done(text));
-  }).on('error', fail));
 }
 
 async function until(what, read, accept) {

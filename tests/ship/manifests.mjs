@@ -2,27 +2,32 @@
 // promises of k8s/README.md: no rights, ports and names that meet, one writer.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { check, checked, finish } from "./report.mjs";
 
-const require = createRequire(import.meta.url);
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "../..");
 
-// kubernetes-types has one module per group and version.
+const operator = "monitoring.coreos.com/v1";
+
+// kubernetes-types has one module per group and version; the operator's kinds have one each.
 const typeModules = {
   v1: "core/v1", "apps/v1": "apps/v1", "networking.k8s.io/v1": "networking/v1", "policy/v1": "policy/v1", "autoscaling/v2": "autoscaling/v2",
 };
 
-for (const folder of ["k8s/base", "k8s/overlays/example", "k8s/overlays/edges"]) {
+for (const folder of ["k8s/base", "k8s/overlays/example", "k8s/overlays/edges", "k8s/overlays/monitors"]) {
   const objects = await checked(`${folder} renders`, () => render(folder));
   if (objects) {
     await checked(`${folder} has no unknown field`, () => checkFields(objects));
     for (const object of objects) {
       await checked(`${folder} ${object.kind} ${object.metadata.name} is valid`, () => checkTypes(object));
+    }
+
+    if (folder.endsWith("/monitors")) {
+      checkMonitors(folder, objects);
+      continue;
     }
 
     checkPromises(folder, objects);
@@ -60,11 +65,12 @@ function render(folder) {
 function checkFields(objects) {
   const lines = objects.map((object, i) => {
     const module = typeModules[object.apiVersion];
-    if (!module) {
+    if (!module && object.apiVersion !== operator) {
       throw new Error(`no types known for ${object.apiVersion}; add them to typeModules`);
     }
 
-    return `import type { ${object.kind} as T${i} } from "kubernetes-types/${module}";\nexport const o${i}: T${i} = ${JSON.stringify(object, null, 1)};`;
+    const type = module ? `{ ${object.kind} as T${i} } from "kubernetes-types/${module}"` : `{ I${object.kind} as T${i} } from "${modelOf(object)}"`;
+    return `import type ${type};\nexport const o${i}: T${i} = ${JSON.stringify(object, null, 1)};`;
   });
   const folder = mkdtempSync(join(here, ".types-"));
   try {
@@ -79,13 +85,17 @@ function checkFields(objects) {
   }
 }
 
-function checkTypes(object) {
+function modelOf({ apiVersion, kind }) {
+  return `${apiVersion === operator ? "@kubernetes-models/prometheus-operator" : "kubernetes-models"}/${apiVersion}/${kind}`;
+}
+
+async function checkTypes(object) {
   // kustomize folds long base64 into lines, which the API server takes and the strict format does not.
   if (object.kind === "Secret") {
     object = { ...object, data: Object.fromEntries(Object.entries(object.data).map(([k, v]) => [k, v.replaceAll("\n", "")])) };
   }
 
-  const { [object.kind]: Model } = require(`kubernetes-models/${object.apiVersion}/${object.kind}`);
+  const { [object.kind]: Model } = await import(modelOf(object));
   new Model(object).validate();
 }
 
@@ -145,6 +155,23 @@ function checkPod(name, workload, named) {
     && (container.env ?? []).every((e) => !e.valueFrom?.secretKeyRef || e.valueFrom.secretKeyRef.key in (named("Secret", e.valueFrom.secretKeyRef.name)?.data ?? {})));
   promise("mounts keys of secrets that exist", pod.volumes.every((v) => !v.secret
     || (v.secret.items ?? []).every((item) => item.key in (named("Secret", v.secret.secretName)?.data ?? {}))));
+}
+
+/** What k8s/overlays/monitors has for the operator: the Services of all nodes, under the jobs of the scrape settings, and the same rules. */
+function checkMonitors(folder, objects) {
+  const promise = (name, holds) => check(`${folder} ${name}`, holds ? null : "does not hold");
+  const [monitor] = objects.filter((o) => o.kind === "ServiceMonitor");
+  const [{ key, values }] = monitor.spec.selector.matchExpressions;
+  const [endpoint] = monitor.spec.endpoints;
+  const services = render("k8s/overlays/edges").filter((o) => o.kind === "Service" && values.includes(o.metadata.labels?.[key]));
+  const scraped = services.filter((service) => service.spec.ports.some((port) => port.name === endpoint.port));
+  const jobs = parseAllDocuments(readFileSync(join(root, "k8s/prometheus/prometheus.yml"), "utf8"))[0].toJS().scrape_configs.map((job) => job.job_name);
+  promise("scrapes hub and edges, each once, under the jobs that the rules ask for", monitor.spec.jobLabel === key
+    && scraped.map((service) => service.metadata.labels[key]).sort().join() === jobs.sort().join());
+  promise("scrapes Services that see pods which are not ready", scraped.every((service) => service.spec.clusterIP === "None" && service.spec.publishNotReadyAddresses));
+  const rules = readFileSync(join(root, "k8s/prometheus/rules.yml"), "utf8").replaceAll(/^(?=.)/gm, "  ");
+  const text = readFileSync(join(root, folder, "rules.yaml"), "utf8");
+  promise("has the rules of k8s/prometheus/rules.yml", text.endsWith(`\nspec:\n${rules}`));
 }
 
 /** What k8s/overlays/edges adds: sockets on edges, everything else at the hub, and no way around. */

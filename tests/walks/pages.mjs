@@ -33,3 +33,11 @@ export async function section(hub, name, anchor) {
 
   return found;
 }
+
+/** The blocks of code of a page, in their order: language ("" = none) and text. */
+export async function blocks(hub, name) {
+  const { html } = await page(hub, name);
+  return [...html.matchAll(/<pre><code(?: class="language-(\w+)")?>([^]*?)<\/code><\/pre>/g)].map(([, language = "", code]) => ({
+    language, text: code.replaceAll(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", "\"").replaceAll("&amp;", "&"),
+  }));
+}

@@ -53,8 +53,8 @@ internal sealed class DeviceJson
         return errors.Count == before ? draft.ToDevice() : null;
     }
 
-    /// <summary>Writes the device as an object; <paramref name="user"/> is null except in an export.</summary>
-    internal void Write(Utf8JsonWriter json, string? user, Device device)
+    /// <summary>Writes the device as an object; <paramref name="user"/> is null except in an export. Of what was taken off the user's devices, that of this one which it has not again.</summary>
+    internal void Write(Utf8JsonWriter json, string? user, Device device, IReadOnlyList<RemovedAddress>? removed = null)
     {
         json.WriteStartObject();
         if (user is not null)
@@ -86,7 +86,38 @@ internal sealed class DeviceJson
         }
 
         json.WriteString("registeredAt", device.RegisteredAt);
+        WriteRemoved(json, device, removed ?? []);
         json.WriteEndObject();
+    }
+
+    private static void WriteRemoved(Utf8JsonWriter json, Device device, IReadOnlyList<RemovedAddress> removed)
+    {
+        var isMissing = removed.Where(one => one.Device == device.Id && !device.Addresses.Any(has => has.Channel == one.Channel && (one.Kind.Length == 0 || has.Kind == one.Kind))).ToList();
+        if (isMissing.Count == 0)
+        {
+            return;
+        }
+
+        json.WriteStartArray("removed");
+        foreach (var one in isMissing)
+        {
+            json.WriteStartObject();
+            json.WriteString("channel", one.Channel);
+            WriteGiven(json, "kind", one.Kind);
+            json.WriteString("at", one.At);
+            WriteGiven(json, "reason", one.Reason);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteGiven(Utf8JsonWriter json, string name, string? value)
+    {
+        if (!string.IsNullOrEmpty(value))
+        {
+            json.WriteString(name, value);
+        }
     }
 
     private void ReadMembers(ref JsonCursor cursor, Draft draft)

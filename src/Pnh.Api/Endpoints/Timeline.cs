@@ -96,6 +96,9 @@ internal sealed class Timeline
         /// <summary>Its last milestone.</summary>
         public int Last { get; private set; }
 
+        /// <summary>The last milestone with a reason: what a pending delivery waits for. -1 = none has one.</summary>
+        public int Because { get; private set; } = -1;
+
         /// <summary>The milestone with its terminal state; -1 = pending.</summary>
         public int Settled { get; private set; } = -1;
 
@@ -105,6 +108,7 @@ internal sealed class Timeline
         internal void Take(int index, in Milestone milestone)
         {
             Last = index;
+            Because = milestone.Reason is null ? Because : index;
             switch (milestone.Kind)
             {
                 case MilestoneKind.Settled:

@@ -130,6 +130,7 @@ internal static class TimelineWriter
         if (delivery.Settled < 0)
         {
             json.WriteString("state", DeliveryStateNames.Pending);
+            WriteOptional(json, "reason", delivery.Because < 0 ? null : milestones[delivery.Because].Reason);
         }
         else
         {

@@ -58,12 +58,13 @@ internal sealed class UserEndpoints
         }
 
         var user = await _devices.GetUserAsync(key, context.RequestAborted);
+        var removed = await _devices.FindRemovedAddressesAsync(key, context.RequestAborted);
         context.Response.ContentType = RequestBody.Json;
-        await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response.BodyWriter, _json, key.User, user, over), _stopping);
+        await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response.BodyWriter, _json, key.User, user, removed, over), _stopping);
     }
 
     /// <summary>In pieces: 10,000 devices with long addresses are 150 MB.</summary>
-    internal static async Task WriteAsync(PipeWriter output, DeviceJson devices, string user, UserSnapshot snapshot, CancellationToken cancellationToken)
+    internal static async Task WriteAsync(PipeWriter output, DeviceJson devices, string user, UserSnapshot snapshot, IReadOnlyList<RemovedAddress> removed, CancellationToken cancellationToken)
     {
         await using (var json = new Utf8JsonWriter(output))
         {
@@ -73,7 +74,7 @@ internal sealed class UserEndpoints
             json.WriteStartArray("devices");
             foreach (var device in snapshot.Devices)
             {
-                devices.Write(json, null, device);
+                devices.Write(json, null, device, removed);
                 await pieces.FlushWhenDueAsync(cancellationToken);
             }
 

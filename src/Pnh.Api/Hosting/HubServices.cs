@@ -179,7 +179,7 @@ internal static class HubServices
                 provider.GetRequiredService<DeviceJson>(),
                 provider.GetRequiredService<IEventJournal>(),
                 provider.GetRequiredService<TimeProvider>()),
-            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>()),
+            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>()),
             start.Options.Cluster.Urls.Count > 0 ? provider.GetRequiredService<ClusterView>().Read : null,
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ClusterView(

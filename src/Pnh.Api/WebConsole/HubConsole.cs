@@ -66,7 +66,7 @@ internal sealed class HubConsole : IConsoleSource
             [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
             _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
             _target.Apps,
-            _troubles.Read(),
+            _troubles.Read(totals),
             _hub.MemoryShortage,
             _cluster?.Invoke().Nodes);
     }

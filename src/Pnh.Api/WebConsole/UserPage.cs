@@ -26,8 +26,9 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         var page = await journal.ReadUserAsync(user.App, user.User, before, Events, context.RequestAborted);
         var isEvent = Ids.IsEventId(user.User) && await journal.FindAsync(user.App, user.User, context.RequestAborted) is not null;
         var snapshot = await devices.GetUserAsync(user, context.RequestAborted);
+        var removed = await devices.FindRemovedAddressesAsync(user, context.RequestAborted);
         var sessions = hub.Sessions(user);
-        await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, sessions, page, new DeliveryFilter(device, null)));
+        await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, removed, sessions, page, new DeliveryFilter(device, null)));
     }
 
     /// <summary>Answers with the app's newest events, or with those that did not arrive.</summary>
@@ -44,7 +45,8 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         });
     }
 
-    private void Write(Utf8JsonWriter writer, UserKey user, bool isEvent, UserSnapshot snapshot, IReadOnlyList<LiveSession> sessions, UserEventPage page, DeliveryFilter filter)
+    private void Write(
+        Utf8JsonWriter writer, UserKey user, bool isEvent, UserSnapshot snapshot, IReadOnlyList<RemovedAddress> removed, IReadOnlyList<LiveSession> sessions, UserEventPage page, DeliveryFilter filter)
     {
         writer.WriteStartObject();
         writer.WriteString("app", user.App);
@@ -53,7 +55,7 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         writer.WriteStartArray("devices");
         foreach (var device in snapshot.Devices)
         {
-            json.Write(writer, null, device);
+            json.Write(writer, null, device, removed);
         }
 
         writer.WriteEndArray();

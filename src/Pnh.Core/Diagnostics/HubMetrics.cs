@@ -11,7 +11,7 @@ namespace Pnh.Core.Diagnostics;
 /// Every <c>pnh_</c> metric of the process, and the only place that names one. Recording does not wait, does not allocate and does not share
 /// a cache line between cores; sums are made on scrape. Thread-safe. One per <see cref="CollectorRegistry"/>.
 /// </summary>
-public sealed class HubMetrics : IDisposable
+public sealed partial class HubMetrics : IDisposable
 {
     private static readonly string[] ProviderStates = ["cold", "warm", "draining"];
 

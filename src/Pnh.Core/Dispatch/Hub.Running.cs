@@ -136,7 +136,7 @@ public sealed partial class Hub
         try
         {
             // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
-            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, CancellationToken.None).ConfigureAwait(false))
+            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, reason, CancellationToken.None).ConfigureAwait(false))
             {
                 _context.Journal.NoteAddress(new(
                     delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));

@@ -33,6 +33,9 @@ public static class Limits
     /// <summary>Longest TTL: what FCM stores at most, 28 days.</summary>
     public static readonly TimeSpan Ttl = TimeSpan.FromDays(28);
 
+    /// <summary>How long a device says which address was taken off it.</summary>
+    public static readonly TimeSpan RemovedAddressLife = TimeSpan.FromDays(30);
+
     /// <summary>Topics of one user: a session of the user's is in all of them.</summary>
     public const int TopicsPerUser = 10_000;
 

@@ -36,9 +36,12 @@ public interface IDeviceStore
 
     /// <summary>
     /// Takes a dead address off its device, unless a client confirmed it after <paramref name="deadSince"/>: compare and remove.
-    /// The device's record stays. True when it was removed.
+    /// The device's record stays, and says so for <see cref="Limits.RemovedAddressLife"/> with the reason. True when it was removed.
     /// </summary>
-    Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken);
+    Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, string? reason, CancellationToken cancellationToken);
+
+    /// <summary>Which addresses were taken off the user's devices in the last <see cref="Limits.RemovedAddressLife"/>: of each device the last of a kind, also where it has another one by now.</summary>
+    ValueTask<IReadOnlyList<RemovedAddress>> FindRemovedAddressesAsync(UserKey user, CancellationToken cancellationToken) => new([]);
 
     /// <summary>Replaces the user's settings.</summary>
     Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken);

@@ -11,7 +11,7 @@ namespace Pnh.Storage.Registry;
 /// The registry of one node: <c>registry.db</c> in the data folder, with an in-memory cache of users. Publisher keys live in the same file
 /// (<see cref="Keys"/>). Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from then on it is written.
 /// </summary>
-public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
+public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 {
     private const int PageRows = 256;
 
@@ -63,13 +63,6 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <inheritdoc/>
     public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot) => _users.TryGet(user, out snapshot);
 
-    /// <summary>Topics of fewer than 256 members.</summary>
-    /// <inheritdoc/>
-    public bool TryGetMembers(TopicKey topic, [NotNullWhen(true)] out TopicMembers? members) => _topics.TryGet(topic, out members);
-
-    /// <inheritdoc/>
-    public long MembersVersion => _topics.Writes;
-
     /// <inheritdoc/>
     public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken)
     {
@@ -115,69 +108,19 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <inheritdoc/>
     public Task<bool> RemoveAddressAsync(
-        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
-        WriteAsync([user], database => SqliteDeviceWrites.RemoveAddress(database, user, device, address, deadSince), cancellationToken);
+        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, string? reason, CancellationToken cancellationToken)
+    {
+        var removed = new RemovedAddress(device, address.Channel, address.Kind, _time.GetUtcNow(), reason);
+        return WriteAsync([user], database => SqliteDeviceWrites.RemoveAddress(database, user, address, deadSince, removed), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<RemovedAddress>> FindRemovedAddressesAsync(UserKey user, CancellationToken cancellationToken) => await Engine.Readers.ReadAsync(
+        (user, now: _time.GetUtcNow()), static (database, at) => SqliteRemovedAddresses.Find(database, at.user, at.now), cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) =>
         WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
-
-    /// <inheritdoc/>
-    public Task<AddMemberResult> AddMemberAsync(string app, string topic, string user, CancellationToken cancellationToken)
-    {
-        // Before it is written: a session that opens meanwhile looks in vain once, and never misses a member.
-        _hasMembers = true;
-        return WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Add(database, app, topic, user), cancellationToken);
-    }
-
-    /// <inheritdoc/>
-    public Task<bool> RemoveMemberAsync(string app, string topic, string user, CancellationToken cancellationToken) =>
-        WriteMemberAsync(new TopicKey(app, topic), database => SqliteMembers.Remove(database, app, topic, user), cancellationToken);
-
-    /// <inheritdoc/>
-    public bool HasMembers => _hasMembers;
-
-    /// <inheritdoc/>
-    public async ValueTask<UserTopics> FindTopicsAsync(UserKey user, CancellationToken cancellationToken) => _hasMembers
-        ? await Engine.Readers.ReadAsync(user, static (database, of) => SqliteMembers.TopicsOf(database, of), cancellationToken).ConfigureAwait(false)
-        : UserTopics.None;
-
-    /// <summary>Members in the order of their UTF-8 bytes. Read page by page: a change made meanwhile is seen or not, nothing stands twice.</summary>
-    /// <inheritdoc/>
-    public async IAsyncEnumerable<string> GetMembersAsync(string app, string topic, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        var after = string.Empty;
-        MemberPage page;
-        do
-        {
-            page = await GetMemberPageAsync(new TopicKey(app, topic), after, PageRows, cancellationToken).ConfigureAwait(false);
-            foreach (var member in page.Users)
-            {
-                yield return after = member;
-            }
-        }
-        while (!page.IsLast);
-    }
-
-    /// <summary>The first page is kept in memory when it is all.</summary>
-    /// <inheritdoc/>
-    public async ValueTask<MemberPage> GetMemberPageAsync(TopicKey topic, string after, int most, CancellationToken cancellationToken)
-    {
-        var ticket = _topics.StartRead(topic);
-        var users = await Engine.Readers.ReadAsync(
-            (topic, after, most), static (database, at) => SqliteMembers.Page(database, at.topic.App, at.topic.Topic, at.after, at.most), cancellationToken);
-        var page = new MemberPage(users, users.Count < most);
-        if (page.IsLast && after.Length == 0)
-        {
-            _topics.Fill(topic, new TopicMembers(users), ticket);
-        }
-
-        return page;
-    }
-
-    /// <inheritdoc/>
-    public async ValueTask<long> CountMembersAsync(TopicKey topic, CancellationToken cancellationToken) =>
-        await Engine.Readers.ReadAsync(topic, static (database, of) => SqliteMembers.CountOf(database, of), cancellationToken).ConfigureAwait(false);
 
     /// <summary>One read for all that are not in memory. Kept there are those who are here, and those with an address, who are looked up again before their push.</summary>
     /// <inheritdoc/>
@@ -285,12 +228,6 @@ public sealed class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
                 _users.Forget(user);
             }
         });
-    }
-
-    private Task<TResult> WriteMemberAsync<TResult>(TopicKey topic, Func<SqliteDatabase, TResult> write, CancellationToken cancellationToken)
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return Engine.Writer.WriteAsync(write, () => _topics.Forget(topic));
     }
 
     private readonly record struct UserRead(UserKey Key, long Ticket, UserSnapshot? Known);

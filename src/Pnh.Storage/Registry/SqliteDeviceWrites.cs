@@ -67,7 +67,9 @@ internal static class SqliteDeviceWrites
 
         foreach (var holder in moved)
         {
-            touched.Add(new UserKey(user.App, holder.User));
+            var loser = new UserKey(user.App, holder.User);
+            touched.Add(loser);
+            SqliteRemovedAddresses.Add(database, loser, new RemovedAddress(holder.Device, holder.Channel, string.Empty, device.RegisteredAt, "moved"));
         }
 
         for (var i = 0; i < device.Addresses.Count; i++)
@@ -90,6 +92,7 @@ internal static class SqliteDeviceWrites
         }
 
         SqliteGoneUsers.Deleted(database, user, now);
+        SqliteRemovedAddresses.Forget(database, user, device);
         return true;
     }
 
@@ -98,6 +101,7 @@ internal static class SqliteDeviceWrites
     {
         database.Statement(DeleteDevices).Bind(1, user.App).Bind(2, user.User).Execute();
         var deleted = database.Changes;
+        SqliteRemovedAddresses.Forget(database, user, device: null);
         if (deleted > 0)
         {
             SqliteGoneUsers.Deleted(database, user, now);
@@ -106,12 +110,18 @@ internal static class SqliteDeviceWrites
         return deleted;
     }
 
-    public static bool RemoveAddress(SqliteDatabase database, UserKey user, string device, PushAddress address, DateTimeOffset deadSince)
+    public static bool RemoveAddress(SqliteDatabase database, UserKey user, PushAddress address, DateTimeOffset deadSince, RemovedAddress removed)
     {
         database.Statement(DeleteDead)
             .Bind(1, user.App).Bind(2, address.Channel).Bind(3, address.Kind).Bind(4, address.Value).Bind(5, deadSince)
-            .Bind(6, user.App).Bind(7, user.User).Bind(8, device).Execute();
-        return database.Changes > 0;
+            .Bind(6, user.App).Bind(7, user.User).Bind(8, removed.Device).Execute();
+        if (database.Changes == 0)
+        {
+            return false;
+        }
+
+        SqliteRemovedAddresses.Add(database, user, removed);
+        return true;
     }
 
     private static long? Row(SqliteDatabase database, UserKey user, string device)

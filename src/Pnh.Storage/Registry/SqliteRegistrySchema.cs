@@ -40,6 +40,10 @@ internal static class SqliteRegistrySchema
             "CREATE TABLE IF NOT EXISTS gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS gone_at ON gone(at)",
 
+            // Which addresses were taken off which devices, and why.
+            "CREATE TABLE IF NOT EXISTS removed(app TEXT NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL, channel TEXT NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, reason TEXT, PRIMARY KEY(app, user, device, channel, kind)) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS removed_at ON removed(at)",
+
             // A user's topics: asked for when a session opens.
             "CREATE INDEX IF NOT EXISTS members_of_user ON members(app, user, topic)",
         ],

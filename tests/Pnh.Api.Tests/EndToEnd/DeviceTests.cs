@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Tests.Endpoints;
 using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
@@ -23,7 +24,7 @@ public sealed class DeviceTests : IAsyncLifetime
 
         var address = Assert.Single(await AddressesAsync("u"));
         Assert.Equal(new DateTimeOffset(2020, 1, 1, 0, 0, 0, TimeSpan.Zero), address.RegisteredAt);
-        Assert.True(await Devices.RemoveAddressAsync(new UserKey("demo", "u"), "d", address, address.RegisteredAt.AddYears(1), CancellationToken.None));
+        Assert.True(await Devices.RemoveAddressAsync(new UserKey("demo", "u"), "d", address, address.RegisteredAt.AddYears(1), null, CancellationToken.None));
     }
 
     [Fact]
@@ -36,6 +37,27 @@ public sealed class DeviceTests : IAsyncLifetime
         Assert.Equal(204, (await _hub.SendAsync("PUT", "/v1/topics/t0/members/ada")).Status);
         Assert.Equal(204, (await _hub.SendAsync("DELETE", "/v1/topics/t0/members/ada")).Status);
         Assert.Equal(204, (await _hub.SendAsync("PUT", "/v1/topics/room-7/members/ada")).Status);
+    }
+
+    [Fact]
+    public async Task Get_AddressWasTakenOff_SaysWhenAndWhyUntilThereIsAnother()
+    {
+        await _hub.SendAsync("PUT", "/v1/users/mia/devices/phone", """{"platform":"ios","apns":{"token":"aa11","voipToken":"bb22"}}""");
+        var address = (await AddressesAsync("mia")).First(static one => one.Value == "aa11");
+        Assert.True(await Devices.RemoveAddressAsync(new UserKey("demo", "mia"), "phone", address, address.RegisteredAt, "Unregistered", CancellationToken.None));
+
+        var device = (await _hub.SendAsync("GET", "/v1/users/mia/devices/phone")).Json;
+        ApiSchema.HoldsAnswer("get", "/v1/users/{user}/devices/{device}", device);
+        var removed = Assert.Single(device.GetProperty("removed").EnumerateArray());
+        Assert.Equal("apns token Unregistered", string.Join(' ', new[] { "channel", "kind", "reason" }.Select(name => removed.GetProperty(name).GetString())));
+        Assert.InRange(TimeProvider.System.GetUtcNow() - removed.GetProperty("at").GetDateTimeOffset(), TimeSpan.Zero, TimeSpan.FromMinutes(1));
+        Assert.Equal(1, (await _hub.SendAsync("GET", "/v1/users/mia")).Json.GetProperty("devices")[0].GetProperty("removed").GetArrayLength());
+
+        await _hub.SendAsync("PUT", "/v1/users/mia/devices/phone", """{"platform":"ios","apns":{"token":"cc33","voipToken":"bb22"}}""");
+        Assert.False((await _hub.SendAsync("GET", "/v1/users/mia/devices/phone")).Json.TryGetProperty("removed", out _));
+        await _hub.SendAsync("PUT", "/v1/users/bob/devices/phone", """{"platform":"ios","apns":{"token":"cc33"}}""");
+        await _hub.SendAsync("PUT", "/v1/users/bob/devices/other", """{"platform":"ios","apns":{"token":"bb22"}}""");
+        Assert.False((await _hub.SendAsync("GET", "/v1/users/bob/devices/phone")).Json.TryGetProperty("removed", out _));
     }
 
     [Fact]

@@ -34,6 +34,7 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
         var both = page.GetProperty("events")[0];
         Assert.Equal("call", both.GetProperty("class").GetString());
         var delivery = Assert.Single(both.GetProperty("deliveries").EnumerateArray());
+        Assert.Equal("no-address", delivery.GetProperty("reason").GetString());
         Assert.Equal(("bea", "tablet", "pending", true), (
             delivery.GetProperty("user").GetString(), delivery.GetProperty("device").GetString(), delivery.GetProperty("state").GetString(), delivery.GetProperty("mailbox").GetBoolean()));
         Assert.Equal("no-address", delivery.GetProperty("milestones")[0].GetProperty("reason").GetString());

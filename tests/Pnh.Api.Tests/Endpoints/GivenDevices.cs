@@ -29,7 +29,7 @@ internal sealed class GivenDevices : IDeviceStore
 
     public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
 
-    public Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken) =>
+    public Task<bool> RemoveAddressAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince, string? reason, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => throw new NotSupportedException();

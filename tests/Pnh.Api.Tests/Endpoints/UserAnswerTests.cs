@@ -17,7 +17,7 @@ public sealed class UserAnswerTests
             .ToArray();
         var output = new MeasuredWriter();
 
-        await UserEndpoints.WriteAsync(output, new DeviceJson([]), "u", new UserSnapshot(devices, UserSettings.Default), CancellationToken.None);
+        await UserEndpoints.WriteAsync(output, new DeviceJson([]), "u", new UserSnapshot(devices, UserSettings.Default), [], CancellationToken.None);
 
         var answer = JsonSerializer.Deserialize<JsonElement>(output.Written);
         Assert.Equal(5_000, answer.GetProperty("devices").GetArrayLength());

@@ -148,6 +148,38 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task FindRemovedAddressesAsync_TakenOffOrMoved_SaysWhichAndWhyUntilTheDeviceIsGone()
+    {
+        var address = Apns("aa11");
+        await PutAsync(Ada, Phone("phone-1", Noon, address));
+        await PutAsync(Ada, Phone("phone-2", Noon, Fcm("token", "t1")));
+        await RemoveAsync(Ada, "phone-1", address, Noon);
+        await RemoveAsync(Ada, "phone-1", address, Noon);
+        var moved = TimeProvider.System.GetUtcNow();
+        await PutAsync(Bob, Phone("phone-3", moved, Fcm("token", "t1")));
+        await ReopenAsync();
+
+        var removed = await Store.FindRemovedAddressesAsync(Ada, CancellationToken.None);
+
+        Assert.Equal([("phone-1", "apns", "token", "Unregistered"), ("phone-2", "fcm", "", "moved")], removed.Select(static one => (one.Device, one.Channel, one.Kind, one.Reason!)));
+        Assert.Equal(moved, removed[1].At);
+        Assert.Empty(await Store.FindRemovedAddressesAsync(Bob, CancellationToken.None));
+        await Store.DeleteDeviceAsync(Ada, "phone-1", CancellationToken.None);
+        Assert.Equal("phone-2", Assert.Single(await Store.FindRemovedAddressesAsync(Ada, CancellationToken.None)).Device);
+        await Store.DeleteUserAsync(Ada, CancellationToken.None);
+        Assert.Empty(await Store.FindRemovedAddressesAsync(Ada, CancellationToken.None));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task FindRemovedAddressesAsync_LongAgo_IsForgotten()
+    {
+        await PutAsync(Ada, Phone("phone-1", Noon, Apns("aa11")));
+        await PutAsync(Bob, Phone("phone-2", TimeProvider.System.GetUtcNow() - Limits.RemovedAddressLife - TimeSpan.FromHours(1), Apns("aa11")));
+
+        Assert.Empty(await Store.FindRemovedAddressesAsync(Ada, CancellationToken.None));
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task DeleteDeviceAsync_Known_TakesItsAddressesAlong()
     {
         await PutAsync(Ada, Phone("phone-1", Noon, Apns("aa11")));
@@ -469,7 +501,7 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     private Task<Registration> RegisterAsync(UserKey user, Device device) => Store.PutDeviceAsync(user, device, CancellationToken.None);
 
     private Task<bool> RemoveAsync(UserKey user, string device, PushAddress address, DateTimeOffset deadSince) =>
-        Store.RemoveAddressAsync(user, device, address, deadSince, CancellationToken.None);
+        Store.RemoveAddressAsync(user, device, address, deadSince, "Unregistered", CancellationToken.None);
 
     protected async Task ReopenAsync()
     {

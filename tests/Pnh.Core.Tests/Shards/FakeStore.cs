@@ -120,7 +120,7 @@ internal sealed class FakeStore : IDeviceStore
         ValueTask.FromResult((long)_topics.GetValueOrDefault(topic.Topic, []).Length);
 
     public Task<bool> RemoveAddressAsync(
-        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, CancellationToken cancellationToken)
+        UserKey user, string device, PushAddress address, DateTimeOffset deadSince, string? reason, CancellationToken cancellationToken)
     {
         Removals.Enqueue((device, address, deadSince));
         var held = _users.GetValueOrDefault(user.User, UserSnapshot.Empty).Devices.FirstOrDefault(d => d.Id == device)?.Addresses

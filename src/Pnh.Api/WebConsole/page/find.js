@@ -18,18 +18,16 @@ function openEvent(id, place) {
 function device(one, sessions) {
   const here = sessions.filter((session) => session.device === one.device).map((session) => session.state);
   const reached = channels.filter((channel) => one[channel]);
+  const lost = (one.removed ?? []).map((address) => `${address.channel} removed ${span(Date.now() - Date.parse(address.at))} ago${address.reason ? ` because ${address.reason}` : ''}`);
   return make('tr', {}, make('th', { scope: 'row' }, one.device), make('td', {}, one.platform),
     make('td', {}, here.length ? make('span', { class: `pill ${here[0]}` }, here[0]) : 'no socket'),
-    make('td', { class: reached.length ? null : 'warn' }, reached.join(', ') || 'no push address'),
+    make('td', { class: reached.length ? null : 'warn' }, [...reached, ...lost].join(', ') || 'no push address'),
     make('td', { class: 'number' }, `${span(Date.now() - Date.parse(one.registeredAt))} ago`));
 }
 
-// Of what waits the last thing that happened says for what.
 function ending(one) {
-  const last = one.milestones.at(-1);
-  const state = { ...one, reason: one.reason ?? (one.state === 'pending' ? last?.reason : undefined) };
   const tone = { acked: 'good', accepted: 'good', pending: null, suppressed: 'warn', withdrawn: 'warn' };
-  return make('div', {}, make('b', {}, one.device), ' ', make('span', { class: `tone ${one.state in tone ? tone[one.state] ?? '' : 'bad'}` }, about(state)), one.mailbox ? '; in its mailbox' : '');
+  return make('div', {}, make('b', {}, one.device), ' ', make('span', { class: `tone ${one.state in tone ? tone[one.state] ?? '' : 'bad'}` }, about(one)), one.mailbox ? '; in its mailbox' : '');
 }
 
 function row(one) {

@@ -5,12 +5,19 @@ const minute = 60_000;
 const counted = [
   { name: 'refused', text: (channel, n) => `${channel}: ${number(n)} pushes refused for the account's settings in the last minute`, read: (totals) => byChannel(totals, 'misconfigured') },
   { name: 'late', text: (_, n) => `${number(n)} deliveries missed their deadline in the last minute`, read: (totals) => ({ '': totals.deadlinesMissed }) },
+  { name: 'shed', text: (name, n) => `${number(n)} events of class ${name} refused in the last minute: too many came`, read: (totals) => byClass(totals, ['overloaded', 'unavailable']) },
 ];
 
 const kept = [];
 
 function byChannel(totals, status) {
   return Object.fromEntries(totals.deliveries.filter((row) => row.status === status).map((row) => [row.channel, row.count]));
+}
+
+function byClass(totals, results) {
+  const found = {};
+  for (const row of totals.events.filter(({ result }) => results.includes(result))) found[row.class] = (found[row.class] ?? 0) + row.count;
+  return found;
 }
 
 /** What was counted within the last minute; a hub that restarted counts from zero. */

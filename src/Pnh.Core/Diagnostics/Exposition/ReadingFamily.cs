@@ -59,6 +59,27 @@ internal sealed class ReadingFamily(string[] labelNames, Fold fold, Func<string[
         }
     }
 
+    /// <summary>Asks all callbacks for the caller alone: the label values of each sample, and its value.</summary>
+    public IReadOnlyList<(string[] Labels, double Value)> Read()
+    {
+        KeyValuePair<string, Series>[] all;
+        lock (_lock)
+        {
+            all = [.. _series];
+        }
+
+        var found = new List<(string[] Labels, double Value)>(all.Length);
+        foreach (var (key, series) in all)
+        {
+            if (TryFold(series.Callbacks, out var value))
+            {
+                found.Add((key.Split('\0'), value));
+            }
+        }
+
+        return found;
+    }
+
     /// <summary>Asks all callbacks.</summary>
     public void Collect()
     {

@@ -1,0 +1,23 @@
+namespace Pnh.Core.Diagnostics;
+
+/// <summary>What others keep and the console asks for between two scrapes. Each asks anew; cheap enough for once a second.</summary>
+public sealed partial class HubMetrics
+{
+    /// <summary>The bounded queues, each with the age of its oldest item; 0 = nothing waits there.</summary>
+    public IReadOnlyList<QueueAge> ReadQueueAges() => [.. _queueAge.Read().Select(static one => new QueueAge(one.Labels[0], one.Labels[1], one.Value))];
+
+    /// <summary>Notes that the journal gave up since the start.</summary>
+    public double ReadDroppedNotes() => _journalDropped.Read().Sum(static one => one.Value);
+
+    /// <summary>Damaged records that the journal found at the start.</summary>
+    public double ReadDamagedRecords() => _journalDamaged.Read().Sum(static one => one.Value);
+
+    /// <summary>Bytes that are free on the disk of the data folder; null = there is no such disk, or it does not say.</summary>
+    public double? ReadFreeBytes() => _diskFree.Read().Select(static one => (double?)one.Value).FirstOrDefault(static free => free > 0);
+}
+
+/// <summary>A bounded queue.</summary>
+/// <param name="Queue">As on the metrics page: <c>accept</c>, <c>fan-out</c>, or of a provider's account.</param>
+/// <param name="Class">Of its items.</param>
+/// <param name="Seconds">Age of the oldest.</param>
+public readonly record struct QueueAge(string Queue, string Class, double Seconds);
