@@ -1,4 +1,5 @@
 // Web Push for pages: the browser shows what comes while no tab of the site is looked at. Loaded by pages that want it. Types: pnh-push.d.ts.
+import { request } from './pnh-http.js';
 import { keep, recall } from './pnh-kept.js';
 
 const renewedEvery = 7 * 24 * 3_600_000;
@@ -46,14 +47,6 @@ async function register(client, registration) {
   if (kept?.text === text && Date.now() - kept.at < renewedEvery) return;
   await request(client, 'PUT', `/v1/users/${encodeURIComponent(user)}/devices/${encodeURIComponent(device)}`, text);
   keep('localStorage', place, { text, at: Date.now() });
-}
-
-async function request(client, method, path, body) {
-  const { hub, token } = await client.identity();
-  const answer = await fetch(hub + path, { method, body, headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) } });
-  const json = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw Object.assign(new Error(json.detail ?? `the hub answers ${answer.status}`), { code: json.code });
-  return json;
 }
 
 const keyOf = (subscription) => btoa(String.fromCharCode(...new Uint8Array(subscription.options.applicationServerKey))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { connect } from "../../clients/js/pnh.js";
+import { acknowledge, inbox, presence } from "../../clients/js/pnh-http.js";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
 import { openStage } from "../ship/kill/stage.mjs";
@@ -250,7 +251,35 @@ async function replacedStays() {
   newer.close();
 }
 
-const scenes = { cutEverySecond, hubRestarts, standsStill, diesSilently, tokenExpires, manyWhileAway, twoTabs, handlerFails, replacedStays };
+/** What a handler never finishes with stays in the inbox, and is taken out of it there. */
+async function asksByHttp() {
+  await send(stage, "PUT", "/v1/users/http/devices/desk", { platform: "web" });
+  const client = connect({ url: `ws://127.0.0.1:${stage.port}/v1/socket`, token: () => stage.token("http"), device: "desk", WebSocket });
+  client.on("event", () => new Promise(() => {}));
+  await until("the client is open", () => client.status === "open");
+  const here = await presence(client);
+  if (!here.online || here.sessions.length !== 1 || here.sessions[0].device !== "desk") {
+    throw new Error(JSON.stringify(here));
+  }
+
+  for (let n = 0; n < 3; n++) {
+    await post("http", n);
+  }
+
+  let waiting = [];
+  for (const end = Date.now() + 10_000; waiting.length < 3 && Date.now() < end; await delay(50)) {
+    waiting = (await inbox(client)).events;
+  }
+
+  const taken = await acknowledge(client, waiting.slice(0, 2).map(({ id }) => id));
+  const left = (await inbox(client)).events.map(({ data }) => data.n);
+  client.close();
+  if (waiting.map(({ data }) => data.n).join() !== "0,1,2" || taken !== 2 || left.join() !== "2") {
+    throw new Error(`${JSON.stringify(waiting)}, ${taken} taken, left ${left}`);
+  }
+}
+
+const scenes = { cutEverySecond, hubRestarts, standsStill, diesSilently, tokenExpires, manyWhileAway, twoTabs, handlerFails, replacedStays, asksByHttp };
 try {
   stage.spawn();
   await stage.ready();

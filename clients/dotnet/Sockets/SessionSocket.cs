@@ -74,8 +74,10 @@ internal sealed class SessionSocket : IDisposable
             await _socket.SendAsync(json.AsMemory(), WebSocketMessageType.Text, endOfMessage: true, cancellationToken).ConfigureAwait(false);
             return true;
         }
-        catch (Exception fault) when (fault is WebSocketException or InvalidOperationException or ObjectDisposedException)
+        catch (Exception fault) when (fault is WebSocketException or InvalidOperationException or ObjectDisposedException
+            || (fault is OperationCanceledException && !cancellationToken.IsCancellationRequested))
         {
+            // A socket that broke while it sends calls that a cancellation.
             return false;
         }
         finally

@@ -25,7 +25,7 @@ internal sealed class KnownKeys
         new("", typeof(NodeSettings)), new("", typeof(HubSettings)), new("SandboxPorts", typeof(SandboxPorts)), new("Apps:*", typeof(AppSettings)), new("Apps:*", typeof(OriginSettings)), new("Apps:*:Keys:*", typeof(KeySettings)),
         new("Apps:*:Tokens", typeof(TokenSettings)), new("Classes:*", typeof(ClassSettings)), new("Journal", typeof(JournalOptions)), new("Mailbox", typeof(MailboxSettings)),
         new("Addresses", typeof(AddressSettings)), new("Sockets", typeof(SocketSettings)), new("Sockets", typeof(WebSocketServerOptions)), new("Limits", typeof(LimitSettings)),
-        new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)), new("Cluster", typeof(ClusterSettings)), new("", typeof(EdgeNodeSettings)), new("Edge", typeof(EdgeSettings)),
+        new("Lanes", typeof(LaneSettings)), new("Console", typeof(ConsoleSettings)), new("Tracing", typeof(TracingSettings)), new("Cluster", typeof(ClusterSettings)), new("", typeof(EdgeNodeSettings)), new("Edge", typeof(EdgeSettings)),
     ];
 
     /// <summary>A hub's own keys.</summary>

@@ -47,6 +47,7 @@ internal static class PnhConfiguration
             LanesTransport = Transport(lanes.Transport, defaults.LanesTransport),
             Addresses = reader.Of("Addresses").Read(static section => section.Get<AddressSettings>(), new AddressRules()),
             Console = reader.Of("Console").Read(static section => section.Get<ConsoleSettings>(), new ConsoleRules()),
+            Tracing = reader.Of("Tracing").Read(static section => section.Get<TracingSettings>(), new TracingRules()),
         };
         CheckTogether(options, reader);
         return new(options, reader.Errors);

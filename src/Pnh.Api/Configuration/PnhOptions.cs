@@ -58,6 +58,8 @@ internal sealed record PnhOptions
 
     public ConsoleSettings Console { get; init; } = new();
 
+    public TracingSettings Tracing { get; init; } = new();
+
     /// <summary>Bounds and times of the socket side. Not to be changed once read.</summary>
     public WebSocketServerOptions Sockets { get; init; } = new();
 

@@ -237,3 +237,14 @@ internal sealed record ConsoleSettings
     [HostNames]
     public string[] HostNames { get; set; } = [];
 }
+
+/// <summary>Spans of events for a collector.</summary>
+internal sealed record TracingSettings
+{
+    /// <summary>
+    /// Address that takes spans by OTLP over HTTP, such as http://collector:4318/v1/traces. It gets what became of events whose POST had a sampled traceparent: accepted, on a socket, taken by a provider.
+    /// Default none.
+    /// </summary>
+    [CollectorAddress]
+    public string? Otlp { get; set; }
+}

@@ -63,6 +63,16 @@ internal sealed class HubAddressesAttribute : ValidationAttribute
     public override string FormatErrorMessage(string name) => "must be addresses like https://hub:9091, without a path, parted by semicolons";
 }
 
+/// <summary>The rule of a collector's address.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+internal sealed class CollectorAddressAttribute : ValidationAttribute
+{
+    public override bool IsValid(object? value) => value is not string text
+        || (Uri.TryCreate(text, UriKind.Absolute, out var address) && (address.Scheme == Uri.UriSchemeHttp || address.Scheme == Uri.UriSchemeHttps) && address.AbsolutePath.Length > 1);
+
+    public override string FormatErrorMessage(string name) => "must be the whole address that takes spans, like http://collector:4318/v1/traces";
+}
+
 [OptionsValidator]
 internal sealed partial class NodeRules : IValidateOptions<NodeSettings>;
 
@@ -101,6 +111,9 @@ internal sealed partial class AddressRules : IValidateOptions<AddressSettings>;
 
 [OptionsValidator]
 internal sealed partial class ConsoleRules : IValidateOptions<ConsoleSettings>;
+
+[OptionsValidator]
+internal sealed partial class TracingRules : IValidateOptions<TracingSettings>;
 
 [OptionsValidator]
 internal sealed partial class JournalRules : IValidateOptions<JournalOptions>;

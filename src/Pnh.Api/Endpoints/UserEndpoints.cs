@@ -44,7 +44,7 @@ internal sealed class UserEndpoints
         routes.MapGet("/v1/users/{user}", GetAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapGet("/v1/users/{user}/settings", GetSettingsAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapPut("/v1/users/{user}/settings", PutSettingsAsync).RequireScopeOrOwner(Scope.Register);
-        routes.MapGet("/v1/users/{user}/presence", PresenceAsync).RequireScope(Scope.Read);
+        routes.MapGet("/v1/users/{user}/presence", PresenceAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapDelete("/v1/users/{user}", EraseAsync).RequireScope(Scope.Admin);
         routes.MapDelete("/v1/users/{user}/sessions", KickAsync).RequireScope(Scope.Admin);
     }

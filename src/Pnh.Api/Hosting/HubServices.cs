@@ -41,6 +41,7 @@ internal static class HubServices
         .AddSingleton(start.Options)
         .AddSingleton(start.Folder)
         .AddMetrics(start.Options)
+        .AddTracing(start.Options)
         .AddStores(start)
         .AddDecisions(start.Options)
         .AddSockets(start.Options)

@@ -107,6 +107,7 @@ public sealed partial class Hub
         if (result.Status == DeliveryStatus.Accepted && delivery.Withdrawal is null)
         {
             _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp), delivery.Event.TraceParent);
+            EventTraces.Pushed(delivery.Event, lane.Channel, _time);
         }
 
         if (result.Status == DeliveryStatus.AddressDead)

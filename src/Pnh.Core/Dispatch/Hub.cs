@@ -230,6 +230,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Accepted);
             _context.Metrics.RequestServed();
             Accepted(accepted);
+            EventTraces.Accepted(accepted, _time);
             isNew = true;
             if (accepted is { IsDurable: true, AcceptedTimestamp: not 0 } && entry.Place.IsTaken)
             {

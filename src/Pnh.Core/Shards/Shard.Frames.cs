@@ -98,16 +98,9 @@ internal sealed partial class Shard
     private bool SendFrame(UserKey key, MailboxItem item, Event accepted, LiveSession session, bool isReplay = false)
     {
         var (link, id) = (session.Link, session.Key.Session);
-        if (isReplay)
+        if (!(isReplay ? link.TryReplay(id, accepted) : link.TrySend(id, accepted)))
         {
-            if (!link.TryReplay(id, accepted))
-            {
-                return false;
-            }
-        }
-        else if (!link.TrySend(id, accepted))
-        {
-            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected);
+            _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected, isReplay ? 0 : 1);
             return false;
         }
 
@@ -121,6 +114,7 @@ internal sealed partial class Shard
         }
 
         GiveGrace(item);
+        EventTraces.Framed(accepted, _hub.Time);
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
         _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
         return true;

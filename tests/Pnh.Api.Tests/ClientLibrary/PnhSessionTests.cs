@@ -23,7 +23,8 @@ public sealed class PnhSessionTests
             }
         }
 
-        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count >= 200);
+        await Task.WhenAny(running, TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count >= 200));
+        Assert.True(!running.IsCompleted && scene.Handled.Count == 200, $"{scene.Handled.Count} handled: {string.Join("; ", scene.Connections)}");
         Assert.Equal(Enumerable.Range(0, 200).Select(static n => $"e-{n}"), scene.Handled);
         Assert.Contains(scene.Connections, static one => one is { Status: PnhStatus.Open, Resumed: true });
         await scene.StopAsync(running);

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
+using Microsoft.Extensions.Configuration;
+using Pnh.Api.Doctor;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.TestKit;
 
@@ -48,6 +50,38 @@ public sealed class DoctorTests : IDisposable
 
         Assert.Equal(1, exitCode);
         Assert.Contains($"bad   public         http://127.0.0.1:{port}/: another program holds the port", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    [System.Runtime.Versioning.UnsupportedOSPlatform("windows")]
+    public void Look_KeyFiles_SaysHowOldTheyAreAndWhoReadsThem()
+    {
+        foreach (var (name, days) in new[] { ("apns.p8", 400), ("vapid.pem", 400), ("fcm.json", 3), ("open.p8", 3) })
+        {
+            File.WriteAllText(_folder[name], "x");
+            File.SetLastWriteTimeUtc(_folder[name], TimeProvider.System.GetUtcNow().UtcDateTime.AddDays(-days));
+            File.SetUnixFileMode(_folder[name], name == "open.p8" ? UnixFileMode.UserRead | UnixFileMode.OtherRead : UnixFileMode.UserRead | UnixFileMode.GroupRead);
+        }
+
+        var configuration = new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
+        {
+            ["Pnh:Apps:shop:Apns:0:KeyFile"] = _folder["apns.p8"],
+            ["Pnh:Apps:shop:Apns:1:KeyFile"] = _folder["open.p8"],
+            ["Pnh:Apps:shop:Apns:2:KeyFile"] = _folder["missing.p8"],
+            ["Pnh:Apps:shop:Fcm:0:ServiceAccountFile"] = _folder["fcm.json"],
+            ["Pnh:Apps:shop:WebPush:0:KeyFile"] = _folder["vapid.pem"],
+        }).Build();
+
+        var found = KeyCheck.Look(configuration.GetSection("Pnh"), TimeProvider.System).ToDictionary(static one => one.Text.Split(' ')[0]);
+
+        Assert.Equal(4, found.Count);
+        Assert.Equal(Grade.Good, found[_folder["fcm.json"]].Grade);
+        Assert.EndsWith("is 3 days old", found[_folder["fcm.json"]].Text, StringComparison.Ordinal);
+        Assert.Equal((Grade.Doubtful, true), (found[_folder["apns.p8"]].Grade, found[_folder["apns.p8"]].Text.Contains("400 days old: make a new one", StringComparison.Ordinal)));
+        Assert.Equal((Grade.Doubtful, true), (found[_folder["open.p8"]].Grade, found[_folder["open.p8"]].Text.Contains("chmod o-rwx", StringComparison.Ordinal)));
+
+        // Each subscription is made for it.
+        Assert.Equal(Grade.Good, found[_folder["vapid.pem"]].Grade);
     }
 
     [Fact]
