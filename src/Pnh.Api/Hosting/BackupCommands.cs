@@ -11,11 +11,13 @@ internal static class BackupCommands
 {
     /// <summary><c>backup</c>.</summary>
     public static Task<int> BackUpAsync(BackupRequest request, CommandOutput output, CancellationToken cancellationToken) =>
-        RunAsync(request, output, async options => Said(await FolderBackup.CopyAsync(options.Data, request.Folder, options.Journal, cancellationToken), request.Folder));
+        RunAsync(request, output, async options => Said(
+            await CopyBar.RunAsync(output, "copy", options.Data, copied => FolderBackup.CopyAsync(options.Data, request.Folder, options.Journal, copied, cancellationToken)), request.Folder));
 
     /// <summary><c>restore</c>.</summary>
     public static Task<int> RestoreAsync(BackupRequest request, CommandOutput output, CancellationToken cancellationToken) =>
-        RunAsync(request, output, async options => Said(await FolderBackup.RestoreAsync(request.Folder, options.Data, options.Journal, cancellationToken), options.Data));
+        RunAsync(request, output, async options => Said(
+            await CopyBar.RunAsync(output, "restore", request.Folder, copied => FolderBackup.RestoreAsync(request.Folder, options.Data, options.Journal, copied, cancellationToken)), options.Data));
 
     private static string Said(BackupReport report, string folder) =>
         string.Create(CultureInfo.InvariantCulture, $"{folder}: {report.Files} files, {report.Bytes / 1e6:F0} MB; read once, {report.Devices} devices, {report.OpenEvents} events that wait");

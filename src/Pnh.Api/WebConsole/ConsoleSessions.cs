@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using Pnh.Api.Access;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.WebConsole;
 
@@ -132,15 +133,9 @@ internal sealed class ConsoleSessions
         }
 
         var draft = _file + ".new";
-        var options = new FileStreamOptions { Mode = FileMode.Create, Access = FileAccess.Write };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-        }
-
         try
         {
-            using (var writer = new StreamWriter(draft, Encoding.ASCII, options))
+            using (var writer = new StreamWriter(draft, Encoding.ASCII, DataFolder.PrivateFile(FileMode.Create)))
             {
                 foreach (var (hash, session) in _sessions)
                 {

@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Push;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.WebConsole;
 
@@ -164,7 +165,14 @@ internal sealed class LastHour : IDisposable
 
         try
         {
-            File.WriteAllLines(_file + ".new", _points.Select(static point => point.ToString()), Encoding.ASCII);
+            using (var writer = new StreamWriter(_file + ".new", Encoding.ASCII, DataFolder.PrivateFile(FileMode.Create)))
+            {
+                foreach (var point in _points)
+                {
+                    writer.WriteLine(point);
+                }
+            }
+
             File.Move(_file + ".new", _file, overwrite: true);
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)

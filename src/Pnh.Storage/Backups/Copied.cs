@@ -3,8 +3,10 @@ using Pnh.Storage.Files;
 namespace Pnh.Storage.Backups;
 
 /// <summary>Files that are copied, each on stable storage, for the owner's eyes alone. Faults are <see cref="IOException"/>. Not thread-safe.</summary>
-internal sealed class Copied(CancellationToken cancellationToken)
+internal sealed class Copied(Action<long> told, CancellationToken cancellationToken)
 {
+    private readonly byte[] _piece = new byte[1024 * 1024];
+
     public int Files { get; private set; }
 
     public long Bytes { get; private set; }
@@ -55,11 +57,14 @@ internal sealed class Copied(CancellationToken cancellationToken)
 
     private void Copy(string from, string to)
     {
-        cancellationToken.ThrowIfCancellationRequested();
         using (var source = new FileStream(from, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0))
         using (var target = new FileStream(to, DataFolder.PrivateFile(FileMode.CreateNew)))
         {
-            source.CopyTo(target, 1024 * 1024);
+            for (int read; (read = source.Read(_piece)) > 0; told(read))
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                target.Write(_piece, 0, read);
+            }
         }
 
         Take(to);

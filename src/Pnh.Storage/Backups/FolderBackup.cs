@@ -31,19 +31,21 @@ public static class FolderBackup
     /// <param name="data">The hub's data folder.</param>
     /// <param name="target">The copy.</param>
     /// <param name="journal">As the hub has them: reading a journal removes what is past its retention.</param>
+    /// <param name="copied">Told the bytes of each piece.</param>
     /// <param name="cancellationToken">Ends it; what there is of the copy stays under another name.</param>
-    public static Task<BackupReport> CopyAsync(string data, string target, JournalOptions journal, CancellationToken cancellationToken) =>
-        RunAsync(data, target, isRestore: false, journal, cancellationToken);
+    public static Task<BackupReport> CopyAsync(string data, string target, JournalOptions journal, Action<long> copied, CancellationToken cancellationToken) =>
+        RunAsync(data, target, isRestore: false, journal, copied, cancellationToken);
 
     /// <summary>Makes the data folder of a copy; it must not exist, or be empty. Throws <see cref="DataFolderException"/>.</summary>
     /// <param name="copy">The copy.</param>
     /// <param name="data">The data folder.</param>
     /// <param name="journal">As above.</param>
+    /// <param name="copied">As above.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public static Task<BackupReport> RestoreAsync(string copy, string data, JournalOptions journal, CancellationToken cancellationToken) =>
-        RunAsync(copy, data, isRestore: true, journal, cancellationToken);
+    public static Task<BackupReport> RestoreAsync(string copy, string data, JournalOptions journal, Action<long> copied, CancellationToken cancellationToken) =>
+        RunAsync(copy, data, isRestore: true, journal, copied, cancellationToken);
 
-    private static async Task<BackupReport> RunAsync(string from, string to, bool isRestore, JournalOptions journal, CancellationToken cancellationToken)
+    private static async Task<BackupReport> RunAsync(string from, string to, bool isRestore, JournalOptions journal, Action<long> told, CancellationToken cancellationToken)
     {
         (from, to) = (Path.GetFullPath(from), Path.GetFullPath(to));
         if (!File.Exists(Path.Combine(from, Registry)) || !Directory.Exists(Path.Combine(from, Journal)))
@@ -60,7 +62,7 @@ public static class FolderBackup
         try
         {
             Forget(unfinished);
-            var copied = Copy(from, unfinished, cancellationToken);
+            var copied = Copy(from, unfinished, told, cancellationToken);
             var open = await CountOpenAsync(unfinished, journal, cancellationToken).ConfigureAwait(false);
             if (Directory.Exists(to))
             {
@@ -77,13 +79,13 @@ public static class FolderBackup
         }
     }
 
-    private static BackupReport Copy(string from, string to, CancellationToken cancellationToken)
+    private static BackupReport Copy(string from, string to, Action<long> told, CancellationToken cancellationToken)
     {
         for (var attempt = 1; ; attempt++)
         {
             try
             {
-                var copied = new Copied(cancellationToken);
+                var copied = new Copied(told, cancellationToken);
                 copied.Folder(Path.Combine(from, Journal), Path.Combine(to, Journal));
                 var devices = SqliteRegistryCopy.Write(Path.Combine(from, Registry), Path.Combine(to, Registry));
                 copied.Take(Path.Combine(to, Registry));

@@ -1,4 +1,6 @@
 using System.Globalization;
+using Pnh.Api.Commands;
+using Pnh.Api.Hosting;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.TestKit;
 
@@ -14,6 +16,21 @@ public sealed class BackupCommandsTests : IDisposable
     {
         _data.Dispose();
         _copies.Dispose();
+    }
+
+    [Fact]
+    public async Task Backup_OnATerminal_ShowsHowFarItIs()
+    {
+        await using var hub = await TestHub.StartAsync(_data.FullPath);
+        using var said = new StringWriter();
+        using var terminal = new StringWriter();
+
+        var exitCode = await BackupCommands.BackUpAsync(
+            new BackupRequest(_copies["tuesday"], [$"--Pnh:Data={_data.FullPath}"]), new CommandOutput(said, terminal) { IsTerminal = true }, CancellationToken.None);
+
+        Assert.Equal(0, exitCode);
+        Assert.Matches(@"copy.*\d+%", terminal.ToString());
+        Assert.DoesNotContain("%", said.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]

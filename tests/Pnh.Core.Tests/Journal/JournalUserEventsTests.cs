@@ -170,6 +170,45 @@ public sealed class JournalUserEventsTests : IDisposable
         Assert.InRange((disk.Folder.Reads - first) / 100.0, 2, 5);
     }
 
+    [Fact(Timeout = 60_000)]
+    public async Task ReadRecentAsync_OverManySegments_IsInOrderWhateverTheLimit()
+    {
+        await using var journal = await FillAsync();
+        var ids = new List<string>();
+        for (string? before = null; ;)
+        {
+            var page = await journal.ReadRecentAsync("app", before, 77, default);
+            ids.AddRange(page.Events.Select(static one => one.Event.Id));
+            if (page.Next is null)
+            {
+                break;
+            }
+
+            before = page.Next;
+        }
+
+        Assert.Equal(Enumerable.Range(0, Events).Reverse().Select(Id), ids);
+        Assert.Empty((await journal.ReadRecentAsync("another", null, 50, default)).Events);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task ReadRecentAsync_EventToMany_LeavesItsMilestonesOut()
+    {
+        await using var disk = new JournalOnDisk();
+        await disk.AppendAsync("many");
+        await disk.AppendAsync("few");
+        for (var user = 0; user < 129; user++)
+        {
+            disk.Journal.Note(new Milestone("app", "many", EventClass.Message, MilestoneKind.Planned, disk.Now) { User = Name(user), Device = "phone" });
+        }
+
+        disk.Note("few", MilestoneKind.Planned, "phone");
+
+        var page = await disk.Journal.ReadRecentAsync("app", null, 50, default);
+
+        Assert.Equal([("few", false, 1), ("many", true, 0)], page.Events.Select(static one => (one.Event.Id, one.IsPartial, one.Milestones.Count)));
+    }
+
     private static string Name(int user) => string.Create(CultureInfo.InvariantCulture, $"user-{user}");
 
     private static string Id(int n) => string.Create(CultureInfo.InvariantCulture, $"e{n:D4}");
