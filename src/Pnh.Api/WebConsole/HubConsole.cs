@@ -19,6 +19,8 @@ namespace Pnh.Api.WebConsole;
 /// <summary>The console's view of the running hub. It acts for one app, the first by name: on a first start that is the demo, the only one.</summary>
 internal sealed class HubConsole : IConsoleSource
 {
+    private const int FewSessions = 1_000;
+    private static readonly TimeSpan ListedFor = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan TabTokenLife = TimeSpan.FromHours(12);
     private readonly ConsoleTarget _target;
     private readonly Hub _hub;
@@ -31,7 +33,9 @@ internal sealed class HubConsole : IConsoleSource
     private readonly UserPage _users;
     private readonly Troubles _troubles;
     private readonly Func<ClusterBody>? _cluster;
+    private readonly TimeProvider _time;
     private readonly DateTimeOffset _startedAt;
+    private volatile Listed? _listed;
 
     public HubConsole(
         ConsoleTarget target, Hub hub, IDeviceStore devices, EventIntake intake, HubMetrics metrics, WebSocketServer sockets,
@@ -48,6 +52,7 @@ internal sealed class HubConsole : IConsoleSource
         _users = users;
         _troubles = troubles;
         _cluster = cluster;
+        _time = time;
         _startedAt = time.GetUtcNow();
     }
 
@@ -57,13 +62,14 @@ internal sealed class HubConsole : IConsoleSource
     public ConsoleSnapshot Snapshot()
     {
         var totals = _metrics.Snapshot();
+        var count = (int)(totals.ActiveSessions + totals.BackgroundSessions);
         return new ConsoleSnapshot(
             ProgramVersion.Text,
             _startedAt,
             _target.App,
             totals,
-            (int)(totals.ActiveSessions + totals.BackgroundSessions),
-            [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)],
+            count,
+            Newest(count),
             _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
             _target.Apps,
             _troubles.Read(totals),
@@ -128,6 +134,17 @@ internal sealed class HubConsole : IConsoleSource
     public Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures) =>
         AppOf(app) is { } known ? _users.WriteNewestAsync(context, known, onlyFailures) : new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
 
+    // All sessions are looked at for the newest: where they are many, not for each snapshot.
+    private IReadOnlyList<ConsoleSession> Newest(int count)
+    {
+        if (_listed is not { } listed || count <= FewSessions || _time.GetElapsedTime(listed.At) >= ListedFor)
+        {
+            _listed = listed = new Listed(_time.GetTimestamp(), [.. _sockets.Newest(ConsoleSnapshot.MaxSessions).Select(Row)]);
+        }
+
+        return listed.Sessions;
+    }
+
     private static string? Given(string text) => text.Length > 0 ? text : null;
 
     private string? AppOf(string? asked) => asked is null ? _target.App : _target.Apps.Contains(asked) ? asked : null;
@@ -160,4 +177,6 @@ internal sealed class HubConsole : IConsoleSource
             : Platform.Web;
 #pragma warning restore VSTHRD002
     }
+
+    private sealed record Listed(long At, IReadOnlyList<ConsoleSession> Sessions);
 }
