@@ -180,8 +180,12 @@ public sealed class LateAnswerTests
     public async Task WebPush_WaitedForAConnectionAllItsTime_IsTakenBackAndNoUnknownEnd()
     {
         await using var push = await WebPushFixture.StartAsync(_ => new Answer(201, Gate: _gate.Task), HttpProtocols.Http1);
-        var sends = Enumerable.Range(0, 9).Select(n => push.SendAsync(Sample.Event(push.Time, notification: Hello, id: $"event-{n}"))).ToList();
+        var sends = Enumerable.Range(0, 8).Select(Send).ToList();
         await UntilAsync(() => push.Server.Messages.Count == 8);
+
+        // Only now: all connections are taken, so the ninth has to wait for one.
+        sends.Add(Send(8));
+        await Task.Delay(200);
         push.Time.Advance(TimeSpan.FromSeconds(12));
         await UntilAsync(() => sends.Count(static send => send.IsCompleted) == 8);
         _gate.SetResult();
@@ -195,6 +199,8 @@ public sealed class LateAnswerTests
         var results = await Task.WhenAll(sends);
         Assert.Equal((8, 1), (results.Count(static result => result.IsUnknown), results.Count(static result => result.Status == DeliveryStatus.Accepted)));
         Assert.Equal(9, push.Server.Messages.Count);
+
+        Task<DeliveryResult> Send(int n) => push.SendAsync(Sample.Event(push.Time, notification: Hello, id: $"event-{n}"));
     }
 
     [Theory]
