@@ -11,8 +11,8 @@ internal static class LateAssemblies
     private static readonly string[] Names =
     [
         "Microsoft.AspNetCore.Http.Features", "Microsoft.AspNetCore.Metadata", "Microsoft.AspNetCore.WebUtilities", "Microsoft.Extensions.Http.Resilience",
-        "Polly.Core", "Polly.Extensions", "System.ComponentModel.Annotations", "System.ComponentModel.TypeConverter", "System.Diagnostics.StackTrace",
-        "System.Net.Http", "System.Reflection.Metadata", "System.Security.Claims", "System.Text.RegularExpressions",
+        "Microsoft.Extensions.Telemetry.Abstractions", "Polly.Core", "Polly.Extensions", "System.ComponentModel.Annotations", "System.ComponentModel.TypeConverter", "System.Diagnostics.StackTrace", "System.Diagnostics.TraceSource",
+        "System.Net.Http", "System.Net.WebSockets", "System.Reflection.Metadata", "System.Security.Claims", "System.Text.RegularExpressions",
     ];
 
     /// <summary>Loads them; one that is not there is not missed.</summary>
