@@ -1,9 +1,9 @@
 // node firstday.mjs PATH-OF-PUBLISHED-pnh: a back-end developer's first day, by what the start prints, the hub's own pages and commands alone.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { delay, startHub } from "../ship/hub.mjs";
+import { startHub } from "../ship/hub.mjs";
 import { checked, finish } from "../ship/report.mjs";
-import { says, section } from "./pages.mjs";
+import { says, section, until } from "./pages.mjs";
 
 const program = process.argv[2];
 const run = promisify(execFile);
@@ -15,19 +15,6 @@ const asPublisher = (...words) => pnh(...words, "--hub", hub.url, "--key", hub.k
 async function post(body, key = hub.key) {
   const answer = await fetch(`${hub.url}/v1/events`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify(body) });
   return { status: answer.status, json: await answer.json() };
-}
-
-async function until(what, read) {
-  for (let n = 0; n < 100; n++) {
-    const value = await read();
-    if (value) {
-      return value;
-    }
-
-    await delay(200);
-  }
-
-  throw new Error(`not within 20 s: ${what}`);
 }
 
 try {

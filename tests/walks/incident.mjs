@@ -1,9 +1,9 @@
 // node incident.mjs PATH-OF-PUBLISHED-pnh: "why did Mia's phone not ring?", answered by commands, pages and the console of a published hub alone.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { startHub, delay } from "../ship/hub.mjs";
+import { startHub } from "../ship/hub.mjs";
 import { checked, finish } from "../ship/report.mjs";
-import { page, says, section } from "./pages.mjs";
+import { api, page, says, section, until } from "./pages.mjs";
 
 const program = process.argv[2];
 const run = promisify(execFile);
@@ -11,35 +11,18 @@ const hub = await startHub(program);
 const pnh = async (...words) => (await run(program, [...words, "--hub", hub.url, "--key", hub.key], { timeout: 30_000 })).stdout;
 const configured = async (...words) => (await run(program, [...words, `--Pnh:Data=${hub.data}`, `--Pnh:OperationsUrls=${hub.operations}`], { timeout: 30_000 })).stdout;
 
-async function api(method, path, body, token = hub.key) {
-  const answer = await fetch(hub.url + path, { method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: body && JSON.stringify(body) });
-  if (!answer.ok) {
-    throw new Error(`${method} ${path} is answered with ${answer.status}: ${await answer.text()}`);
-  }
-
-  return answer.json();
-}
-
-/** Until a delivery of the user's event has ended, by `pnh user`. */
-async function ending(user, id) {
-  for (let n = 0; n < 100; n++) {
-    const one = JSON.parse(await pnh("user", user, "--json")).events.find((event) => event.id === id)?.deliveries[0];
-    if (one && one.state !== "pending") {
-      return one;
-    }
-
-    await delay(200);
-  }
-
-  throw new Error(`pnh user says nothing of ${id} within 20 s`);
-}
+/** A delivery of the user's event once it has ended, by `pnh user`. */
+const ending = (user, id) => until(`pnh user says how ${id} ended`, async () => {
+  const one = JSON.parse(await pnh("user", user, "--json")).events.find((event) => event.id === id)?.deliveries[0];
+  return one && one.state !== "pending" ? one : null;
+});
 
 const device = { platform: "ios", apns: { token: "00112233445566778899aabbccddeeff", environment: "production", topic: "com.example.other" } };
 const event = (id) => ({ id, to: { user: "mia" }, class: "call", ttl: 60, notification: { title: "Mia, are you there?" } });
 
 try {
-  await api("PUT", "/v1/users/mia/devices/mias-phone", device);
-  await api("POST", "/v1/events", event("call-1"));
+  await api(hub, "PUT", "/v1/users/mia/devices/mias-phone", device);
+  await api(hub, "POST", "/v1/events", event("call-1"));
 
   const lost = await checked("the page says how to ask for a person, and the command names state and reason", async () => {
     await says(hub, "operate", "pnh user ada");
@@ -68,7 +51,7 @@ try {
   });
   await checked("the user's own test push names the broken link", async () => {
     await says(hub, "devices", "/test");
-    const answer = await api("POST", "/v1/users/mia/devices/mias-phone/test", undefined, await hub.token("mia"));
+    const answer = await api(hub, "POST", "/v1/users/mia/devices/mias-phone/test", undefined, await hub.token("mia"));
     const broken = answer.links.find((link) => !link.holds);
     if (broken?.link !== "account" || answer.sent) {
       throw new Error(JSON.stringify(answer));
@@ -76,8 +59,8 @@ try {
   });
   await checked("the cure of the page holds: the phone rings", async () => {
     const { apns } = JSON.parse(await pnh("user", "ada", "--json")).devices.find((one) => one.apns);
-    await api("PUT", "/v1/users/mia/devices/mias-phone", { ...device, apns: { ...device.apns, environment: apns.environment, topic: apns.topic } });
-    await api("POST", "/v1/events", event("call-2"));
+    await api(hub, "PUT", "/v1/users/mia/devices/mias-phone", { ...device, apns: { ...device.apns, environment: apns.environment, topic: apns.topic } });
+    await api(hub, "POST", "/v1/events", event("call-2"));
     const one = await ending("mia", "call-2");
     if (one.state !== "accepted") {
       throw new Error(`state ${one.state}, reason ${one.reason}`);

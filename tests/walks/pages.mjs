@@ -1,4 +1,6 @@
 // What a hub's own pages say, for walks that may use nothing else: a step whose command or address stands on no page fails.
+import { delay } from "../ship/hub.mjs";
+
 const texts = new Map();
 
 /** The text of a page below /docs, entities resolved. */
@@ -40,4 +42,28 @@ export async function blocks(hub, name) {
   return [...html.matchAll(/<pre><code(?: class="language-(\w+)")?>([^]*?)<\/code><\/pre>/g)].map(([, language = "", code]) => ({
     language, text: code.replaceAll(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", "\"").replaceAll("&amp;", "&"),
   }));
+}
+
+/** A request to the hub's API that has to be taken; gives its JSON. */
+export async function api(hub, method, path, body, token = hub.key) {
+  const answer = await fetch(hub.url + path, { method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: body && JSON.stringify(body) });
+  if (!answer.ok) {
+    throw new Error(`${method} ${path} is answered with ${answer.status}: ${await answer.text()}`);
+  }
+
+  return answer.json();
+}
+
+/** The first thing that `read` gives, within 20 s. */
+export async function until(what, read) {
+  for (let n = 0; n < 200; n++) {
+    const value = await read();
+    if (value) {
+      return value;
+    }
+
+    await delay(100);
+  }
+
+  throw new Error(`not within 20 s: ${what}`);
 }

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ask, launch, openTab, pushOf, startSite } from "../browser/site.mjs";
-import { delay, startHub } from "../ship/hub.mjs";
+import { startHub } from "../ship/hub.mjs";
 import { checked, finish } from "../ship/report.mjs";
-import { blocks, says, section } from "./pages.mjs";
+import { api, blocks, says, section, until } from "./pages.mjs";
 
 const program = process.argv[2];
 const run = promisify(execFile);
@@ -17,28 +17,6 @@ const hub = await startHub(program);
 const ca = readFileSync(join(hub.data, "sandbox", "ca.pem"));
 const browser = await launch();
 let site;
-
-async function api(method, path, body) {
-  const answer = await fetch(hub.url + path, { method, headers: { authorization: `Bearer ${hub.key}`, "content-type": "application/json" }, body: body && JSON.stringify(body) });
-  if (!answer.ok) {
-    throw new Error(`${method} ${path} is answered with ${answer.status}: ${await answer.text()}`);
-  }
-
-  return answer.json();
-}
-
-async function until(what, read) {
-  for (let n = 0; n < 150; n++) {
-    const value = await read();
-    if (value) {
-      return value;
-    }
-
-    await delay(100);
-  }
-
-  throw new Error(`not within 15 s: ${what}`);
-}
 
 try {
   const [make, ...rest] = await blocks(hub, "webpush");
@@ -61,7 +39,7 @@ try {
     "/push-token": { text: await hub.token("mia"), type: "text/plain" },
   });
   const { tab, deliver, shown } = await openTab(browser, site.origin, await ask(`${hub.fcm}/sandbox/browsers/mias-browser`, ca));
-  const registered = async () => (await api("GET", "/v1/users/mia")).devices.find((one) => one.webpush);
+  const registered = async () => (await api(hub, "GET", "/v1/users/mia")).devices.find((one) => one.webpush);
   const said = [];
   tab.on("console", (message) => said.push(message.text()));
 
@@ -73,14 +51,14 @@ try {
   });
   await checked("explain says that the browser would be reached", async () => {
     await says(hub, "webpush", "/v1/events:explain");
-    const plan = await api("POST", "/v1/events:explain", { to: { user: "mia" }, class: "call" });
+    const plan = await api(hub, "POST", "/v1/events:explain", { to: { user: "mia" }, class: "call" });
     if (!JSON.stringify(plan).includes("\"channel\":\"webpush\"")) {
       throw new Error(JSON.stringify(plan));
     }
   });
   await checked("an event rings the browser: the service worker shows it", async () => {
     await says(hub, "send", "channels");
-    await api("POST", "/v1/events", { id: "sale", to: { user: "mia" }, channels: ["webpush"], notification: { title: "Sale", body: "Until six." } });
+    await api(hub, "POST", "/v1/events", { id: "sale", to: { user: "mia" }, channels: ["webpush"], notification: { title: "Sale", body: "Until six." } });
     await deliver(await until("the sandbox's browser has it", () => pushOf(hub.fcm, ca, "sale")));
     await until("it is shown", async () => (await shown()).some(({ id, title, body }) => id === "sale" && title === "Sale" && body === "Until six."));
   });

@@ -90,10 +90,14 @@ internal sealed class DeviceEndpoints
 
         var user = await _devices.GetUserAsync(key, context.RequestAborted);
         var device = user.Devices.FirstOrDefault(d => d.Id == id);
+        if (device is null)
+        {
+            await new Problem(ProblemCatalogue.NoSuchItem, "The user has no such device.").ExecuteAsync(context);
+            return;
+        }
+
         var removed = await _devices.FindRemovedAddressesAsync(key, context.RequestAborted);
-        await (device is null
-            ? new Problem(ProblemCatalogue.NoSuchItem, "The user has no such device.").ExecuteAsync(context)
-            : JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device, removed)));
+        await JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device, removed));
     }
 
     private async Task DeleteAsync(HttpContext context)

@@ -41,7 +41,7 @@ internal sealed class UserEventsEndpoint
     {
         var query = new QueryReader(context);
         var (user, state) = (query.Name("user"), query.State("state"));
-        if (user is null && !IsOfAll(query.Name("device"), state))
+        if (user is null && !NeedsNoUser(query.Name("device"), state))
         {
             query.Fail("user", "required", "Say whose events, or what did not arrive of all users: state=failed, expired or unconfirmed; or nothing of the three. What becomes of all events is in /v1/feed.");
         }
@@ -49,7 +49,7 @@ internal sealed class UserEventsEndpoint
         return AnswerAsync(context, query, user);
     }
 
-    private static bool IsOfAll(string? device, string? state) => DeliveryStateNames.IsFailure(state) || (device is null && state is null);
+    private static bool NeedsNoUser(string? device, string? state) => DeliveryStateNames.IsFailure(state) || (device is null && state is null);
 
     private async Task AnswerAsync(HttpContext context, QueryReader query, string? user)
     {
@@ -79,7 +79,7 @@ internal sealed class UserEventsEndpoint
         var (next, read) = (before, 0);
 
         // Such a page reads some 16 MB of the log at most, also of other apps: no second one for one request.
-        var isOfAll = user is null && filter.State is null;
+        var isRecent = user is null && filter.State is null;
         do
         {
             var left = limit - found.Count;
@@ -99,7 +99,7 @@ internal sealed class UserEventsEndpoint
                 }
             }
         }
-        while (next is not null && found.Count < limit && read < MostRead && !isOfAll);
+        while (next is not null && found.Count < limit && read < MostRead && !isRecent);
 
         return new UserEventPage(found, next);
     }

@@ -124,7 +124,7 @@ internal sealed class ConsoleSessions
     private static bool TryTime(string text, out DateTimeOffset time) =>
         DateTimeOffset.TryParseExact(text, "O", CultureInfo.InvariantCulture, DateTimeStyles.None, out time);
 
-    /// <summary>Beside and renamed, so that a crash leaves the old or the new. Under the gate.</summary>
+    /// <summary>Under the gate.</summary>
     private void Write()
     {
         if (_file is null)
@@ -132,18 +132,10 @@ internal sealed class ConsoleSessions
             return;
         }
 
-        var draft = _file + ".new";
         try
         {
-            using (var writer = new StreamWriter(draft, Encoding.ASCII, DataFolder.PrivateFile(FileMode.Create)))
-            {
-                foreach (var (hash, session) in _sessions)
-                {
-                    writer.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{hash} {session.Since:O} {session.Used:O} {session.Key?.ToHex() ?? "link"}"));
-                }
-            }
-
-            File.Move(draft, _file, overwrite: true);
+            LinesFile.Replace(_file, _sessions.Select(static known => string.Create(
+                CultureInfo.InvariantCulture, $"{known.Key} {known.Value.Since:O} {known.Value.Used:O} {known.Value.Key?.ToHex() ?? "link"}")));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {

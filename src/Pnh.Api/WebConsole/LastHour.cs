@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using System.Text.Json;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Push;
@@ -154,7 +153,7 @@ internal sealed class LastHour : IDisposable
         }
     }
 
-    /// <summary>Beside and renamed, so that a crash leaves the old or the new. Under the gate.</summary>
+    /// <summary>Under the gate.</summary>
     private void WriteFile()
     {
         _unwritten = 0;
@@ -165,15 +164,7 @@ internal sealed class LastHour : IDisposable
 
         try
         {
-            using (var writer = new StreamWriter(_file + ".new", Encoding.ASCII, DataFolder.PrivateFile(FileMode.Create)))
-            {
-                foreach (var point in _points)
-                {
-                    writer.WriteLine(point);
-                }
-            }
-
-            File.Move(_file + ".new", _file, overwrite: true);
+            LinesFile.Replace(_file, _points.Select(static point => point.ToString()));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {

@@ -158,7 +158,7 @@ public sealed class DataFolder : IDisposable
     public void Dispose() => _lock.Dispose();
 
     /// <summary>Options of a file that only its owner may read.</summary>
-    public static FileStreamOptions PrivateFile(FileMode mode)
+    internal static FileStreamOptions PrivateFile(FileMode mode)
     {
         var options = new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite, Share = FileShare.None };
         if (!OperatingSystem.IsWindows())

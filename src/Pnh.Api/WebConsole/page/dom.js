@@ -10,6 +10,12 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Head and body of a table; without rows it says so in one line. */
+export const tableParts = (heads, rows, empty) => [
+  make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col' }, head)))),
+  make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, empty))),
+];
+
 export const byId = (id) => document.getElementById(id);
 
 /** Sets text only when it changed, so that screen readers and selections are left alone. */
@@ -50,21 +56,30 @@ export const clockSeconds = (date) => date.toLocaleTimeString('en-GB');
 
 const svg = 'http://www.w3.org/2000/svg';
 
+/** An image that fills its place, whatever its shape; what it shows is said elsewhere. */
+export function image(width, height, ...paths) {
+  const element = document.createElementNS(svg, 'svg');
+  element.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  element.setAttribute('preserveAspectRatio', 'none');
+  element.setAttribute('aria-hidden', 'true');
+  element.append(...paths);
+  return element;
+}
+
+export function path(className, d = '') {
+  const element = document.createElementNS(svg, 'path');
+  element.setAttribute('class', className);
+  element.setAttribute('d', d);
+  return element;
+}
+
 /** The last 60 values as a line over its area; the colour is the text's. */
 export class Sparkline {
   constructor() {
     this.values = [];
-    this.element = document.createElementNS(svg, 'svg');
+    [this.area, this.line] = ['area', 'line'].map((name) => path(name));
+    this.element = image(60, 20, this.area, this.line);
     this.element.setAttribute('class', 'spark');
-    this.element.setAttribute('viewBox', '0 0 60 20');
-    this.element.setAttribute('preserveAspectRatio', 'none');
-    this.element.setAttribute('aria-hidden', 'true');
-    [this.area, this.line] = ['area', 'line'].map((name) => {
-      const path = document.createElementNS(svg, 'path');
-      path.setAttribute('class', name);
-      this.element.append(path);
-      return path;
-    });
   }
 
   push(value) {

@@ -1,5 +1,5 @@
 // "Why did Ada's phone not ring?": a user's devices and last events, or one event, by what is typed into the field.
-import { byId, clockSeconds, get, make, span } from '/console/dom.js';
+import { byId, clockSeconds, get, make, span, tableParts } from '/console/dom.js';
 import { about, watchTimeline } from '/console/timeline.js';
 
 const channels = ['apns', 'fcm', 'webpush'];
@@ -47,9 +47,7 @@ function row(one) {
   return make('tr', { 'data-event': one.id }, make('td', {}, clockSeconds(new Date(one.acceptedAt))), make('th', { scope: 'row' }, button, place), make('td', {}, one.class), make('td', {}, what));
 }
 
-const table = (heads, rows, empty) => make('div', { class: 'scroll', tabindex: '0' }, make('table', {},
-  make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col' }, head)))),
-  make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, empty)))));
+const table = (heads, rows, empty) => make('div', { class: 'scroll', tabindex: '0' }, make('table', {}, tableParts(heads, rows, empty)));
 
 function muted(settings) {
   const parts = [settings.mutedClasses?.length && `mutes ${settings.mutedClasses.join(', ')}`, settings.mutedTopics?.length && `mutes topics ${settings.mutedTopics.join(', ')}`,
@@ -86,7 +84,7 @@ async function readUser(text) {
 }
 
 /** Looks for a user, for one of a user's devices ("ada/ada-iphone"), and for an event of that id. */
-export async function find(text) {
+async function find(text) {
   byId('find-text').value = text;
   stopWatching();
   const user = await readUser(text);
@@ -94,6 +92,12 @@ export async function find(text) {
   const found = [user?.isEvent ? place : null, isKnown(user) ? userPage(user) : null].filter(Boolean);
   byId('found').replaceChildren(...(found.length ? found : [make('p', { class: 'hint' }, `Nothing is known of a user or an event “${text}” in ${app()}.`)]));
   if (user?.isEvent) openEvent(text, place);
+}
+
+/** The same, and the panel comes into sight. */
+export async function showFound(text) {
+  await find(text);
+  byId('find').scrollIntoView({ block: 'start' });
 }
 
 /** The apps to look into; drawn once. */
@@ -110,6 +114,6 @@ export function startFinding() {
   byId('sessions').addEventListener('click', ({ target }) => {
     if (!target.dataset.user) return;
     byId('find-app').value = target.dataset.app;
-    find(target.dataset.user).then(() => byId('find').scrollIntoView({ block: 'start' }));
+    showFound(target.dataset.user);
   });
 }

@@ -1,5 +1,5 @@
 // Charts of the last hour, as the hub keeps it: they are there after a reload and after a restart.
-import { byId, get, latency, make, number } from '/console/dom.js';
+import { byId, get, image, latency, make, number, path } from '/console/dom.js';
 
 const every = 10_000;
 const reach = 3600;
@@ -14,15 +14,6 @@ const charts = [
   { id: 'deliveries', name: 'Deliveries', unit: '/ s', at: 5, text: number },
   { id: 'latency', name: 'Accept to frame, p99', unit: '', at: 6, text: latency },
 ];
-
-const svg = 'http://www.w3.org/2000/svg';
-
-function path(className, d) {
-  const line = document.createElementNS(svg, 'path');
-  line.setAttribute('class', className);
-  line.setAttribute('d', d);
-  return line;
-}
 
 /** The next of 1, 2 and 5 times a power of ten. */
 function roof(value) {
@@ -51,21 +42,17 @@ function draw({ id, name, unit, at, text }, points, step, now) {
   const top = roof(Math.max(...values, 0));
   const x = (point) => ((point[0] - now + reach) / reach) * width;
   const place = (point) => `${x(point).toFixed(1)},${(height - (point[at] / top) * height).toFixed(1)}`;
-  const image = document.createElementNS(svg, 'svg');
-  image.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  image.setAttribute('preserveAspectRatio', 'none');
-  image.setAttribute('aria-hidden', 'true');
-  image.append(path('grid', `M0,0H${width}M0,${height / 2}H${width}M0,${height}H${width}`));
+  const plot = image(width, height, path('grid', `M0,0H${width}M0,${height / 2}H${width}M0,${height}H${width}`));
   for (const stretch of stretches(points, at, step)) {
     // One point alone is a short line.
     const line = stretch.length > 1 ? stretch.map(place).join('L') : `${place(stretch[0])}h2`;
-    image.append(path('area', `M${x(stretch[0]).toFixed(1)},${height}L${line}V${height}Z`), path('line', `M${line}`));
+    plot.append(path('area', `M${x(stretch[0]).toFixed(1)},${height}L${line}V${height}Z`), path('line', `M${line}`));
   }
   const said = values.length ? `last ${text(values.at(-1))}, at most ${text(Math.max(...values))}` : 'not known yet';
   const clock = (ago) => new Date((now - ago) * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
   return make('div', { class: 'chart', id: `hour-${id}`, role: 'img', 'aria-label': `${name}, last hour: ${said}` },
     make('div', { class: 'caption' }, name, make('small', {}, unit), make('span', { class: 'said' }, said)),
-    make('div', { class: 'plot' }, make('div', { class: 'scale' }, make('span', {}, text(top)), make('span', {}, text(top / 2)), make('span', {}, '0')), image),
+    make('div', { class: 'plot' }, make('div', { class: 'scale' }, make('span', {}, text(top)), make('span', {}, text(top / 2)), make('span', {}, '0')), plot),
     make('div', { class: 'times' }, make('span', {}, clock(reach)), make('span', {}, clock(reach / 2)), make('span', {}, clock(0))));
 }
 

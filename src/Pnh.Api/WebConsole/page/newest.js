@@ -1,6 +1,6 @@
 // The app's newest events, and what did not arrive: each line leads to its event or to its user.
-import { byId, clockSeconds, get, make } from '/console/dom.js';
-import { find } from '/console/find.js';
+import { byId, clockSeconds, get, make, tableParts } from '/console/dom.js';
+import { showFound } from '/console/find.js';
 import { about } from '/console/timeline.js';
 
 const shown = 15;
@@ -14,7 +14,7 @@ const panels = [
 /** What is found stands in the panel "Find". */
 function leading(text, what) {
   const button = make('button', { type: 'button', class: 'link' }, text);
-  button.addEventListener('click', () => find(what).then(() => byId('find').scrollIntoView({ block: 'start' })));
+  button.addEventListener('click', () => showFound(what));
   return button;
 }
 
@@ -50,10 +50,7 @@ async function look(panel) {
   const text = JSON.stringify(json);
   if (status !== 200 || text === panel.drawn) return;
   panel.drawn = text;
-  const rows = panel.rows(json.events).slice(0, shown);
-  byId(panel.id).replaceChildren(
-    make('thead', {}, make('tr', {}, panel.heads.map((head) => make('th', { scope: 'col' }, head)))),
-    make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: panel.heads.length, class: 'empty' }, panel.empty))));
+  byId(panel.id).replaceChildren(...tableParts(panel.heads, panel.rows(json.events).slice(0, shown), panel.empty));
 }
 
 /** Looks once the apps are known, and again and again while somebody may see it. */

@@ -35,7 +35,7 @@ internal sealed class NewestEvents(SegmentSet segments, string app, int limit)
         {
             for (var i = all.Length - 1; i >= 0; i--)
             {
-                var end = all[i].Number < Position.Segment(before) ? all[i].End : all[i].Number > Position.Segment(before) ? 0 : Math.Min(all[i].End, Position.Offset(before));
+                var end = EndBefore(all[i], before);
                 while (end > SegmentHeader.Bytes)
                 {
                     if (Roots.Count == limit || left <= 0)
@@ -60,6 +60,14 @@ internal sealed class NewestEvents(SegmentSet segments, string app, int limit)
             // The segment was removed meanwhile, and all before it.
         }
     }
+
+    /// <summary>Where what stands before the place ends in the segment; 0 = all of it stands behind.</summary>
+    private static int EndBefore(Segment segment, long before) => segment.Number.CompareTo(Position.Segment(before)) switch
+    {
+        < 0 => segment.End,
+        0 => Math.Min(segment.End, Position.Offset(before)),
+        _ => 0,
+    };
 
     /// <summary>Takes the events that begin between the two; one that begins before and ends in between is of the stretch before. False = they are more than the limit.</summary>
     private bool TryRead(Segment segment, int start, int end)
