@@ -12,9 +12,14 @@ internal sealed class FakeCarrier : ISessionCarrier
     /// <summary>The sessions of each call, in their order.</summary>
     public List<ISessionLink[]> Calls { get; } = [];
 
+    /// <summary>How many calls there had been at each flush.</summary>
+    public List<int> Flushes { get; } = [];
+
     public bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted)
     {
         Calls.Add(sessions.ToArray());
         return Takes;
     }
+
+    public void Flush() => Flushes.Add(Calls.Count);
 }

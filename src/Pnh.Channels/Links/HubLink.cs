@@ -130,6 +130,9 @@ internal sealed class HubLink : ISessionCarrier
         return Output.TryAdd(handles[..sessions.Length], accepted, Time);
     }
 
+    /// <inheritdoc/>
+    public void Flush() => Output.Flush();
+
     /// <summary>Tells the edge to go on.</summary>
     public void Recovered() => Output.Begin(LinkItemKind.Recovered).Dispose();
 

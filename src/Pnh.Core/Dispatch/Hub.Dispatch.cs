@@ -14,8 +14,6 @@ public sealed partial class Hub
     // Up to so many are served at once, by whoever brought the event: a hop costs as much as a few of them.
     private const int FewTargets = 128;
 
-    // Beyond that a fan-out gives way to others after so many: 0.3 ms of one core, where all of 2,000 sends take 20.
-
     /// <summary>
     /// Plans the event and starts its deliveries. Nearly always what it needs is in memory and it is for few: then all of it happens here, and nothing is
     /// allocated. Comes back early when the registry cannot be read: the rest goes on by itself when it can, since the event is on stable storage.
@@ -68,7 +66,7 @@ public sealed partial class Hub
             ShardOf(key).Dispatch(progress, accepted, key, snapshot);
         }
 
-        DispatchJoined(accepted, progress, targets.Joined, targets.Members);
+        _joined.Serve(accepted, progress, targets.Joined, targets.Members);
         return true;
     }
 
@@ -164,7 +162,7 @@ public sealed partial class Hub
         {
             if (users is not null)
             {
-                await DispatchJoinedAsync(accepted, progress, targets.Joined, targets.Members).ConfigureAwait(false);
+                await _joined.ServeAsync(accepted, progress, targets.Joined, targets.Members).ConfigureAwait(false);
             }
             else if (past is not { IsWithdrawnFromAll: true }
                 && !await DispatchTopicAsync(accepted, progress!, past, targets.Joined, stuck).ConfigureAwait(false))

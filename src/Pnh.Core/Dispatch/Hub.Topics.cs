@@ -52,45 +52,6 @@ public sealed partial class Hub
         return new Targets(members.Users, members, joined);
     }
 
-    // Some of the sessions that joined, at once.
-    private void DispatchJoined(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members)
-    {
-        if (joined.IsEmpty)
-        {
-            return;
-        }
-
-        Subscriber.Prefetch(joined);
-        if (progress is null)
-        {
-            _context.SendTransient(accepted, joined);
-            return;
-        }
-
-        members = members is { Users.Count: > 0 } ? members : null;
-        foreach (var subscriber in joined)
-        {
-            if (members?.Contains(subscriber.Key.User) != true)
-            {
-                var joiner = (ShardSubscriber)subscriber;
-                joiner.Shard.DispatchJoined(progress, accepted, joiner);
-            }
-        }
-    }
-
-    private async ValueTask DispatchJoinedAsync(Event accepted, EventProgress? progress, Subscriber[] joined, TopicMembers? members)
-    {
-        for (var from = 0; from < joined.Length; from += FanOutPages.YieldEvery)
-        {
-            if (from > 0)
-            {
-                await _turns.NextAsync();
-            }
-
-            DispatchJoined(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members);
-        }
-    }
-
     // A topic that is not in memory, or whose events wait for one before them. False = a fan-out goes on with it, behind the answer.
     private async ValueTask<bool> DispatchTopicAsync(
         Event accepted, EventProgress progress, PastDispatch? past, Subscriber[] joined, TaskCompletionSource stuck)
@@ -107,13 +68,13 @@ public sealed partial class Hub
             && await _reads.TryFewAsync(line.Topic, FanOutPages.Members).ConfigureAwait(false) is { } few)
         {
             await DispatchPageAsync(accepted, progress, past, few, stuck).ConfigureAwait(false);
-            await DispatchJoinedAsync(accepted, progress, joined, new TopicMembers(few)).ConfigureAwait(false);
+            await _joined.ServeAsync(accepted, progress, joined, new TopicMembers(few)).ConfigureAwait(false);
             return true;
         }
 
         var fanOut = new FanOut(accepted, progress, past, sessions, after: string.Empty);
         await _early.BeginAsync(fanOut, _fanOuts.Of(line)).ConfigureAwait(false);
-        await DispatchJoinedAsync(accepted, progress, sessions.Guests, members: null).ConfigureAwait(false);
+        await _joined.ServeAsync(accepted, progress, sessions.Guests, members: null).ConfigureAwait(false);
         _fanOuts.Add(fanOut);
         return false;
     }

@@ -52,6 +52,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly PacedLog _paced;
     private readonly List<IDisposable> _registrations = [];
     private readonly Turns _turns;
+    private readonly JoinedFanOut _joined;
     private readonly CancellationTokenSource _stopping = new();
     private bool _disposed;
     private volatile bool _isRecovered;
@@ -88,6 +89,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             Load = Load,
         };
         _context.Lanes = new LaneTable(this, metrics, time);
+        _joined = new JoinedFanOut(_context, _turns);
         var pages = new FanOutPages(_context, ShardOf, _reads, _turns, EndFanOut, (fanOut, fault) => LogCut(fanOut.Event, fault), _stopping.Token);
         _early = new EarlyTurns(devices, _reads, _turns, pages.FlushAsync);
         _fanOuts = new FanOutTable(

@@ -24,7 +24,6 @@ internal sealed class FanOutPages(
     /// <summary>Between two turns that give way, so many members: 0.3 ms of a core.</summary>
     internal const int YieldEvery = 32;
 
-
     // Ids that are only looked at.
     private const int Counted = 4_096;
     private const int RestsPerPage = 3;

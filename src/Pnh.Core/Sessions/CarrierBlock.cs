@@ -6,9 +6,12 @@ namespace Pnh.Core.Sessions;
 /// <summary>
 /// Sessions of other nodes that get the same transient event: given to each carrier in one call, as a call for each of 2,000 sessions was most of what a hub did for a broadcast. Not thread-safe.
 /// </summary>
-internal ref struct CarrierBlock(Event accepted)
+/// <param name="accepted">The event.</param>
+/// <param name="reached">Takes the carriers that were given something, to be flushed by the caller.</param>
+internal ref struct CarrierBlock(Event accepted, ref CarrierSet reached)
 {
     private readonly Event _accepted = accepted;
+    private readonly ref CarrierSet _reached = ref reached;
     private Slots<ISessionCarrier> _carriers;
     private Slots<ISessionLink> _sessions;
     private int _count;
@@ -41,6 +44,7 @@ internal ref struct CarrierBlock(Event accepted)
             var sessions = _sessions[first..end];
             if (carrier.TrySend(sessions, _accepted))
             {
+                _reached.Add(carrier);
                 Sent += sessions.Length;
             }
             else

@@ -59,8 +59,12 @@ public interface ISessionCarrier
 
     /// <summary>
     /// Queues a transient event's frame on each of these sessions, all of this carrier and at most <see cref="Most"/>. False when the carrier is too slow; then nothing was queued on any of them.
+    /// What is queued may stay until <see cref="Flush"/>, which has to follow.
     /// </summary>
     bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted);
+
+    /// <summary>What was queued leaves now.</summary>
+    void Flush();
 }
 
 /// <summary>The other way: what sessions tell the hub. Implemented by the hub; thread-safe; never waits.</summary>

@@ -48,11 +48,11 @@ internal sealed class ShardContext
         }
     }
 
-    /// <summary>A transient event to sessions in its topic. It leaves nothing in a shard, so that none is asked, and is counted once for all.</summary>
-    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers)
+    /// <summary>A transient event to sessions in its topic. It leaves nothing in a shard, so that none is asked, and is counted once for all. The caller flushes the carriers.</summary>
+    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers, ref CarrierSet carriers)
     {
         int sent = 0, refused = 0, held = 0;
-        var carried = new CarrierBlock(accepted);
+        var carried = new CarrierBlock(accepted, ref carriers);
         foreach (var subscriber in subscribers)
         {
             if (subscriber.Session is not { } session)

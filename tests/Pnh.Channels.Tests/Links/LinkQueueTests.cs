@@ -107,6 +107,38 @@ public sealed class LinkQueueTests
     }
 
     [Fact]
+    public async Task TryAdd_ManySessionsAndMore_LeaveTogetherWithTheFlush()
+    {
+        var queue = new LinkQueue();
+        var accepted = Events.Make("e", EventClass.Transient);
+        var taking = queue.TakeAsync(CancellationToken.None).AsTask();
+        Assert.True(queue.TryAdd([1, 2], accepted, TimeProvider.System));
+        Assert.True(queue.TryAdd([3], accepted, TimeProvider.System));
+        Assert.False(taking.IsCompleted);
+        await Task.Yield();
+        Assert.False(taking.IsCompleted);
+        queue.Flush();
+        var send = Assert.Single(ReadSends(await taking));
+        Assert.Equal([1, 2, 3], send.Handles);
+    }
+
+    [Fact]
+    public async Task TryAdd_BatchIsFull_LeavesWithoutAFlush()
+    {
+        var queue = new LinkQueue();
+        var accepted = Events.Make("e", EventClass.Transient);
+        var taking = queue.TakeAsync(CancellationToken.None).AsTask();
+        var handles = new long[1_000];
+        Array.Fill(handles, int.MaxValue);
+        while (queue.Bytes < LinkQueue.BatchBytes)
+        {
+            Assert.True(queue.TryAdd(handles, accepted, TimeProvider.System));
+        }
+
+        Assert.InRange((await taking.WaitAsync(TimeSpan.FromSeconds(30))).Length, LinkQueue.BatchBytes, LinkQueue.BatchBytes + 6_000);
+    }
+
+    [Fact]
     public async Task TryAdd_ManySessionsAtTheBound_AreAllCounted()
     {
         var queue = new LinkQueue();
@@ -224,20 +256,25 @@ public sealed class LinkQueueTests
 
     private static async Task<List<(string Id, List<long> Handles)>> ReadSendsAsync(LinkQueue queue)
     {
-        var reader = new EventReader(ClassPolicies.Default, ["websocket"]);
         var sends = new List<(string, List<long>)>();
         while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
         {
-            while (LinkReader.TryTake(ref batch, out var kind, out var members))
-            {
-                if (kind == LinkItemKind.Send)
-                {
-                    sends.Add(ReadSend(reader, members));
-                }
-            }
+            sends.AddRange(ReadSends(batch));
         }
 
         return sends;
+    }
+
+    private static IEnumerable<(string Id, List<long> Handles)> ReadSends(ReadOnlyMemory<byte> batch)
+    {
+        var reader = new EventReader(ClassPolicies.Default, ["websocket"]);
+        while (LinkReader.TryTake(ref batch, out var kind, out var members))
+        {
+            if (kind == LinkItemKind.Send)
+            {
+                yield return ReadSend(reader, members);
+            }
+        }
     }
 
     private static (string Id, List<long> Handles) ReadSend(EventReader events, ReadOnlyMemory<byte> members)

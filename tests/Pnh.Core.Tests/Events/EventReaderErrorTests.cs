@@ -156,10 +156,13 @@ public sealed class EventReaderErrorTests
     public void Read_MoreThanAHundredErrors_CostTheirNamesAndNoPointers()
     {
         var (few, many) = (Body(101), Body(5_000));
-        Allocated(few);
-        Assert.InRange(Allocated(many) - Allocated(few), 0, ((5_000 - 101) * 24) + 1_000);
+        Assert.InRange(Least(many) - Least(few), 0, ((5_000 - 101) * 24) + 1_000);
 
         static byte[] Body(int count) => Encoding.UTF8.GetBytes($$"""{ {{Unknown(count)}} }""");
+
+        // A collection in between empties the pool of arrays, and the next reader makes its own.
+        static long Least(byte[] body) => Enumerable.Range(0, 5).Min(_ => Allocated(body));
+
         static long Allocated(byte[] body)
         {
             var before = GC.GetAllocatedBytesForCurrentThread();

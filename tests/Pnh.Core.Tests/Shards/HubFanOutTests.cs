@@ -114,7 +114,24 @@ public sealed class HubFanOutTests
             Assert.Equal(reached.Count, reached.Distinct().Count());
             Assert.Equal(links.Skip(3).Where(link => link.Carrier == carriers[node]).ToHashSet<ISessionLink>(), reached.ToHashSet());
             Assert.InRange(carriers[node].Calls.Count, 1, 3); // 32 sessions a step
+            Assert.Equal([carriers[node].Calls.Count], carriers[node].Flushes);
         }
+    }
+
+    [Fact]
+    public async Task Transient_MoreSessionsThanAStep_FlushesTheirCarrierOnceAtTheEnd()
+    {
+        await using var hub = new HubUnderTest();
+        var carrier = new FakeCarrier();
+        for (var i = 0; i < 300; i++)
+        {
+            var (_, key) = await hub.OpenAsync("tab", user: $"u-{i}", link: new FakeLink { Carrier = carrier });
+            hub.Hub.Joined(key, ["room"]);
+        }
+
+        await hub.SendAsync(Transient, Room);
+        Assert.Equal(300, carrier.Calls.Sum(static call => call.Length));
+        Assert.Equal([carrier.Calls.Count], carrier.Flushes);
     }
 
     [Fact]
@@ -122,7 +139,8 @@ public sealed class HubFanOutTests
     {
         await using var hub = new HubUnderTest();
         var (quick, slow) = (new FakeCarrier(), new FakeCarrier { Takes = false });
-        var block = new CarrierBlock(hub.NewEvent());
+        var reached = default(CarrierSet);
+        var block = new CarrierBlock(hub.NewEvent(), ref reached);
         for (var i = 0; i < 100; i++)
         {
             block.Add(i % 4 == 0 ? slow : quick, new FakeLink());
@@ -131,6 +149,9 @@ public sealed class HubFanOutTests
         block.Send();
         Assert.Equal((75, 25), (block.Sent, block.Refused));
         Assert.Equal(75, quick.Calls.SelectMany(static call => call).Distinct().Count());
+        reached.Flush();
+        Assert.Single(quick.Flushes);
+        Assert.Empty(slow.Flushes);
     }
 
     [Fact]

@@ -52,9 +52,17 @@ internal sealed class LinkQueue
     /// <param name="handle">The session's.</param>
     /// <param name="accepted">The event.</param>
     /// <param name="time">This node's clock.</param>
-    public bool TryAdd(long handle, Event accepted, TimeProvider time) => TryAdd([handle], accepted, time);
+    public bool TryAdd(long handle, Event accepted, TimeProvider time)
+    {
+        lock (_gate)
+        {
+            var isAdded = TryAdd([handle], accepted, time);
+            Wake();
+            return isAdded;
+        }
+    }
 
-    /// <summary>The same for several sessions: all of them or none.</summary>
+    /// <summary>The same for several sessions: all of them or none. Unless a batch is full it stays until <see cref="Flush"/>, as there may be more of the event.</summary>
     public bool TryAdd(ReadOnlySpan<long> handles, Event accepted, TimeProvider time)
     {
         lock (_gate)
@@ -78,8 +86,22 @@ internal sealed class LinkQueue
                 batch.Begin(LinkItemKind.Send).Event(accepted, time);
             }
 
-            Finish(batch.Numbers(handles));
+            Close(batch.Numbers(handles));
+            if (batch.Written.Length >= BatchBytes)
+            {
+                Wake();
+            }
+
             return true;
+        }
+    }
+
+    /// <summary>What was added leaves now.</summary>
+    public void Flush()
+    {
+        lock (_gate)
+        {
+            Wake();
         }
     }
 
@@ -151,6 +173,12 @@ internal sealed class LinkQueue
     // Under the gate, which the item has.
     internal void Finish(LinkWriter batch)
     {
+        Close(batch);
+        Wake();
+    }
+
+    private void Close(LinkWriter batch)
+    {
         var bytes = batch.End();
         if (_isComplete)
         {
@@ -159,7 +187,6 @@ internal sealed class LinkQueue
         }
 
         Volatile.Write(ref _bytes, _bytes + bytes);
-        Wake();
     }
 
     private void Wake()
@@ -245,36 +272,6 @@ internal sealed class LinkQueue
             _batches.Clear();
             Filling = null;
             Event = null;
-        }
-    }
-}
-
-/// <summary>An item that is being written into a queue.</summary>
-internal ref struct LinkItem
-{
-    private readonly LinkQueue _queue;
-    private Lock.Scope _scope;
-
-    internal LinkItem(LinkQueue queue, LinkWriter members, Lock.Scope scope)
-    {
-        _queue = queue;
-        Members = members;
-        _scope = scope;
-    }
-
-    /// <summary>Takes the item's members.</summary>
-    public LinkWriter Members { get; }
-
-    /// <summary>Ends the item.</summary>
-    public void Dispose()
-    {
-        try
-        {
-            _queue.Finish(Members);
-        }
-        finally
-        {
-            _scope.Dispose();
         }
     }
 }

@@ -1,0 +1,72 @@
+using Pnh.Core.Events;
+using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
+using Pnh.Core.Timing;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.FanOuts;
+
+/// <summary>An event to the sessions that joined its topic, but for those of members: their devices have been planned. Thread-safe.</summary>
+/// <param name="context">What shards share.</param>
+/// <param name="turns">Gives way to others.</param>
+internal sealed class JoinedFanOut(ShardContext context, Turns turns)
+{
+    /// <summary>A few sessions, at once.</summary>
+    /// <param name="accepted">The event.</param>
+    /// <param name="progress">Null for a transient one.</param>
+    /// <param name="joined">The sessions.</param>
+    /// <param name="members">The topic's members; null = it has none.</param>
+    internal void Serve(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members)
+    {
+        if (joined.IsEmpty)
+        {
+            return;
+        }
+
+        var carriers = default(CarrierSet);
+        Serve(accepted, progress, joined, members, ref carriers);
+        carriers.Flush();
+    }
+
+    /// <summary>The same for many: others come between.</summary>
+    internal async ValueTask ServeAsync(Event accepted, EventProgress? progress, Subscriber[] joined, TopicMembers? members)
+    {
+        var carriers = default(CarrierSet);
+        try
+        {
+            for (var from = 0; from < joined.Length; from += FanOutPages.YieldEvery)
+            {
+                if (from > 0)
+                {
+                    await turns.NextAsync();
+                }
+
+                Serve(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members, ref carriers);
+            }
+        }
+        finally
+        {
+            carriers.Flush();
+        }
+    }
+
+    private void Serve(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members, ref CarrierSet carriers)
+    {
+        Subscriber.Prefetch(joined);
+        if (progress is null)
+        {
+            context.SendTransient(accepted, joined, ref carriers);
+            return;
+        }
+
+        members = members is { Users.Count: > 0 } ? members : null;
+        foreach (var subscriber in joined)
+        {
+            if (members?.Contains(subscriber.Key.User) != true)
+            {
+                var joiner = (ShardSubscriber)subscriber;
+                joiner.Shard.DispatchJoined(progress, accepted, joiner);
+            }
+        }
+    }
+}
