@@ -84,6 +84,16 @@ async function clickThrough(page, failures) {
   await until('the newest events have this one with its end', () => page.locator('#newest').textContent(), (value) => /message.*accepted over/.test(value));
   await until('the last hour has its charts with figures', () => page.locator('#hour .chart').evaluateAll((charts) => charts.map((chart) => chart.ariaLabel)),
     (labels) => labels.length === 6 && labels.some((label) => /^Sessions, last hour: last \d/.test(label)));
+  await page.selectOption('#failures-channel', 'websocket');
+  await until('no socket failed', () => page.locator('#failures').textContent(), (value) => value.includes('Nothing, as far back'));
+  const lost = page.locator('#deliveries button[data-channel]').last();
+  if (await lost.count()) {
+    const channel = await lost.getAttribute('data-channel');
+    await lost.click();
+    await until('a count leads to the failures of its channel', () => page.inputValue('#failures-channel'), (value) => value === channel);
+  }
+  await page.selectOption('#failures-channel', '');
+  await until('of all channels there may be some', () => page.locator('#failures').textContent(), (value) => /because no-provider|Nothing, as far back/.test(value));
   await page.click('#stat-events dt button');
   await until('the tile of events leads to them', () => page.evaluate(() => document.activeElement.closest('.panel')?.id), (value) => value === 'newest-panel');
   await page.locator('#newest tbody th button').first().click();

@@ -93,14 +93,17 @@ internal readonly struct QueryReader(HttpContext context)
     }
 
     /// <summary>The state of a delivery; null when absent or (with an error) not one.</summary>
-    public string? State(string name)
+    public string? State(string name) => OneOf(name, DeliveryStateNames.All);
+
+    /// <summary>One of these words; null when absent or (with an error) none of them.</summary>
+    public string? OneOf(string name, IReadOnlyList<string> words)
     {
-        if (Text(name) is not { } text || DeliveryStateNames.All.Contains(text))
+        if (Text(name) is not { } text || words.Contains(text))
         {
             return Text(name);
         }
 
-        Fail(name, "unknown-value", $"One of {string.Join(", ", DeliveryStateNames.All)}.");
+        Fail(name, "unknown-value", $"One of {string.Join(", ", words)}.");
         return null;
     }
 

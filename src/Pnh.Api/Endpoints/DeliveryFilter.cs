@@ -1,16 +1,28 @@
+using Pnh.Api.Bodies;
+using Pnh.Channels.Apns;
+using Pnh.Channels.Fcm;
+using Pnh.Channels.WebPush;
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
 
-/// <summary>Which events of a user are asked for.</summary>
-/// <param name="Device">Those of that device; null = of any.</param>
-/// <param name="State">Those with a delivery in that state; null = in any.</param>
-internal readonly record struct DeliveryFilter(string? Device, string? State)
+/// <summary>Which events are asked for: those with one delivery of all that is given.</summary>
+/// <param name="Device">To that device; null = to any.</param>
+/// <param name="State">In that state; null = in any.</param>
+/// <param name="Channel">That ended on that channel, <see cref="ChannelNames.None"/> = on none; null = on any.</param>
+internal readonly record struct DeliveryFilter(string? Device, string? State, string? Channel)
 {
-    private bool IsAll => Device is null && State is null;
+    private static readonly string[] Channels = [ChannelNames.WebSocket, ApnsChannel.ChannelName, FcmChannel.ChannelName, WebPushChannel.ChannelName, ChannelNames.None];
 
-    /// <summary>True when one delivery of the user is of the device and in the state.</summary>
+    /// <summary>True when nothing is given.</summary>
+    public bool IsAll => this == default;
+
+    /// <summary>The parameters <c>device</c>, <c>state</c> and <c>channel</c>.</summary>
+    public static DeliveryFilter Read(QueryReader query) => new(query.Name("device"), query.State("state"), query.OneOf("channel", Channels));
+
+    /// <summary>True when one delivery is as it is asked for.</summary>
     public bool Passes(EventHistory share)
     {
         if (IsAll)
@@ -20,13 +32,20 @@ internal readonly record struct DeliveryFilter(string? Device, string? State)
 
         foreach (var delivery in new Timeline(share).Deliveries)
         {
-            var state = delivery.Settled < 0 ? DeliveryStateNames.Pending : share.Milestones[delivery.Settled].State;
-            if ((Device is null || Device == delivery.Device) && (State is null || State == state))
+            if (Passes(delivery, share.Milestones))
             {
                 return true;
             }
         }
 
         return false;
+    }
+
+    private bool Passes(Timeline.Chain delivery, IReadOnlyList<Milestone> milestones)
+    {
+        var isPending = delivery.Settled < 0;
+        return (Device is null || Device == delivery.Device)
+            && (State is null || State == (isPending ? DeliveryStateNames.Pending : milestones[delivery.Settled].State))
+            && (Channel is null || (!isPending && Channel == (milestones[delivery.Settled].Channel ?? ChannelNames.None)));
     }
 }

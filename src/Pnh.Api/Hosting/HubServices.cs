@@ -179,8 +179,9 @@ internal static class HubServices
                 provider.GetRequiredService<IDeviceStore>(),
                 provider.GetRequiredService<DeviceJson>(),
                 provider.GetRequiredService<IEventJournal>(),
+                provider.GetRequiredService<EventSearch>(),
                 provider.GetRequiredService<TimeProvider>()),
-            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>()),
+            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>(), provider.GetRequiredService<DiskTrend>()),
             start.Options.Cluster.Urls.Count > 0 ? provider.GetRequiredService<ClusterView>().Read : null,
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ClusterView(
@@ -190,6 +191,7 @@ internal static class HubServices
             provider.GetRequiredService<WebSocketServer>(),
             provider.GetService<LinkServer>()))
         .AddSingleton<IConsoleSource>(provider => provider.GetRequiredService<HubConsole>())
+        .AddSingleton(provider => new DiskTrend(provider.GetRequiredService<HubMetrics>().ReadFreeBytes, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new LastHour(
             provider.GetRequiredService<HubMetrics>().Snapshot, Path.Combine(start.Folder.FolderPath, "console.hour"), provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ConsoleAccessOptions
@@ -224,6 +226,7 @@ internal static class HubServices
         .AddSingleton<TopicEndpoints>()
         .AddSingleton<SocketEndpoint>()
         .AddSingleton<TimelineEndpoint>()
+        .AddSingleton<EventSearch>()
         .AddSingleton<UserEventsEndpoint>()
         .AddSingleton<DeviceTestEndpoint>()
         .AddSingleton<WithdrawEndpoint>()

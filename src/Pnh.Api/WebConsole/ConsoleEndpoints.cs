@@ -37,6 +37,12 @@ internal static class ConsoleEndpoints
         RequestDelegate SignedIn(RequestDelegate next) => Open(context =>
             ConsoleGate.IsSignedIn(context, access) ? next(context) : new Problem(ProblemCatalogue.Unauthorized).ExecuteAsync(context));
 
+        RequestDelegate Fresh(RequestDelegate next) => SignedIn(context =>
+        {
+            context.Response.Headers.CacheControl = "no-store";
+            return next(context);
+        });
+
         console.MapGet(string.Empty, Open(context => ShowAsync(context, access, files)));
         foreach (var asset in PageFiles.Assets)
         {
@@ -47,14 +53,14 @@ internal static class ConsoleEndpoints
         console.MapPost("/signin", Open(context => SignInAsync(context, access, files)));
         console.MapPost("/signout", Open(context => SignOut(context, access)));
         console.MapGet("/stream", SignedIn(stream.RunAsync));
-        console.MapGet("/hour", SignedIn(context => ShowHourAsync(context, hour)));
-        console.MapPost("/events", SignedIn(context => RelayAsync(context, source.SendAsync)));
-        console.MapGet("/events/{id}", SignedIn(context => ShowTimelineAsync(context, source)));
-        console.MapGet("/users/{user}", SignedIn(context => ShowUserAsync(context, source)));
-        console.MapGet("/events", SignedIn(context => ShowNewestAsync(context, source, onlyFailures: false)));
-        console.MapGet("/failures", SignedIn(context => ShowNewestAsync(context, source, onlyFailures: true)));
-        console.MapPost("/explain", SignedIn(context => RelayAsync(context, source.ExplainAsync)));
-        console.MapPost("/token", SignedIn(context => CreateTokenAsync(context, source)));
+        console.MapGet("/hour", Fresh(context => JsonAnswer.WriteAsync(context.Response, hour.Write)));
+        console.MapPost("/events", Fresh(context => RelayAsync(context, source.SendAsync)));
+        console.MapGet("/events/{id}", Fresh(context => ShowTimelineAsync(context, source)));
+        console.MapGet("/users/{user}", Fresh(context => ShowUserAsync(context, source)));
+        console.MapGet("/events", Fresh(context => source.WriteNewestAsync(context, AppOf(context))));
+        console.MapGet("/failures", Fresh(context => source.WriteFailuresAsync(context, AppOf(context), Query(context, "channel"))));
+        console.MapPost("/explain", Fresh(context => RelayAsync(context, source.ExplainAsync)));
+        console.MapPost("/token", Fresh(context => CreateTokenAsync(context, source)));
     }
 
     /// <summary>The page; a ticket in the address is used up. A second click in the browser that used it finds its session.</summary>
@@ -124,19 +130,14 @@ internal static class ConsoleEndpoints
         context.Response.StatusCode = answer.Status;
         context.Response.ContentType = answer.ContentType;
         context.Response.ContentLength = answer.Body.Length;
-        context.Response.Headers.CacheControl = "no-store";
         await context.Response.Body.WriteAsync(answer.Body, context.RequestAborted);
     }
 
-    private static Task ShowTimelineAsync(HttpContext context, IConsoleSource source)
-    {
-        context.Response.Headers.CacheControl = "no-store";
-        return PathEvent.TryRead(context, out var id, out var problem) ? source.WriteTimelineAsync(context, AppOf(context), id) : problem!.ExecuteAsync(context);
-    }
+    private static Task ShowTimelineAsync(HttpContext context, IConsoleSource source) =>
+        PathEvent.TryRead(context, out var id, out var problem) ? source.WriteTimelineAsync(context, AppOf(context), id) : problem!.ExecuteAsync(context);
 
     private static async Task ShowUserAsync(HttpContext context, IConsoleSource source)
     {
-        context.Response.Headers.CacheControl = "no-store";
         if (PathUser.Name(context, PathId.User, out var problem) is not { } user)
         {
             await problem!.ExecuteAsync(context);
@@ -153,19 +154,9 @@ internal static class ConsoleEndpoints
         }
     }
 
-    private static Task ShowNewestAsync(HttpContext context, IConsoleSource source, bool onlyFailures)
-    {
-        context.Response.Headers.CacheControl = "no-store";
-        return source.WriteNewestAsync(context, AppOf(context), onlyFailures);
-    }
+    private static string? AppOf(HttpContext context) => Query(context, "app");
 
-    private static Task ShowHourAsync(HttpContext context, LastHour hour)
-    {
-        context.Response.Headers.CacheControl = "no-store";
-        return JsonAnswer.WriteAsync(context.Response, hour.Write);
-    }
-
-    private static string? AppOf(HttpContext context) => context.Request.Query["app"].ToString() is { Length: > 0 } app ? app : null;
+    private static string? Query(HttpContext context, string name) => context.Request.Query[name].ToString() is { Length: > 0 } text ? text : null;
 
     private static async Task CreateTokenAsync(HttpContext context, IConsoleSource source)
     {
@@ -175,7 +166,6 @@ internal static class ConsoleEndpoints
             return;
         }
 
-        context.Response.Headers.CacheControl = "no-store";
         context.Response.ContentType = RequestBody.Json;
         await JsonSerializer.SerializeAsync(context.Response.Body, token, ConsoleJson.Default.TabToken, context.RequestAborted);
     }

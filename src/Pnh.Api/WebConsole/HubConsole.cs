@@ -108,7 +108,7 @@ internal sealed class HubConsole : IConsoleSource
     {
         if (AppOf(app) is not { } known)
         {
-            return new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
+            return NoApp().ExecuteAsync(context);
         }
 
         var query = context.Request.Query;
@@ -131,8 +131,13 @@ internal sealed class HubConsole : IConsoleSource
         return ValueTask.FromResult<TabToken?>(new TabToken(token, user, null, socket.ToString()));
     }
 
-    public Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures) =>
-        AppOf(app) is { } known ? _users.WriteNewestAsync(context, known, onlyFailures) : new Problem(ProblemCatalogue.NoSuchItem, "There is no such app.").ExecuteAsync(context);
+    public Task WriteNewestAsync(HttpContext context, string? app) =>
+        AppOf(app) is { } known ? _users.WriteNewestAsync(context, known) : NoApp().ExecuteAsync(context);
+
+    public Task WriteFailuresAsync(HttpContext context, string? app, string? channel) =>
+        AppOf(app) is { } known ? _users.WriteFailuresAsync(context, known, channel) : NoApp().ExecuteAsync(context);
+
+    private static Problem NoApp() => new(ProblemCatalogue.NoSuchItem, "There is no such app.");
 
     // All sessions are looked at for the newest: where they are many, not for each snapshot.
     private IReadOnlyList<ConsoleSession> Newest(int count)

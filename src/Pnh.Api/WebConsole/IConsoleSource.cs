@@ -23,8 +23,11 @@ internal interface IConsoleSource
     /// <summary>Answers with all that is known of a user. <paramref name="app"/> null = of the console's app.</summary>
     Task WriteUserAsync(HttpContext context, string? app, string user);
 
-    /// <summary>Answers with the newest events, or with those that did not arrive. <paramref name="app"/> null = of the console's app.</summary>
-    Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures);
+    /// <summary>Answers with the newest events. <paramref name="app"/> null = of the console's app.</summary>
+    Task WriteNewestAsync(HttpContext context, string? app);
+
+    /// <summary>Answers with the newest events that did not arrive, of that channel; null = of any. <paramref name="app"/> null = of the console's app.</summary>
+    Task WriteFailuresAsync(HttpContext context, string? app, string? channel);
 
     /// <summary>Absolute <c>ws</c> or <c>wss</c> address of the public listener's <c>/v1/socket</c>; null = no tab speaks to it.</summary>
     Uri? Socket { get; }

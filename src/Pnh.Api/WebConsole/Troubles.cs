@@ -8,9 +8,9 @@ namespace Pnh.Api.WebConsole;
 
 /// <summary>
 /// What an operator has to look at now, a line each: stores, disk, queues, breakers, credentials, the clock. The conditions of the alerts (<c>k8s/prometheus/rules.yml</c>) that one
-/// moment tells. Thread-safe; quick, and waits for nothing.
+/// moment tells, and the one of the disk. Thread-safe; quick, and waits for nothing.
 /// </summary>
-internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> providers, HubMetrics metrics)
+internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> providers, HubMetrics metrics, DiskTrend disk)
 {
     // Apple and Google refuse tokens that are dated an hour wrong; a minute is a clock that nobody sets.
     private const double MostSkew = 60;
@@ -20,6 +20,7 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
 
     private const double LeastFree = 1024.0 * 1024 * 1024;
     private const double Mebibyte = 1024 * 1024;
+    private static readonly TimeSpan FullSoon = TimeSpan.FromHours(4);
 
     /// <summary>The lines; none = nothing is known to be wrong.</summary>
     /// <param name="totals">The hub's counters now.</param>
@@ -38,6 +39,11 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
         if (metrics.ReadFreeBytes() is { } free and < LeastFree)
         {
             yield return Text($"the disk of the data folder has {free / Mebibyte:F0} MiB left: on a full one durable events are refused");
+        }
+
+        if (disk.FullIn() is { } left && left < FullSoon)
+        {
+            yield return Text($"the disk of the data folder is full in {left.TotalHours:F1} h, as the last hour went: then durable events are refused");
         }
 
         if (totals.JournalSyncP99 is { } sync and > LongWait)

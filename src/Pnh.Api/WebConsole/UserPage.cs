@@ -11,7 +11,7 @@ using Pnh.Core.Users;
 namespace Pnh.Api.WebConsole;
 
 /// <summary>All that the console shows of a user: devices, sessions, settings, and the last events with the reason why each did or did not ring; and whether an event has that id, as one field of the page takes both.</summary>
-internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, TimeProvider time)
+internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, EventSearch search, TimeProvider time)
 {
     private const int Events = 25;
     private const int Newest = 15;
@@ -28,15 +28,22 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         var snapshot = await devices.GetUserAsync(user, context.RequestAborted);
         var removed = await devices.FindRemovedAddressesAsync(user, context.RequestAborted);
         var sessions = hub.Sessions(user);
-        await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, removed, sessions, page, new DeliveryFilter(device, null)));
+        await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, removed, sessions, page, new DeliveryFilter(device, null, null)));
     }
 
-    /// <summary>Answers with the app's newest events, or with those that did not arrive.</summary>
-    public async Task WriteNewestAsync(HttpContext context, string app, bool onlyFailures)
+    /// <summary>Answers with the app's newest events.</summary>
+    public Task WriteNewestAsync(HttpContext context, string app) => WriteAsync(context, new EventQuery(app, null, OnlyFailures: false, default, null, Newest));
+
+    /// <summary>Answers with the app's newest events that did not arrive.</summary>
+    /// <param name="context">The request.</param>
+    /// <param name="app">Whose.</param>
+    /// <param name="channel">Only those that ended on that channel; null = on any.</param>
+    public Task WriteFailuresAsync(HttpContext context, string app, string? channel) =>
+        WriteAsync(context, new EventQuery(app, null, OnlyFailures: true, new DeliveryFilter(null, null, channel), null, Newest));
+
+    private async Task WriteAsync(HttpContext context, EventQuery query)
     {
-        var page = onlyFailures
-            ? await journal.ReadFailuresAsync(app, null, Newest, context.RequestAborted)
-            : await journal.ReadRecentAsync(app, null, Newest, context.RequestAborted);
+        var page = await search.ReadAsync(query, context.RequestAborted);
         await JsonAnswer.WriteAsync(context.Response, writer =>
         {
             writer.WriteStartObject();

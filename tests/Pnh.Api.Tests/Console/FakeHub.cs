@@ -141,10 +141,15 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
             """);
     }
 
-    public Task WriteNewestAsync(HttpContext context, string? app, bool onlyFailures)
+    public Task WriteNewestAsync(HttpContext context, string? app) => WriteEventAsync(context, "accepted", "\"channel\":\"apns\"");
+
+    public Task WriteFailuresAsync(HttpContext context, string? app, string? channel) => channel is null or ChannelNames.None
+        ? WriteEventAsync(context, "failed", "\"reason\":\"no-provider\"")
+        : context.Response.WriteAsJsonAsync(new { events = Array.Empty<object>() });
+
+    private static Task WriteEventAsync(HttpContext context, string state, string why)
     {
         context.Response.ContentType = "application/json";
-        var (state, why) = onlyFailures ? ("failed", "\"reason\":\"no-provider\"") : ("accepted", "\"channel\":\"apns\"");
         return context.Response.WriteAsync($$"""
             {"events":[{"id":"e-1","class":"message","acceptedAt":"2026-01-01T12:00:00+00:00","expiresAt":"2026-01-02T12:00:00+00:00","milestones":[],"deliveries":[
             {"user":"demo","device":"iphone","state":"{{state}}",{{why}},"milestones":[{"at":"2026-01-01T12:00:03+00:00","kind":"settled","state":"{{state}}",{{why}}}]}]}]}

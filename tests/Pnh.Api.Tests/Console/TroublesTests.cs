@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Time.Testing;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Core.Diagnostics;
@@ -44,8 +45,46 @@ public sealed class TroublesTests : IDisposable
             lines.Select(static line => line.Split(": ")[0]));
     }
 
+    [Fact]
+    public void Read_DiskFillsUp_SaysInHowManyHours()
+    {
+        var free = 40.0 * (1L << 30);
+        var time = new FakeTimeProvider();
+        using var trend = new DiskTrend(() => free, time);
+        for (var minute = 0; minute < 9; minute++)
+        {
+            Pass(0.25);
+        }
+
+        Assert.Empty(Read(trend)); // ten looks say nothing yet
+        Pass(0.25);
+        Assert.Equal("the disk of the data folder is full in 2.5 h, as the last hour went", Assert.Single(Read(trend)).Split(": ")[0]);
+        for (var minute = 0; minute < 60; minute++)
+        {
+            Pass(0.01);
+        }
+
+        Assert.Empty(Read(trend)); // the hour before does not count any more
+        for (var minute = 0; minute < 60; minute++)
+        {
+            Pass(-0.25);
+        }
+
+        Assert.Null(trend.FullIn());
+
+        void Pass(double gibibytes)
+        {
+            free -= gibibytes * (1L << 30);
+            time.Advance(TimeSpan.FromMinutes(1));
+        }
+    }
+
     private IReadOnlyList<string> Read(HubTotals? totals = null)
     {
-        return new Troubles(new Readiness { IsReady = true }, [], _metrics).Read(totals ?? _metrics.Snapshot());
+        using var trend = new DiskTrend(static () => null, TimeProvider.System);
+        return Read(trend, totals);
     }
+
+    private IReadOnlyList<string> Read(DiskTrend trend, HubTotals? totals = null) =>
+        new Troubles(new Readiness { IsReady = true }, [], _metrics, trend).Read(totals ?? _metrics.Snapshot());
 }

@@ -99,6 +99,8 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday&verbose=1", "unknown-parameter /verbose")]
     [InlineData("/v1/events?user=a&state=lost&limit=0&since=yesterday", "unknown-value /state, invalid-time /since, out-of-range /limit")]
     [InlineData("/v1/users/a/events?limit=101", "out-of-range /limit")]
+    [InlineData("/v1/users/a/events?channel=pigeon", "unknown-value /channel")]
+    [InlineData("/v1/events?channel=apns", "required /user")]
     [InlineData("/v1/users/a/events?before=x", "invalid-cursor /before")]
     [InlineData("/v1/users/a/events?since=2026-05-01", "invalid-time /since")]
     public async Task Events_WrongQuery_NamesEachFault(string path, string faults)
@@ -124,6 +126,8 @@ public sealed class UserEventsTests : IAsyncLifetime, IDisposable
         var delivery = Assert.Single(page.GetProperty("events")[0].GetProperty("deliveries").EnumerateArray());
         Assert.Equal("bea ipad failed no-provider", string.Join(' ', new[] { "user", "device", "state", "reason" }.Select(name => delivery.GetProperty(name).GetString())));
         Assert.Empty(Ids(await ReadAsync("/v1/events?state=expired", 0)));
+        Assert.Equal(["lost"], Ids(await ReadAsync("/v1/events?state=failed&channel=none", 1)));
+        Assert.Empty(Ids(await ReadAsync("/v1/events?state=failed&channel=apns", 0)));
     }
 
     [Fact]

@@ -4,12 +4,20 @@ import { showFound } from '/console/find.js';
 import { about } from '/console/timeline.js';
 
 const shown = 15;
+const channels = ['websocket', 'apns', 'fcm', 'webpush', 'none'];
 const good = ['acked', 'accepted', 'pending'];
 const panels = [
   { id: 'newest', path: 'events', every: 3_000, heads: ['Taken', 'Event', 'To', 'Class', 'What became of it'], rows: (events) => events.map(eventRow), empty: 'No event, as far back as the log goes.' },
-  { id: 'failures', path: 'failures', every: 10_000, heads: ['Ended', 'User and device', 'How', 'Class', 'Event'], rows: (events) => events.flatMap((event) => event.deliveries.map((one) => failureRow(event, one))),
+  { id: 'failures', path: 'failures', every: 10_000, heads: ['Ended', 'User and device', 'How', 'Class', 'Event'], rows: (events) => events.flatMap((event) => event.deliveries.filter(isChosen).map((one) => failureRow(event, one))),
     empty: 'Nothing, as far back as the log goes.' },
 ];
+
+const channel = () => byId('failures-channel').value;
+
+/** The event may have other deliveries besides. */
+function isChosen(one) {
+  return !channel() || (one.channel ?? 'none') === channel();
+}
 
 /** What is found stands in the panel "Find". */
 function leading(text, what) {
@@ -46,15 +54,19 @@ function eventRow(event) {
 
 async function look(panel) {
   if (document.hidden) return;
-  const { status, json } = await get(`/console/${panel.path}?${new URLSearchParams({ app: byId('find-app').value })}`).catch(() => ({ status: 0 }));
+  const path = `/console/${panel.path}?${new URLSearchParams({ app: byId('find-app').value, channel: panel.id === 'failures' ? channel() : '' })}`;
+  panel.asked = path;
+  const { status, json } = await get(path).catch(() => ({ status: 0 }));
   const text = JSON.stringify(json);
-  if (status !== 200 || text === panel.drawn) return;
+  if (status !== 200 || panel.asked !== path || text === panel.drawn) return;
   panel.drawn = text;
   byId(panel.id).replaceChildren(...tableParts(panel.heads, panel.rows(json.events).slice(0, shown), panel.empty));
 }
 
 /** Looks once the apps are known, and again and again while somebody may see it. */
 export function watchNewest() {
+  byId('failures-channel').append(...channels.map((name) => make('option', {}, name)));
+  byId('failures-channel').addEventListener('change', () => look(panels.find((panel) => panel.id === 'failures')));
   for (const panel of panels) {
     look(panel);
     setInterval(look, panel.every, panel);

@@ -12,12 +12,16 @@ const tiles = {};
 // Where a tile's figure comes from.
 const behind = { q: 'hour-panel', cpu: 'hour-panel', latency: 'hour-panel', sessions: 'sessions-panel', events: 'newest-panel', deliveries: 'deliveries-panel' };
 
-/** A click goes to that panel; who works with the keyboard goes on from there. */
-const leading = (panel, text) => make('button', { type: 'button', class: 'link lead', 'data-leads': panel }, text);
+/** A click goes to that panel; who works with the keyboard goes on from there. Of failures, those of the channel. */
+const leading = (panel, text, channel) => make('button', { type: 'button', class: 'link lead', 'data-leads': panel, ...(channel && { 'data-channel': channel }) }, text);
 
 document.addEventListener('click', ({ target }) => {
   const panel = target.dataset?.leads && byId(target.dataset.leads);
   if (!panel) return;
+  if (target.dataset.channel) {
+    byId('failures-channel').value = target.dataset.channel;
+    byId('failures-channel').dispatchEvent(new Event('change'));
+  }
   panel.scrollIntoView({ block: 'start' });
   panel.querySelector('[tabindex]').focus({ preventScroll: true });
 });
@@ -107,7 +111,7 @@ export function showDeliveries(totals, before, seconds) {
       key: channel,
       cells: [
         cell(channel),
-        ...statuses.map((status) => count(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status), isFailure(status) ? leading('failures-panel', '') : null)),
+        ...statuses.map((status) => count(sum(totals.deliveries, (row) => row.channel === channel && row.status === status), tone(status), isFailure(status) ? leading('failures-panel', '', channel) : null)),
         cell(number(rate), 'number'),
         cell(null, null, spark.element),
       ],
