@@ -82,7 +82,11 @@ internal sealed class FakeLink : ISessionLink
         }
     }
 
-    public void Prefetch(int step) => Told?.Invoke($"fetch {step}");
+    public bool Prefetch(int step)
+    {
+        Told?.Invoke($"fetch {step}");
+        return true;
+    }
 
     public void Close(string session, SessionClose reason)
     {

@@ -62,6 +62,9 @@ internal sealed class HubLink : ISessionCarrier
     /// <summary>Called with what the edge says of itself. Must return at once.</summary>
     public Action<NodeStatus> Status { get; set; } = static _ => { };
 
+    /// <summary>Called when <see cref="Reports"/> may have grown, by any thread. Must return at once.</summary>
+    public Action Reported { get; set; } = static () => { };
+
     /// <summary>What sessions were ordered that their edge may not have.</summary>
     public RecentOrders Orders { get; }
 
@@ -184,7 +187,11 @@ internal sealed class HubLink : ISessionCarrier
     }
 
     /// <summary>The hub has taken a report.</summary>
-    public void CountReport() => Interlocked.Increment(ref _reports);
+    public void CountReport()
+    {
+        Interlocked.Increment(ref _reports);
+        Reported();
+    }
 
     /// <summary>A report waits behind a call of its session (+1), or no longer (-1).</summary>
     public void CountLate(int change) => Interlocked.Add(ref _late, change);

@@ -11,7 +11,6 @@ internal sealed partial class LinkServer
 {
     private const int MostNodes = 64;
     private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan NoteEvery = TimeSpan.FromMilliseconds(250);
     private readonly ConcurrentDictionary<string, LinkedEdge> _links = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<LinkedEdge, bool> _open = new();
     private readonly ConcurrentDictionary<string, LinkedNode> _nodes = new(StringComparer.Ordinal);
@@ -74,7 +73,8 @@ internal sealed partial class LinkServer
 
         link.Reopened = _orphans.Take;
         link.Synced = () => Sync(linked);
-        using var noting = _time.CreateTimer(_ => _ = linked.NoteAsync(_hub), null, NoteEvery, NoteEvery);
+        using var noting = _time.CreateTimer(_ => _ = linked.NoteAsync(_hub), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        link.Reported = () => linked.NoteSoon(noting);
         var why = await carrier.RunAsync((kind, members) => Receive(linked, kind, members));
         _orphans.Leave(linked);
         _open.TryRemove(linked, out _);

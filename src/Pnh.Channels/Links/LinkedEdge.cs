@@ -8,8 +8,11 @@ namespace Pnh.Channels.Links;
 /// <summary>A connection of a link at the hub, and the edge behind it.</summary>
 internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
 {
+    private static readonly TimeSpan NoteAfter = TimeSpan.FromMilliseconds(250);
     private volatile LinkHello? _edge;
+    private ITimer? _noting;
     private long _noted;
+    private int _isDue;
     private int _isNoting;
 
     /// <summary>The hub's end.</summary>
@@ -37,9 +40,20 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
     /// <summary>Name of the link among all of the hub: one for each place of each edge.</summary>
     public string Name => string.Create(CultureInfo.InvariantCulture, $"{Edge!.Place} {Edge.Node}");
 
+    /// <summary>There are new reports: <see cref="NoteAsync"/> is due in a moment, by this timer. Without any nobody wakes.</summary>
+    public void NoteSoon(ITimer noting)
+    {
+        _noting = noting;
+        if (Volatile.Read(ref _isDue) == 0 && Interlocked.Exchange(ref _isDue, 1) == 0)
+        {
+            noting.Change(NoteAfter, Timeout.InfiniteTimeSpan);
+        }
+    }
+
     /// <summary>Tells the edge which of its reports are on stable storage, when there are new ones.</summary>
     public async Task NoteAsync(ISessionEvents hub)
     {
+        Volatile.Write(ref _isDue, 0);
         var reports = Link.Reports;
         if (reports <= _noted || Interlocked.Exchange(ref _isNoting, 1) != 0)
         {
@@ -59,6 +73,12 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
         finally
         {
             Volatile.Write(ref _isNoting, 0);
+        }
+
+        // What came meanwhile, or is not on stable storage.
+        if (Link.Reports > _noted)
+        {
+            NoteSoon(_noting!);
         }
     }
 }

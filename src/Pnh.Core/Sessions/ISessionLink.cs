@@ -27,11 +27,9 @@ public interface ISessionLink
 
     /// <summary>
     /// A send is about to follow, after some to others: asks for the memory that it will touch. In <see cref="PrefetchSteps"/> steps from 0 on, since what one
-    /// fetches says where the next has to look; in between, others are asked the same. Changes nothing; does nothing where there is nothing to fetch.
+    /// fetches says where the next has to look; in between, others are asked the same. Changes nothing. False = there is nothing to fetch, nor in a later step.
     /// </summary>
-    void Prefetch(int step)
-    {
-    }
+    bool Prefetch(int step) => false;
 
     /// <summary>
     /// The session's client is at another node: confirms what it has, up to <paramref name="seq"/>, closes the connection that is left, and forgets the session without a report of its end. Its topics; null

@@ -48,11 +48,13 @@ internal class Subscriber(SessionKey key)
             Threads.Prefetch.Object(subscriber.Session?.Link, lines: 4);
         }
 
-        for (var step = 0; step < ISessionLink.PrefetchSteps; step++)
+        var isMore = true;
+        for (var step = 0; isMore && step < ISessionLink.PrefetchSteps; step++)
         {
+            isMore = false;
             foreach (var subscriber in block)
             {
-                subscriber.Session?.Link.Prefetch(step);
+                isMore |= subscriber.Session?.Link.Prefetch(step) == true;
             }
         }
     }

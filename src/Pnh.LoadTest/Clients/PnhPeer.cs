@@ -60,7 +60,10 @@ internal sealed class PnhPeer : Peer
     }
 
     public override Template Post(bool toTopic, string @class) =>
-        new(Request("/v1/events", $"Authorization: Bearer {Options.Key}\r\nContent-Type: application/json\r\n", Event(toTopic, @class)));
+        new(Request("/v1/events", $"Authorization: Bearer {Options.Key}\r\nContent-Type: application/json\r\n{Trace}", Event(toTopic, @class)));
+
+    // https://www.w3.org/TR/trace-context/
+    private string Trace => Options.IsTraced ? "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n" : "";
 
     /// <summary>An event as text of a template.</summary>
     public string Event(bool toTopic, string @class)

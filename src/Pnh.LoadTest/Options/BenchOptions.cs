@@ -7,7 +7,7 @@ internal sealed class BenchOptions
 {
     public BenchOptions(string profile, string[] args, IReadOnlyDictionary<string, string> defaults)
     {
-        var given = new OptionReader(args, defaults, "json", "poll", "no-phones");
+        var given = new OptionReader(args, defaults, "json", "poll", "no-phones", "traced");
         Profile = profile;
         Peer = given.Text("peer", "pnh");
         Host = given.Text("host", "127.0.0.1");
@@ -41,6 +41,7 @@ internal sealed class BenchOptions
         Linger = given.Number("linger", Peer == "pnh" ? 60 : 0);
         PhonesPort = (int)given.Number("phones-port", 0);
         NoPhones = given.Flag("no-phones");
+        IsTraced = given.Flag("traced");
         IsMembers = given.Text("as", "joined") switch { "joined" => false, "members" => true, _ => throw new ArgumentException("--as: joined or members") };
         given.End();
     }
@@ -136,6 +137,9 @@ internal sealed class BenchOptions
 
     /// <summary>Whether the phones are not asked.</summary>
     public bool NoPhones { get; }
+
+    /// <summary>Whether each event comes with a sampled trace.</summary>
+    public bool IsTraced { get; }
 
     /// <summary>Whether a broadcast's sessions are in its topic because their users are members, with registered devices; else they join it.</summary>
     public bool IsMembers { get; }
