@@ -28,29 +28,16 @@ internal sealed class DeviceJson
     {
         var before = errors.Count;
         var draft = new Draft { User = user, Id = deviceId, IsImport = user is null, RegisteredAt = now };
-        try
+        return ObjectBody.Read(body, errors, (ref JsonCursor cursor) =>
         {
-            var cursor = new JsonCursor(body, errors);
-            if (!cursor.EnterBody())
-            {
-                return null;
-            }
-
             ReadMembers(ref cursor, draft);
             cursor.LeaveBody();
             ReadSections(ref cursor, draft, now);
             Require(ref cursor, errors.Skip(before), draft.Platform, "/platform");
             Require(ref cursor, errors.Skip(before), draft.User, "/user");
             Require(ref cursor, errors.Skip(before), draft.Id, "/device");
-        }
-        catch (JsonException)
-        {
-            errors.Clear();
-            errors.Add(FieldError.NoJson);
-            return null;
-        }
-
-        return errors.Count == before ? draft.ToDevice() : null;
+            return draft;
+        })?.ToDevice();
     }
 
     /// <summary>Writes the device as an object; <paramref name="user"/> is null except in an export. Of what was taken off the user's devices, that of this one which it has not again.</summary>

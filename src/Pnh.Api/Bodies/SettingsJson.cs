@@ -10,33 +10,7 @@ internal static class SettingsJson
 {
     private const uint AllOfQuietHours = 0b111;
 
-    internal static UserSettings? Read(ReadOnlyMemory<byte> body, ICollection<FieldError> errors)
-    {
-        var settings = UserSettings.Default;
-        try
-        {
-            var cursor = new JsonCursor(body, errors);
-            if (!cursor.EnterBody())
-            {
-                return null;
-            }
-
-            var seen = 0u;
-            while (cursor.NextMember(out var name))
-            {
-                settings = ReadMember(ref cursor, name, ref seen, settings);
-            }
-
-            cursor.LeaveBody();
-        }
-        catch (JsonException)
-        {
-            errors.Clear();
-            errors.Add(FieldError.NoJson);
-        }
-
-        return errors.Count == 0 ? settings : null;
-    }
+    internal static UserSettings? Read(ReadOnlyMemory<byte> body, ICollection<FieldError> errors) => ObjectBody.Read(body, errors, ReadMembers);
 
     internal static void Write(Utf8JsonWriter json, UserSettings settings)
     {
@@ -75,6 +49,19 @@ internal static class SettingsJson
 
         cursor.Fail(pointer, "invalid-time", "An RFC 3339 time such as 2026-01-31T22:00:00Z.");
         return null;
+    }
+
+    private static UserSettings ReadMembers(ref JsonCursor cursor)
+    {
+        var settings = UserSettings.Default;
+        var seen = 0u;
+        while (cursor.NextMember(out var name))
+        {
+            settings = ReadMember(ref cursor, name, ref seen, settings);
+        }
+
+        cursor.LeaveBody();
+        return settings;
     }
 
     private static UserSettings ReadMember(ref JsonCursor cursor, ReadOnlySpan<byte> name, ref uint seen, UserSettings settings)

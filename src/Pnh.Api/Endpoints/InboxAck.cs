@@ -1,4 +1,4 @@
-using System.Text.Json;
+using Pnh.Api.Bodies;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 
@@ -13,22 +13,9 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
     internal const int BodyBytes = 16 * 1024;
 
     /// <summary>Null with its errors when the body is not right.</summary>
-    internal static InboxAck? Read(ReadOnlyMemory<byte> body, List<FieldError> errors)
-    {
-        try
-        {
-            var cursor = new JsonCursor(body, errors);
-            return cursor.EnterBody() ? ReadMembers(ref cursor, errors) : null;
-        }
-        catch (JsonException)
-        {
-            errors.Clear();
-            errors.Add(FieldError.NoJson);
-            return null;
-        }
-    }
+    internal static InboxAck? Read(ReadOnlyMemory<byte> body, List<FieldError> errors) => ObjectBody.Read(body, errors, ReadMembers);
 
-    private static InboxAck? ReadMembers(ref JsonCursor cursor, List<FieldError> errors)
+    private static InboxAck? ReadMembers(ref JsonCursor cursor)
     {
         string? device = null;
         List<string> ids = [];
@@ -62,7 +49,7 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
             cursor.Fail("/ids", "required", "Say which events the device has.");
         }
 
-        return errors.Count == 0 ? new InboxAck(device!, ids) : null;
+        return cursor.ErrorCount == 0 ? new InboxAck(device!, ids) : null;
     }
 
     private static List<string> ReadIds(ref JsonCursor cursor)

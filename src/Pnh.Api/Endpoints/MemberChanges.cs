@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Core.Events;
 
@@ -13,22 +12,9 @@ internal sealed record MemberChanges(IReadOnlyList<string> Add, IReadOnlyList<st
     internal const int BodyBytes = RequestBody.LargestLimit;
 
     /// <summary>Null with its errors when the body is not right.</summary>
-    internal static MemberChanges? Read(ReadOnlyMemory<byte> body, List<FieldError> errors)
-    {
-        try
-        {
-            var cursor = new JsonCursor(body, errors);
-            return cursor.EnterBody() ? ReadMembers(ref cursor, errors) : null;
-        }
-        catch (JsonException)
-        {
-            errors.Clear();
-            errors.Add(FieldError.NoJson);
-            return null;
-        }
-    }
+    internal static MemberChanges? Read(ReadOnlyMemory<byte> body, List<FieldError> errors) => ObjectBody.Read(body, errors, ReadMembers);
 
-    private static MemberChanges? ReadMembers(ref JsonCursor cursor, List<FieldError> errors)
+    private static MemberChanges ReadMembers(ref JsonCursor cursor)
     {
         List<string> add = [];
         List<string> remove = [];
@@ -57,6 +43,6 @@ internal sealed record MemberChanges(IReadOnlyList<string> Add, IReadOnlyList<st
             cursor.Fail("/add", "required", "Say in add who becomes a member, or in remove whose membership ends.");
         }
 
-        return errors.Count == 0 ? new MemberChanges(add, remove) : null;
+        return new MemberChanges(add, remove);
     }
 }

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Text.Json;
 using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
@@ -62,44 +61,29 @@ internal sealed class WithdrawEndpoint
         }
 
         var errors = new List<FieldError>();
-        var reason = Read(body.Bytes, errors);
+        var reason = ObjectBody.Read(body.Bytes, errors, ReadMembers) ?? DefaultReason;
         return (reason, errors.Count == 0 ? null : EventAnswers.Invalid(errors));
     }
 
-    private static string Read(ReadOnlyMemory<byte> body, List<FieldError> errors)
+    private static string? ReadMembers(ref JsonCursor cursor)
     {
         string? reason = null;
-        try
+        var seen = 0u;
+        while (cursor.NextMember(out var name))
         {
-            var cursor = new JsonCursor(body, errors);
-            if (!cursor.EnterBody())
+            if (name.SequenceEqual("reason"u8))
             {
-                return DefaultReason;
+                cursor.Once(ref seen, 0, "/reason");
+                reason = ReadReason(ref cursor);
             }
-
-            var seen = 0u;
-            while (cursor.NextMember(out var name))
+            else
             {
-                if (name.SequenceEqual("reason"u8))
-                {
-                    cursor.Once(ref seen, 0, "/reason");
-                    reason = ReadReason(ref cursor);
-                }
-                else
-                {
-                    cursor.Unknown("", name);
-                }
+                cursor.Unknown("", name);
             }
-
-            cursor.LeaveBody();
-        }
-        catch (JsonException)
-        {
-            errors.Clear();
-            errors.Add(FieldError.NoJson);
         }
 
-        return reason ?? DefaultReason;
+        cursor.LeaveBody();
+        return reason;
     }
 
     private static string? ReadReason(ref JsonCursor cursor)

@@ -3,10 +3,13 @@ using Pnh.Channels.Links.Protocol;
 namespace Pnh.Channels.Links;
 
 /// <summary>Why an edge is not linked.</summary>
-/// <param name="Reason">Kebab-case, stable: a label of metrics.</param>
+/// <param name="Reason">Kebab-case, stable: a label of metrics. One of <see cref="Reasons"/>.</param>
 /// <param name="Text">For a person.</param>
 internal sealed record LinkRefusal(string Reason, string Text)
 {
+    /// <summary>As given; one that is not among <see cref="Reasons"/> would be counted and not shown.</summary>
+    public string Reason { get; } = Reasons.Contains(Reason) ? Reason : throw new ArgumentException($"{Reason} is no reason that is counted", nameof(Reason));
+
     /// <summary>All reasons that there are.</summary>
     public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node", "too-many-tees"];
 
