@@ -9,13 +9,13 @@ internal sealed class FakeCarrier : ISessionCarrier
     /// <summary>False = it is too slow.</summary>
     public bool Takes { get; set; } = true;
 
-    /// <summary>The sessions of each call, in their order.</summary>
-    public List<ISessionLink[]> Calls { get; } = [];
+    /// <summary>The numbers of each call, in their order.</summary>
+    public List<long[]> Calls { get; } = [];
 
     /// <summary>How many calls there had been at each flush.</summary>
     public List<int> Flushes { get; } = [];
 
-    public bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted)
+    public bool TrySend(ReadOnlySpan<long> sessions, Event accepted)
     {
         Calls.Add(sessions.ToArray());
         return Takes;

@@ -17,8 +17,17 @@ internal sealed class FakeLink : ISessionLink
     /// <summary>How many frames it takes before it refuses.</summary>
     public int Room { get; set; } = int.MaxValue;
 
-    /// <inheritdoc/>
+    /// <summary>What carries it; null = it is on this node.</summary>
     public ISessionCarrier? Carrier { get; init; }
+
+    /// <summary>Its number there.</summary>
+    public long Number { get; init; }
+
+    public ISessionCarrier? FindCarrier(out long number)
+    {
+        number = Number;
+        return Carrier;
+    }
 
     public IReadOnlyList<Event> Frames
     {

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Pnh.Sandbox.Contract;
+using Pnh.TestKit;
 
 namespace Pnh.Sandbox.Tests;
 
@@ -59,7 +60,7 @@ public sealed class SandboxStartTests : IDisposable
         StringWriter output = new();
 
         Task<int> running = SandboxProgram.RunAsync(Options(0), TextWriter.Synchronized(output), stop.Token);
-        await WaitForAsync(() => output.ToString().Contains("Fcm__0__BaseAddress", StringComparison.Ordinal));
+        await Waiting.UntilAsync(() => output.ToString().Contains("Fcm__0__BaseAddress", StringComparison.Ordinal));
         await stop.CancelAsync();
 
         Assert.Equal(0, await running);
@@ -88,13 +89,4 @@ public sealed class SandboxStartTests : IDisposable
     }
 
     private SandboxOptions Options(int apnsPort) => new() { Folder = _folder, ApnsPort = apnsPort, FcmPort = 0 };
-
-    private static async Task WaitForAsync(Func<bool> condition)
-    {
-        using CancellationTokenSource timeout = new(SandboxUnderTest.Patience);
-        while (!condition())
-        {
-            await Task.Delay(20, timeout.Token);
-        }
-    }
 }

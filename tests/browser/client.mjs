@@ -2,9 +2,10 @@
 // Usage: node client.mjs <http address of a hub> <publisher key> <client token of user ada, who may join the topic room> <one of user eve>. Exit 0 = everything was seen; 1 = not, with one line why.
 import { createServer } from 'node:http';
 import { chromium } from 'playwright-core';
+import { until as look } from '../ship/until.mjs';
 
 const [hub, key, token, otherToken] = process.argv.slice(2);
-const limit = 25_000; // a tab that sleeps is noticed after 15 s
+const limit = 25; // s: a tab that sleeps is noticed after 15
 const page = `<!doctype html><title>client</title><script type="module">
   import { connect } from '${hub}/pnh.js';
   window.handled = [];
@@ -149,11 +150,7 @@ async function post(name, count, rest = 0, to = { user: 'ada' }) {
   return ids;
 }
 
-async function until(what, read, accept) {
-  let value;
-  for (const end = Date.now() + limit; Date.now() < end; await new Promise((done) => setTimeout(done, 50))) {
-    value = await read().catch((error) => error.message); // while the page is loaded again
-    if (accept(value)) return value;
-  }
-  throw new Error(`not within ${limit / 1000} s: ${what}; last seen: ${JSON.stringify(value)}`);
+/** A page that is being loaded again has an error to say, and no value. */
+function until(what, read, accept) {
+  return look(what, () => read().catch((error) => error.message), accept, limit);
 }

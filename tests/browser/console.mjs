@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import axe from 'axe-core';
+import { until as look } from '../ship/until.mjs';
 
 const [link, pictures = 'screenshots'] = process.argv.slice(2);
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -18,16 +19,9 @@ const chromiumFlags = [
 
 let step = 'start';
 
-async function until(what, read, accept) {
+function until(what, read, accept) {
   step = what;
-  const end = Date.now() + limit;
-  let value;
-  while (Date.now() < end) {
-    value = await read();
-    if (accept(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`not within ${limit / 1000} s; last seen: ${JSON.stringify(value)}`);
+  return look(what, read, accept, limit / 1000);
 }
 
 const count = (text) => Number(text.replaceAll(/[^0-9.]/g, '') || 0);

@@ -2,11 +2,11 @@
 // Chromium's push service is elsewhere: the subscription is one of the sandbox's browsers, and what the sandbox decrypted is given to the service worker.
 // Usage: node push.mjs <http address of a hub> <publisher key> <client token of user ada> <https address of its sandbox> <the sandbox's CA>. Exit 0 = everything was seen; 1 = not, with one line why.
 import { readFileSync } from 'node:fs';
+import { until } from '../ship/until.mjs';
 import { ask, launch, openTab, pushOf, startSite } from './site.mjs';
 
 const [hub, key, token, sandbox, authority] = process.argv.slice(2);
 const ca = readFileSync(authority);
-const limit = 15_000;
 const page = `<!doctype html><title>push</title><script type="module">
   import { connect } from '/pnh.js';
   import { subscribe, unsubscribe } from '/pnh-push.js';
@@ -68,7 +68,7 @@ async function walk() {
 }
 
 function decrypted(id) {
-  return until(`the sandbox has ${id}`, () => pushOf(sandbox, ca, id), Boolean);
+  return until(`the sandbox has ${id}`, () => pushOf(sandbox, ca, id));
 }
 
 async function send(id, members) {
@@ -82,12 +82,3 @@ async function api(method, path, body) {
   return JSON.parse(text);
 }
 
-async function until(what, read, accept) {
-  let value;
-  for (const end = Date.now() + limit; Date.now() < end; await new Promise((done) => setTimeout(done, 50))) {
-    value = await read();
-    if (accept(value)) return value;
-  }
-
-  throw new Error(`not within ${limit / 1000} s: ${what}; last seen: ${JSON.stringify(value)}`);
-}

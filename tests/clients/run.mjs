@@ -10,6 +10,7 @@ import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
 import { openStage } from "../ship/kill/stage.mjs";
 import { check, checked, finish } from "../ship/report.mjs";
+import { until } from "../ship/until.mjs";
 import { Wire } from "./wire.mjs";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
@@ -82,19 +83,9 @@ async function post(user, n) {
   throw new Error(`event ${n} was not taken`);
 }
 
-async function until(what, holds, limit = 30_000) {
-  for (const end = Date.now() + limit; Date.now() < end; await delay(20)) {
-    if (holds()) {
-      return;
-    }
-  }
-
-  throw new Error(`not within ${limit / 1000} s: ${what}`);
-}
-
 /** Waits for the last one, and a moment for what must not come. */
 async function complete(reader, count, name) {
-  await until(`the last of ${count} events is handled`, () => reader.handled.length >= count, 60_000);
+  await until(`the last of ${count} events is handled`, () => reader.handled.length >= count, Boolean, 60);
   await delay(500);
   const wrong = reader.handled.findIndex((n, i) => n !== i);
   console.log(`   ${name}: ${reader.handled.length} of ${count} handled, ${reader.statuses.filter((status) => status.status === "open").length} connections, ${reader.statuses.filter((status) => status.resumed).length} resumed`);
@@ -147,7 +138,7 @@ async function diesSilently() {
   await delay(500);
   const thawing = reader.wire.freeze(60_000);
   const from = Date.now();
-  await until("the client has noticed and is back", () => reader.statuses.filter((status) => status.status === "open").length === 2, 45_000);
+  await until("the client has noticed and is back", () => reader.statuses.filter((status) => status.status === "open").length === 2, Boolean, 45);
   const took = Date.now() - from;
   await complete(reader, await writer.stop(), `a connection that died in silence was found after ${took} ms`);
   reader.close();

@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
 import { check } from "../ship/report.mjs";
+import { until } from "../ship/until.mjs";
 import { SimulatedEdge } from "./link.mjs";
 import { memoryOf, openCluster, play } from "./nodes.mjs";
 
@@ -89,16 +90,6 @@ async function online() {
 async function heap() {
   const page = await (await fetch(`http://127.0.0.1:${stage.operationsPort}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
   return Number(/^pnh_memory_live_bytes (\S+)/m.exec(page)[1]);
-}
-
-async function until(what, holds) {
-  for (const end = Date.now() + 30_000; Date.now() < end; await delay(50)) {
-    if (await holds()) {
-      return;
-    }
-  }
-
-  throw new Error(`not within 30 s: ${what}`);
 }
 
 await play(stage, scene);

@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { startHub } from "../ship/hub.mjs";
 import { checked, finish } from "../ship/report.mjs";
-import { says, section, until } from "./pages.mjs";
+import { until } from "../ship/until.mjs";
+import { says, section } from "./pages.mjs";
 
 const program = process.argv[2];
 const run = promisify(execFile);

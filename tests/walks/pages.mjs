@@ -1,6 +1,4 @@
 // What a hub's own pages say, for walks that may use nothing else: a step whose command or address stands on no page fails.
-import { delay } from "../ship/hub.mjs";
-
 const texts = new Map();
 
 /** The text of a page below /docs, entities resolved. */
@@ -52,18 +50,4 @@ export async function api(hub, method, path, body, token = hub.key) {
   }
 
   return answer.json();
-}
-
-/** The first thing that `read` gives, within 20 s. */
-export async function until(what, read) {
-  for (let n = 0; n < 200; n++) {
-    const value = await read();
-    if (value) {
-      return value;
-    }
-
-    await delay(100);
-  }
-
-  throw new Error(`not within 20 s: ${what}`);
 }

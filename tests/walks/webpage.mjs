@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { ask, launch, openTab, pushOf, startSite } from "../browser/site.mjs";
 import { startHub } from "../ship/hub.mjs";
 import { checked, finish } from "../ship/report.mjs";
-import { api, blocks, says, section, until } from "./pages.mjs";
+import { until } from "../ship/until.mjs";
+import { api, blocks, says, section } from "./pages.mjs";
 
 const program = process.argv[2];
 const run = promisify(execFile);

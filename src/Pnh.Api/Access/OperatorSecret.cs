@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Access;
 
@@ -24,23 +25,8 @@ internal static class OperatorSecret
             return known;
         }
 
-        // Written beside and renamed, so that a crash cannot leave half a secret.
         var secret = $"pnh_{Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(32))}";
-        var draft = $"{file}.new";
-        File.Delete(draft);
-        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-        }
-
-        using (var stream = new FileStream(draft, options))
-        {
-            stream.Write(System.Text.Encoding.ASCII.GetBytes(secret));
-            stream.Flush(flushToDisk: true);
-        }
-
-        File.Move(draft, file, overwrite: true);
+        ReplacedFile.Write(file, System.Text.Encoding.ASCII.GetBytes(secret));
         return secret;
     }
 

@@ -1,3 +1,5 @@
+using Pnh.Storage.Files;
+
 namespace Pnh.Api.Hosting;
 
 /// <summary>The links of edges that the hub had last, in a file of its data folder: for these it waits a moment when it is started again.</summary>
@@ -27,9 +29,7 @@ internal sealed partial class KnownEdges(string dataFolder, ILogger<KnownEdges> 
     {
         try
         {
-            var draft = $"{_file}.new";
-            File.WriteAllLines(draft, links);
-            File.Move(draft, _file, overwrite: true);
+            ReplacedFile.WriteLines(_file, links);
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {

@@ -134,7 +134,7 @@ internal sealed class ConsoleSessions
 
         try
         {
-            LinesFile.Replace(_file, _sessions.Select(static known => string.Create(
+            ReplacedFile.WriteLines(_file, _sessions.Select(static known => string.Create(
                 CultureInfo.InvariantCulture, $"{known.Key} {known.Value.Since:O} {known.Value.Used:O} {known.Value.Key?.ToHex() ?? "link"}")));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)

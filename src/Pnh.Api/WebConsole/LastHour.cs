@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Push;
 using Pnh.Storage.Files;
 
 namespace Pnh.Api.WebConsole;
@@ -130,9 +129,7 @@ internal sealed class LastHour : IDisposable
 
     private static double Accepted(HubTotals totals) => totals.Events.Sum(static row => row.Result == EventResult.Accepted ? row.Count : 0);
 
-    // An ack belongs to a frame that was counted as sent, what was suppressed was never tried, and what is unconfirmed was counted attempt by attempt.
-    private static double Attempts(HubTotals totals) => totals.Deliveries.Sum(static row =>
-        row.Status is DeliveryStatus.Acked or DeliveryStatus.Suppressed or DeliveryStatus.Unconfirmed ? 0 : row.Count);
+    private static double Attempts(HubTotals totals) => totals.Deliveries.Sum(static row => row.IsAttempt ? row.Count : 0);
 
     private void ReadFile()
     {
@@ -164,7 +161,7 @@ internal sealed class LastHour : IDisposable
 
         try
         {
-            LinesFile.Replace(_file, _points.Select(static point => point.ToString()));
+            ReplacedFile.WriteLines(_file, _points.Select(static point => point.ToString()));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {

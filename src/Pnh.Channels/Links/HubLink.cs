@@ -122,16 +122,7 @@ internal sealed class HubLink : ISessionCarrier
     }
 
     /// <inheritdoc/>
-    public bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted)
-    {
-        Span<long> handles = stackalloc long[ISessionCarrier.Most];
-        for (var i = 0; i < sessions.Length; i++)
-        {
-            handles[i] = ((HubSession)sessions[i]).Handle;
-        }
-
-        return Output.TryAdd(handles[..sessions.Length], accepted, Time);
-    }
+    public bool TrySend(ReadOnlySpan<long> sessions, Event accepted) => Output.TryAdd(sessions, accepted, Time);
 
     /// <inheritdoc/>
     public void Flush() => Output.Flush();

@@ -34,7 +34,11 @@ internal sealed partial class HubSession : ISessionLink
     public SessionKey Key => _key;
 
     /// <inheritdoc/>
-    public ISessionCarrier Carrier => _link;
+    public ISessionCarrier FindCarrier(out long number)
+    {
+        number = Handle;
+        return _link;
+    }
 
     /// <inheritdoc/>
     public bool TrySend(string session, Event accepted)

@@ -7,7 +7,13 @@ namespace Pnh.Core.Diagnostics;
 public readonly record struct EventTotal(EventClass Class, EventResult Result, long Count);
 
 /// <summary>Delivery attempts of one channel with one status since the start.</summary>
-public readonly record struct DeliveryTotal(string Channel, DeliveryStatus Status, long Count);
+public readonly record struct DeliveryTotal(string Channel, DeliveryStatus Status, long Count)
+{
+    /// <summary>
+    /// True for attempts at deliveries. An ack belongs to a frame that was counted as sent, what was suppressed was never tried, and what is unconfirmed was counted attempt by attempt.
+    /// </summary>
+    public bool IsAttempt => Status is not (DeliveryStatus.Acked or DeliveryStatus.Suppressed or DeliveryStatus.Unconfirmed);
+}
 
 /// <summary>The counters at one moment, for the console. Sums since the start of the process, over all apps; rates are the reader's work.</summary>
 public sealed record HubTotals

@@ -63,31 +63,7 @@ public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
     /// <summary>True while a device of the user has it to come, or can fetch it.</summary>
     private static bool IsOpen(EventHistory share, DateTimeOffset now)
     {
-        var open = new HashSet<string>();
-        foreach (var milestone in share.Milestones)
-        {
-            if (milestone is { Kind: MilestoneKind.Withdrawn })
-            {
-                return false;
-            }
-
-            if (milestone.Device is not { } device)
-            {
-                continue;
-            }
-
-            switch (milestone.Kind)
-            {
-                case MilestoneKind.Planned:
-                    open.Add(device);
-                    break;
-                case MilestoneKind.Settled when !milestone.IsKept:
-                case MilestoneKind.AckedLate or MilestoneKind.Dropped:
-                    open.Remove(device);
-                    break;
-            }
-        }
-
-        return open.Count > 0 && now < share.Event.ExpiresAt;
+        var past = UnfinishedFold.Fold(share);
+        return past.Withdrawn.Count == 0 && now < share.Event.ExpiresAt && past.Deliveries.Any(static delivery => !delivery.IsSettled || delivery.IsKept);
     }
 }

@@ -23,15 +23,15 @@ internal sealed class JoinedFanOut(ShardContext context, Turns turns)
             return;
         }
 
-        var carriers = default(CarrierSet);
-        Serve(accepted, progress, joined, members, ref carriers);
-        carriers.Flush();
+        CarriedSessions? carried = null;
+        Serve(accepted, progress, joined, members, ref carried);
+        context.SendCarried(accepted, carried);
     }
 
     /// <summary>The same for many: others come between.</summary>
     internal async ValueTask ServeAsync(Event accepted, EventProgress? progress, Subscriber[] joined, TopicMembers? members)
     {
-        var carriers = default(CarrierSet);
+        CarriedSessions? carried = null;
         try
         {
             for (var from = 0; from < joined.Length; from += FanOutPages.YieldEvery)
@@ -41,21 +41,21 @@ internal sealed class JoinedFanOut(ShardContext context, Turns turns)
                     await turns.NextAsync();
                 }
 
-                Serve(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members, ref carriers);
+                Serve(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members, ref carried);
             }
         }
         finally
         {
-            carriers.Flush();
+            context.SendCarried(accepted, carried);
         }
     }
 
-    private void Serve(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members, ref CarrierSet carriers)
+    private void Serve(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members, ref CarriedSessions? carried)
     {
         Subscriber.Prefetch(joined);
         if (progress is null)
         {
-            context.SendTransient(accepted, joined, ref carriers);
+            context.SendTransient(accepted, joined, ref carried);
             return;
         }
 

@@ -45,21 +45,25 @@ public interface ISessionLink
     /// <summary>How many steps there are.</summary>
     const int PrefetchSteps = 2;
 
-    /// <summary>What carries this session and others to their node: takes an event for many of them in one call. Null = the session is on this node.</summary>
-    ISessionCarrier? Carrier => null;
+    /// <summary>What carries this session and others to their node, and its <paramref name="number"/> there: takes an event for many of them in one call. Null = the session is on this node.</summary>
+    ISessionCarrier? FindCarrier(out long number)
+    {
+        number = 0;
+        return null;
+    }
 }
 
 /// <summary>The way to another node, as the sessions there share it. Like <see cref="ISessionLink"/>, nothing here waits. Thread-safe.</summary>
 public interface ISessionCarrier
 {
     /// <summary>Most sessions of a call.</summary>
-    const int Most = 32;
+    const int Most = 128;
 
     /// <summary>
-    /// Queues a transient event's frame on each of these sessions, all of this carrier and at most <see cref="Most"/>. False when the carrier is too slow; then nothing was queued on any of them.
+    /// Queues a transient event's frame on each of the sessions of these numbers, at most <see cref="Most"/>. False when the carrier is too slow; then nothing was queued on any of them.
     /// What is queued may stay until <see cref="Flush"/>, which has to follow.
     /// </summary>
-    bool TrySend(ReadOnlySpan<ISessionLink> sessions, Event accepted);
+    bool TrySend(ReadOnlySpan<long> sessions, Event accepted);
 
     /// <summary>What was queued leaves now.</summary>
     void Flush();

@@ -48,11 +48,11 @@ internal sealed class ShardContext
         }
     }
 
-    /// <summary>A transient event to sessions in its topic. It leaves nothing in a shard, so that none is asked, and is counted once for all. The caller flushes the carriers.</summary>
-    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers, ref CarrierSet carriers)
+    /// <summary>A transient event to sessions in its topic. It leaves nothing in a shard, so that none is asked, and is counted once for all. Those of other nodes are added to
+    /// <paramref name="carried"/> (null = none yet): <see cref="SendCarried"/> has to follow.</summary>
+    internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers, ref CarriedSessions? carried)
     {
         int sent = 0, refused = 0, held = 0;
-        var carried = new CarrierBlock(accepted, ref carriers);
         foreach (var subscriber in subscribers)
         {
             if (subscriber.Session is not { } session)
@@ -64,9 +64,9 @@ internal sealed class ShardContext
             {
                 held++;
             }
-            else if (session.Link.Carrier is { } carrier)
+            else if (session.Link.FindCarrier(out var number) is { } carrier)
             {
-                carried.Add(carrier, session.Link);
+                (carried ??= new CarriedSessions(accepted)).Add(carrier, number);
             }
             else if (session.Link.TrySend(session.Key.Session, accepted))
             {
@@ -78,12 +78,25 @@ internal sealed class ShardContext
             }
         }
 
-        carried.Send();
-        (sent, refused) = (sent + carried.Sent, refused + carried.Refused);
+        Count(accepted, sent, refused);
+        Metrics.DeliveryCounted(ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed, held);
+    }
+
+    /// <summary>The event leaves for the sessions of other nodes; null = there are none.</summary>
+    internal void SendCarried(Event accepted, CarriedSessions? carried)
+    {
+        if (carried is not null)
+        {
+            carried.Flush();
+            Count(accepted, carried.Sent, carried.Refused);
+        }
+    }
+
+    private void Count(Event accepted, int sent, int refused)
+    {
         Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent, sent);
         Metrics.RequestServed(sent);
         Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.NotConnected, refused);
-        Metrics.DeliveryCounted(ChannelNames.None, accepted.Class, DeliveryStatus.Suppressed, held);
     }
 
     /// <summary>Counts the ends that no channel's answer counts.</summary>

@@ -235,15 +235,7 @@ public sealed class DataFolder : IDisposable
 
     private static byte[] WriteSecret(string file, byte[] secret)
     {
-        var half = file + ".new";
-        using (var stream = new FileStream(half, PrivateFile(FileMode.Create)))
-        {
-            stream.Write(secret);
-            stream.Flush(flushToDisk: true);
-        }
-
-        File.Move(half, file, overwrite: true);
-        FolderSync.Flush(Path.GetDirectoryName(file)!);
+        ReplacedFile.Write(file, secret);
         return secret;
     }
 }

@@ -278,14 +278,14 @@ public class ApnsSenderTests
         await using var apns = await ApnsFixture.StartAsync((_, n) => new Reply(200, Gate: n == 0 ? first.Task : rest.Task));
         var sends = Enumerable.Range(0, 20).Select(i => apns.SendAsync(Sample.Event(apns.Time, notification: Hello, id: $"event-{i}"))).ToList();
 
-        await UntilAsync(() => apns.Server.Requests.Count == 1);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 1);
         await Task.Delay(200);
         Assert.Single(apns.Server.Requests);
         Assert.Equal((1, 0), (apns.Gauges.Connections(ConnectionState.Cold), apns.Gauges.Connections(ConnectionState.Warm)));
         Assert.Equal(1, apns.Gauges.InFlight);
 
         first.SetResult();
-        await UntilAsync(() => apns.Server.Requests.Count == 20);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 20);
         Assert.Equal((0, 1), (apns.Gauges.Connections(ConnectionState.Cold), apns.Gauges.Connections(ConnectionState.Warm)));
         Assert.Equal(19, apns.Gauges.InFlight);
 
@@ -339,15 +339,5 @@ public class ApnsSenderTests
         var alerts = apns.Server.Requests
             .Select(request => JsonDocument.Parse(request.Body).RootElement.GetProperty("aps").GetProperty("alert").GetRawText());
         Assert.Equal(["""{"title":"Grace","body":"Hallo ü"}""", """{"title":"Grace","body":"Hello"}"""], alerts);
-    }
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(5), "condition not reached in 5 s");
-            await Task.Delay(10);
-        }
     }
 }

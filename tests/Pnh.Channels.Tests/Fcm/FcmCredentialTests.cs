@@ -240,14 +240,4 @@ public sealed class FcmCredentialTests : IAsyncDisposable
             await Task.Delay(10);
         }
     }
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(5), "condition not reached in 5 s");
-            await Task.Delay(10);
-        }
-    }
 }

@@ -20,10 +20,10 @@ public sealed class FcmWaitTests
             (_, _) => FcmFixture.Ok() with { Gate = answer.Task }, (_, n) => FcmFixture.Grant(n) with { Gate = token.Task }, time);
 
         var send = fcm.SendAsync(Sample.Event(time, notification: Hello));
-        await UntilAsync(() => fcm.OAuth.Requests.Count == 1);
+        await Waiting.UntilAsync(() => fcm.OAuth.Requests.Count == 1);
         time.Advance(TimeSpan.FromSeconds(8));
         token.SetResult();
-        await UntilAsync(() => fcm.Server.Requests.Count == 1);
+        await Waiting.UntilAsync(() => fcm.Server.Requests.Count == 1);
         time.Advance(TimeSpan.FromSeconds(10));
         answer.SetResult();
 
@@ -38,7 +38,7 @@ public sealed class FcmWaitTests
         await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok() with { Gate = never.Task }, time: time);
 
         var send = fcm.SendAsync(Sample.Event(time, notification: Hello));
-        await UntilAsync(() => fcm.Server.Requests.Count == 1);
+        await Waiting.UntilAsync(() => fcm.Server.Requests.Count == 1);
         time.Advance(TimeSpan.FromSeconds(14));
 
         AssertWaits("timeout", await send);
@@ -64,7 +64,7 @@ public sealed class FcmWaitTests
             time);
 
         var send = fcm.SendAsync(Sample.Event(time, notification: Hello));
-        await UntilAsync(() => fcm.OAuth.Requests.Count == 2);
+        await Waiting.UntilAsync(() => fcm.OAuth.Requests.Count == 2);
         time.Advance(TimeSpan.FromSeconds(6));
         token.SetResult();
 
@@ -77,15 +77,5 @@ public sealed class FcmWaitTests
         Assert.Equal((DeliveryStatus.Unavailable, reason), (result.Status, result.Reason));
         Assert.InRange(result.RetryAfter!.Value, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20));
         Assert.False(result.IsUnasked);
-    }
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
-            await Task.Delay(5);
-        }
     }
 }

@@ -28,7 +28,7 @@ public sealed class LateAnswerTests
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(status, body, Gate: _gate.Task), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
-        await UntilAsync(() => apns.Server.Requests.Count == 2);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 2);
         _time.Advance(ApnsAttempt);
 
         var soFar = await send;
@@ -52,7 +52,7 @@ public sealed class LateAnswerTests
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(200, Gate: _gate.Task), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
-        await UntilAsync(() => apns.Server.Requests.Count == 2);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 2);
         _time.Advance(ApnsAttempt);
         var soFar = await send;
         _time.Advance(TimeSpan.FromSeconds(30));
@@ -71,7 +71,7 @@ public sealed class LateAnswerTests
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(200, Gate: _gate.Task, Reset: 2), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
-        await UntilAsync(() => apns.Server.Requests.Count == 2);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 2);
         _time.Advance(ApnsAttempt);
         var soFar = await send;
         _gate.SetResult();
@@ -98,11 +98,11 @@ public sealed class LateAnswerTests
         await using var quarantine = apns.Sender.Quarantine!;
         Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(quarantine, 0)).Status);
         var sends = Enumerable.Range(1, 8).Select(n => SendAsync(quarantine, n)).ToList();
-        await UntilAsync(() => apns.Server.Requests.Count == 9);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 9);
         _time.Advance(ApnsAttempt);
 
         var late = (await Task.WhenAll(sends)).Select(static result => result.Late!).ToList();
-        await UntilAsync(() => late.Count(static one => one.IsCompleted) == 3); // its 20 places: a quarter is 5
+        await Waiting.UntilAsync(() => late.Count(static one => one.IsCompleted) == 3); // its 20 places: a quarter is 5
         _gate.SetResult();
         var ends = await Task.WhenAll(late).WaitAsync(Sample.Limit);
         Assert.Equal((5, 3), (ends.Count(static end => end.Status == DeliveryStatus.Accepted), ends.Count(static end => end.IsUnknown)));
@@ -113,7 +113,7 @@ public sealed class LateAnswerTests
     {
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200, Gate: _gate.Task) : new Reply(200), _time);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
-        await UntilAsync(() => apns.Server.Requests.Count == 1);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 1);
         _time.Advance(ApnsAttempt);
         var soFar = await send;
 
@@ -130,7 +130,7 @@ public sealed class LateAnswerTests
         await WarmAsync(apns);
         using var stop = new CancellationTokenSource();
         var send = apns.Sender.SendAsync(Sample.Delivery(Sample.Event(_time, notification: Hello), ApnsFixture.Address()), stop.Token).AsTask();
-        await UntilAsync(() => apns.Server.Requests.Count == 2);
+        await Waiting.UntilAsync(() => apns.Server.Requests.Count == 2);
         _time.Advance(ApnsAttempt);
         var soFar = await send.WaitAsync(Sample.Limit);
         await stop.CancelAsync();
@@ -147,7 +147,7 @@ public sealed class LateAnswerTests
         ChannelHost.IsDirect.Value = isDirect;
         await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok() with { Gate = _gate.Task }, time: _time);
         var send = fcm.SendAsync(Sample.Event(_time, notification: Hello));
-        await UntilAsync(() => fcm.Server.Requests.Count == 1);
+        await Waiting.UntilAsync(() => fcm.Server.Requests.Count == 1);
         _time.Advance(TimeSpan.FromSeconds(14));
         var soFar = await send;
         Assert.True(soFar.IsUnknown);
@@ -166,7 +166,7 @@ public sealed class LateAnswerTests
     {
         await using var push = await WebPushFixture.StartAsync(_ => new Answer(201, Gate: _gate.Task), protocol);
         var send = push.SendAsync(Sample.Event(push.Time, notification: Hello));
-        await UntilAsync(() => push.Server.Messages.Count == 1);
+        await Waiting.UntilAsync(() => push.Server.Messages.Count == 1);
         push.Time.Advance(TimeSpan.FromSeconds(12));
         var soFar = await send;
         Assert.True(soFar.IsUnknown);
@@ -181,13 +181,13 @@ public sealed class LateAnswerTests
     {
         await using var push = await WebPushFixture.StartAsync(_ => new Answer(201, Gate: _gate.Task), HttpProtocols.Http1);
         var sends = Enumerable.Range(0, 8).Select(Send).ToList();
-        await UntilAsync(() => push.Server.Messages.Count == 8);
+        await Waiting.UntilAsync(() => push.Server.Messages.Count == 8);
 
         // Only now: all connections are taken, so the ninth has to wait for one.
         sends.Add(Send(8));
         await Task.Delay(200);
         push.Time.Advance(TimeSpan.FromSeconds(12));
-        await UntilAsync(() => sends.Count(static send => send.IsCompleted) == 8);
+        await Waiting.UntilAsync(() => sends.Count(static send => send.IsCompleted) == 8);
         _gate.SetResult();
         while (sends.Exists(static send => !send.IsCompleted))
         {
@@ -254,14 +254,4 @@ public sealed class LateAnswerTests
     // A first request is answered: the connection has heard its peer's SETTINGS, for which it waits 3.5 s of the clock that the test drives.
     private async Task WarmAsync(ApnsFixture apns) =>
         Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(_time, notification: Hello, id: "first"))).Status);
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
-            await Task.Delay(5);
-        }
-    }
 }

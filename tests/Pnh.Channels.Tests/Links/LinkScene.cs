@@ -13,6 +13,7 @@ using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Links;
 
@@ -91,7 +92,7 @@ internal sealed class LinkScene : IAsyncDisposable
     {
         var dialler = new LinkDialler([Address], "key", Edge(), sessions, wait ?? TimeSpan.FromSeconds(30), TimeProvider.System, new Logger<LinkDialler>(_log), status);
         dialler.Start();
-        await UntilAsync(() => sessions.IsLinked);
+        await Waiting.UntilAsync(() => sessions.IsLinked);
         return dialler;
     }
 
@@ -159,15 +160,6 @@ internal sealed class LinkScene : IAsyncDisposable
     {
         while (await ReadAsync(socket) is { Length: > 0 })
         {
-        }
-    }
-
-    public static async Task UntilAsync(Func<bool> holds)
-    {
-        using var patience = new CancellationTokenSource(SocketHost.Patience);
-        while (!holds())
-        {
-            await Task.Delay(10, patience.Token);
         }
     }
 

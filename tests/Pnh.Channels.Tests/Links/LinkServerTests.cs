@@ -8,6 +8,7 @@ using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Links;
 
@@ -28,7 +29,7 @@ public sealed class LinkServerTests
         Assert.Equal(("edge-1", 1), (Assert.Single(scene.Links.Links).Edge.Node, scene.Links.Links[0].Sessions));
 
         Assert.True(opened.Link.TrySend("s-1", Events.Make("e-1")));
-        await LinkScene.UntilAsync(() => session.HasWaiting);
+        await Waiting.UntilAsync(() => session.HasWaiting);
         Assert.Equal([(1, "e-1")], transport.Drain(session, null));
         var acked = new TaskCompletionSource<string>();
         scene.Hub.OnAcked = acked.SetResult;
@@ -37,8 +38,8 @@ public sealed class LinkServerTests
 
         session.End(Session.Goodbye);
         session.Report();
-        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
-        await LinkScene.UntilAsync(() => scene.Links.Links[0].Sessions == 0);
+        await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 1);
+        await Waiting.UntilAsync(() => scene.Links.Links[0].Sessions == 0);
     }
 
     [Fact]
@@ -48,12 +49,12 @@ public sealed class LinkServerTests
         await using var scene = await LinkScene.StartAsync();
         await using (await scene.LinkAsync(LinkScene.Sessions(), status: () => status))
         {
-            await LinkScene.UntilAsync(() => scene.Links.Nodes.Single().Status is not null);
+            await Waiting.UntilAsync(() => scene.Links.Nodes.Single().Status is not null);
             Assert.Equal(status, scene.Links.Nodes.Single().Status);
             Assert.Null(scene.Links.Nodes.Single().GoneFor);
         }
 
-        await LinkScene.UntilAsync(() => scene.Links.Nodes.Single().GoneFor is not null);
+        await Waiting.UntilAsync(() => scene.Links.Nodes.Single().GoneFor is not null);
         Assert.Null(scene.Links.Nodes.Single().Status);
     }
 
@@ -89,25 +90,25 @@ public sealed class LinkServerTests
             Assert.True(link.TrySend("s-1", Events.Make($"a-{round}")));
             Assert.True(link.TrySend("s-1", Events.Make($"b-{round}")));
             var given = new List<(long, string)>();
-            await LinkScene.UntilAsync(() =>
+            await Waiting.UntilAsync(() =>
             {
                 given.AddRange(transport.Drain(session, null));
                 return given.Count == 2;
             });
             await scene.StopHubAsync();
-            await LinkScene.UntilAsync(() => !sessions.IsLinked);
+            await Waiting.UntilAsync(() => !sessions.IsLinked);
 
             Assert.Equal(1, session.Acknowledge((2 * round) - 1)); // while nobody hears it: a of this round, or b of the one before
             await scene.StartHubAsync();
 
-            await LinkScene.UntilAsync(() => sessions.IsLinked);
+            await Waiting.UntilAsync(() => sessions.IsLinked);
             var said = scene.Hub.Reopened.Last();
             Assert.Equal((Key, false), (said.Opened.Key, said.IsDetached));
             Assert.Superset(new HashSet<string> { $"a-{round}", $"b-{round}" }, new HashSet<string>(said.Holds)); // and what was not noted yet
             link = said.Opened.Link;
-            await LinkScene.UntilAsync(() => acks.Contains($"a-{round}"));
+            await Waiting.UntilAsync(() => acks.Contains($"a-{round}"));
             Assert.Equal(1, session.Acknowledge(2 * round));
-            await LinkScene.UntilAsync(() => acks.Contains($"b-{round}"));
+            await Waiting.UntilAsync(() => acks.Contains($"b-{round}"));
         }
 
         Assert.Null(transport.Closed);
@@ -128,7 +129,7 @@ public sealed class LinkServerTests
         scene.Hub.MayReopenOnline = true;
         var (newer, _, _) = await scene.GreetAsync(LinkScene.Edge());
         await LinkScene.SendAsync(newer, static output => LinkScene.Reopen(output, Key));
-        await LinkScene.UntilAsync(() => scene.Hub.Reopened.Count == 1 && scene.Links.Links is [{ Sessions: 1 }]);
+        await Waiting.UntilAsync(() => scene.Hub.Reopened.Count == 1 && scene.Links.Links is [{ Sessions: 1 }]);
         await LinkScene.ReadToEndAsync(older);
         await Task.Delay(200);
         Assert.True(scene.Hub.IsOnline("s-1"));
@@ -136,7 +137,7 @@ public sealed class LinkServerTests
         newer.Abort();
         older.Dispose();
         newer.Dispose();
-        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+        await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 1);
     }
 
     [Fact]
@@ -150,14 +151,14 @@ public sealed class LinkServerTests
         var acks = new ConcurrentQueue<string>();
         scene.Hub.OnAcked = acks.Enqueue;
         link.TrySend("s-1", Events.Make("e-1"));
-        await LinkScene.UntilAsync(() => session.HasWaiting);
+        await Waiting.UntilAsync(() => session.HasWaiting);
         transport.Drain(session, null);
         session.Acknowledge(1);
-        await LinkScene.UntilAsync(() => sessions.Links[0].HeldReports == 0);
+        await Waiting.UntilAsync(() => sessions.Links[0].HeldReports == 0);
 
         await scene.StopHubAsync();
         await scene.StartHubAsync();
-        await LinkScene.UntilAsync(() => scene.Hub.Reopened.Count == 1 && sessions.IsLinked);
+        await Waiting.UntilAsync(() => scene.Hub.Reopened.Count == 1 && sessions.IsLinked);
 
         Assert.Empty(scene.Hub.Reopened.Single().Holds);
         Assert.Equal(["e-1"], acks);
@@ -171,7 +172,7 @@ public sealed class LinkServerTests
         await using var dialler = await scene.LinkAsync(sessions, wait: TimeSpan.FromMilliseconds(500));
         var (_, transport) = await OpenAsync(sessions);
         await scene.StopHubAsync();
-        await LinkScene.UntilAsync(() => transport.Closed is not null);
+        await Waiting.UntilAsync(() => transport.Closed is not null);
         Assert.Equal(SessionClose.HubError, transport.Closed);
     }
 
@@ -185,7 +186,7 @@ public sealed class LinkServerTests
         socket.Abort();
         socket.Dispose();
         await scene.Hub.NextDetachedAsync();
-        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
+        await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 1);
     }
 
     [Fact]
@@ -196,7 +197,7 @@ public sealed class LinkServerTests
         await using var dialler = await scene.LinkAsync(sessions);
         await scene.StopHubAsync();
         await scene.StartHubAsync(cluster: "c-2");
-        await LinkScene.UntilAsync(() => scene.Refusals.Contains("other-cluster"));
+        await Waiting.UntilAsync(() => scene.Refusals.Contains("other-cluster"));
         Assert.False(sessions.IsLinked);
         Assert.Contains(scene.Lines("HubNotLinked"), static line => line.Contains("other data", StringComparison.Ordinal));
     }
@@ -236,7 +237,7 @@ public sealed class LinkServerTests
         var (newer, kind, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 6));
         Assert.Equal(LinkItemKind.Hello, kind);
         await LinkScene.ReadToEndAsync(older);
-        await LinkScene.UntilAsync(() => scene.Links.Links is [{ Edge.Incarnation: 6 }]);
+        await Waiting.UntilAsync(() => scene.Links.Links is [{ Edge.Incarnation: 6 }]);
         var (late, refused, why) = await scene.GreetAsync(LinkScene.Edge(incarnation: 5, place: 1));
         Assert.Equal((LinkItemKind.NotLinked, "older-node"), (refused, why));
         older.Dispose();
@@ -254,8 +255,8 @@ public sealed class LinkServerTests
             await LinkScene.SendAsync(socket, OpenSession);
             await scene.Hub.NextOpenedAsync();
             await LinkScene.ReadToEndAsync(socket);
-            await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 1);
-            await LinkScene.UntilAsync(() => scene.Lines("EdgeLinkEnded").Any(static line => line.Contains("nothing came for 3 s", StringComparison.Ordinal)));
+            await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 1);
+            await Waiting.UntilAsync(() => scene.Lines("EdgeLinkEnded").Any(static line => line.Contains("nothing came for 3 s", StringComparison.Ordinal)));
         }
     }
 
@@ -266,7 +267,7 @@ public sealed class LinkServerTests
         using var socket = await scene.ConnectAsync();
         using var beats = new Timer(static state => _ = LinkScene.SendAsync((ClientWebSocket)state!, static output => output.Begin(LinkItemKind.Beat).Dispose()), socket, 0, 1_000);
         await LinkScene.ReadToEndAsync(socket);
-        await LinkScene.UntilAsync(() => scene.Refusals.Contains("no-hello"));
+        await Waiting.UntilAsync(() => scene.Refusals.Contains("no-hello"));
     }
 
     /// <summary>Two hundred edges that were greeted and then say garbage: each is one line, and a well-behaved one goes on.</summary>
@@ -295,8 +296,8 @@ public sealed class LinkServerTests
             }
         }
 
-        await LinkScene.UntilAsync(() => scene.Hub.ClosedCount == 100);
-        await LinkScene.UntilAsync(() => scene.Lines("EdgeLinkEnded").Length == 200);
+        await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 100);
+        await Waiting.UntilAsync(() => scene.Lines("EdgeLinkEnded").Length == 200);
         Assert.True(sessions.IsLinked);
         Assert.True(opened.Link.TrySend("s-1", Events.Make("e-1")));
         Assert.Single(scene.Links.Links);

@@ -4,6 +4,7 @@ using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Links;
 
@@ -18,13 +19,13 @@ public sealed class TeeTests
         var (copies, said) = (new ConcurrentQueue<TeeCopy>(), new ConcurrentQueue<string>());
         var client = new TeeClient([scene.TeeAddress], "key", LinkScene.Edge("tee"), copies.Enqueue, said.Enqueue, TimeProvider.System);
         var running = client.RunAsync(stop.Token);
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 1);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 1);
 
         var first = Events.Make("e-1");
         scene.Tees.Copy(first);
         scene.Tees.Copy(Events.Make("t-1", EventClass.Transient));
         scene.Tees.Copy(Events.Make("c-1", EventClass.Call));
-        await LinkScene.UntilAsync(() => copies.Count == 3);
+        await Waiting.UntilAsync(() => copies.Count == 3);
 
         Assert.Equal(["c-1", "e-1", "t-1"], copies.Select(static copy => copy.Id).Order(StringComparer.Ordinal));
         var copy = copies.Single(static copy => copy.Id == "e-1");
@@ -34,7 +35,7 @@ public sealed class TeeTests
 
         await stop.CancelAsync();
         await running.WaitAsync(SocketHost.Patience);
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 0);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 0);
         scene.Tees.Copy(Events.Make("e-2")); // to nobody
     }
 
@@ -56,12 +57,12 @@ public sealed class TeeTests
         using var stop = new CancellationTokenSource();
         var (copies, said) = (new ConcurrentQueue<TeeCopy>(), new ConcurrentQueue<string>());
         var running = new TeeClient([scene.TeeAddress], "key", LinkScene.Edge("tee"), copies.Enqueue, said.Enqueue, TimeProvider.System).RunAsync(stop.Token);
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 1);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 1);
         await scene.StopHubAsync();
         await scene.StartHubAsync();
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 1);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 1);
         scene.Tees.Copy(Events.Make("e-1"));
-        await LinkScene.UntilAsync(() => copies.Count == 1);
+        await Waiting.UntilAsync(() => copies.Count == 1);
         Assert.Contains(said, static line => line.StartsWith("no copies", StringComparison.Ordinal));
         await stop.CancelAsync();
         await running.WaitAsync(SocketHost.Patience);
@@ -78,7 +79,7 @@ public sealed class TeeTests
             item.Members.Number(1).Key(new("demo", "ada", "tab-1", "s-1")).Number(0);
         });
         await LinkScene.ReadToEndAsync(tee);
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 0);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 0);
         Assert.Contains(scene.Lines("TeeEnded"), static line => line.Contains("a tee says hello, and nothing else", StringComparison.Ordinal));
     }
 
@@ -95,7 +96,7 @@ public sealed class TeeTests
             await Task.Yield();
         }
 
-        await LinkScene.UntilAsync(() => scene.Tees.Count == 0);
+        await Waiting.UntilAsync(() => scene.Tees.Count == 0);
         Assert.Contains(scene.Lines("TeeEnded"), static line => line.Contains("it read too slowly", StringComparison.Ordinal));
     }
 
@@ -110,7 +111,7 @@ public sealed class TeeTests
         {
             Assert.Equal((LinkItemKind.NotLinked, reason), (kind, first));
             await LinkScene.ReadToEndAsync(socket);
-            await LinkScene.UntilAsync(() => scene.Refusals.Contains(reason));
+            await Waiting.UntilAsync(() => scene.Refusals.Contains(reason));
             Assert.Equal(0, scene.Tees.Count);
         }
     }
@@ -128,7 +129,7 @@ public sealed class TeeTests
         using var stop = new CancellationTokenSource();
         var said = new ConcurrentQueue<string>();
         var running = new TeeClient([scene.TeeAddress], "key", LinkScene.Edge("one-more"), static _ => { }, said.Enqueue, TimeProvider.System).RunAsync(stop.Token);
-        await LinkScene.UntilAsync(() => said.Any(static line => line.Contains("too-many-tees", StringComparison.Ordinal)));
+        await Waiting.UntilAsync(() => said.Any(static line => line.Contains("too-many-tees", StringComparison.Ordinal)));
         await stop.CancelAsync();
         await running.WaitAsync(SocketHost.Patience);
         Assert.Equal(TeeServer.MostTees, scene.Tees.Count);
@@ -140,7 +141,7 @@ public sealed class TeeTests
         var count = scene.Tees.Count;
         var (socket, kind, _) = await scene.GreetAsync(hello, scene.TeeAddress);
         Assert.Equal(LinkItemKind.Hello, kind);
-        await LinkScene.UntilAsync(() => scene.Tees.Count == count + 1);
+        await Waiting.UntilAsync(() => scene.Tees.Count == count + 1);
         return socket;
     }
 }

@@ -38,7 +38,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
 
         Assert.False(_lane.IsIdle);
         _open.SetResult();
-        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
         Assert.Equal(1_000, Volatile.Read(ref _completed));
         Assert.InRange(_mostInFlight, 1, _channel.MaxInFlight);
     }
@@ -53,7 +53,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
             Assert.True(_lane.TryEnqueue(NewDelivery()));
         }
 
-        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _late) == 3 * _channel.MaxInFlight, "all to be sent");
+        await Waiting.UntilAsync(() => Volatile.Read(ref _late) == 3 * _channel.MaxInFlight, "all to be sent");
         var drained = _lane.DrainAsync(CancellationToken.None);
         Assert.False(_lane.IsIdle);
         Assert.False(drained.IsCompleted);
@@ -74,11 +74,11 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         }
 
         var narrow = pace.Width;
-        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == narrow, "the window to be full");
+        await Waiting.UntilAsync(() => Volatile.Read(ref _inFlight) == narrow, "the window to be full");
         pace.Observe(TimeSpan.Zero);
         Assert.InRange(pace.Width, narrow + 1, 2 * narrow);
         _open.SetResult();
-        await Shards.HubUnderTest.UntilAsync(() => lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => lane.IsIdle, "the lane to be idle");
         Assert.Equal(2_000, Volatile.Read(ref _completed));
         Assert.InRange(_mostInFlight, narrow, pace.Width);
     }
@@ -97,7 +97,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         // The queue's bound, and perhaps one for each worker that has taken its first already.
         Assert.InRange(taken, 65_536, 65_536 + _channel.MaxInFlight);
         _open.SetResult();
-        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
         Assert.True(_lane.TryEnqueue(delivery));
     }
 
@@ -108,13 +108,13 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     {
         _channel.MaxInFlight = 1;
         Assert.True(_lane.TryEnqueue(NewDelivery()));
-        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
+        await Waiting.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
         Assert.True(_lane.TryEnqueue(NewDelivery(ttl: TimeSpan.FromSeconds(ttl))));
 
         _clock.Advance(TimeSpan.FromMinutes(10));
         _open.SetResult();
 
-        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
         Assert.Equal(expected, _last);
         Assert.Equal(expected == DeliveryStatus.Accepted ? 2 : 1, _channel.Sent.Count);
     }
@@ -124,13 +124,13 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     {
         _channel.MaxInFlight = 1;
         Assert.True(_lane.TryEnqueue(NewDelivery()));
-        await Shards.HubUnderTest.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
+        await Waiting.UntilAsync(() => Volatile.Read(ref _inFlight) == 1, "the worker to be busy");
         Assert.True(_lane.TryEnqueue(NewDelivery(ttl: TimeSpan.Zero)));
 
         _clock.Advance(Delivery.NowOrNever);
         _open.SetResult();
 
-        await Shards.HubUnderTest.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => _lane.IsIdle, "the lane to be idle");
         Assert.Equal(2, _channel.Sent.Count);
     }
 
@@ -160,11 +160,11 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
 
         Assert.True(lane.TryEnqueue(NewDelivery("good")));
 
-        await Shards.HubUnderTest.UntilAsync(() => sender.Good == 1, "the good one to be sent");
+        await Waiting.UntilAsync(() => sender.Good == 1, "the good one to be sent");
         Assert.Equal(0, Volatile.Read(ref sender.Suspect));
         Assert.False(lane.IsIdle);
         stuck.SetResult();
-        await Shards.HubUnderTest.UntilAsync(() => lane.IsIdle, "the lane to be idle");
+        await Waiting.UntilAsync(() => lane.IsIdle, "the lane to be idle");
         Assert.Equal(10 * sender.MaxInFlight, Volatile.Read(ref sender.Suspect));
     }
 

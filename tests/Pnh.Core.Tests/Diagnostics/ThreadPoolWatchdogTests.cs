@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Diagnostics;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Diagnostics;
 
@@ -42,9 +43,9 @@ public sealed class ThreadPoolWatchdogTests
         using var metrics = new HubMetrics(registry, TimeProvider.System);
         using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ => Interlocked.Increment(ref looks) < 0);
         watchdog.Start();
-        await UntilAsync(() => !queue.IsEmpty);
+        await Waiting.UntilAsync(() => !queue.IsEmpty);
         await Task.Delay(300);
-        await UntilAsync(() => Volatile.Read(ref looks) >= 3); // others that came meanwhile, and found it waiting
+        await Waiting.UntilAsync(() => Volatile.Read(ref looks) >= 3); // others that came meanwhile, and found it waiting
 
         Assert.True(queue.TryDequeue(out var probe));
         Assert.Empty(queue);
@@ -69,7 +70,7 @@ public sealed class ThreadPoolWatchdogTests
             return true;
         });
         watchdog.Start();
-        await UntilAsync(() => Volatile.Read(ref looks) > 0);
+        await Waiting.UntilAsync(() => Volatile.Read(ref looks) > 0);
         Assert.True(queue.TryDequeue(out var probe));
         await Task.Run(probe.Execute);
         Assert.False(isTogether);
@@ -104,18 +105,9 @@ public sealed class ThreadPoolWatchdogTests
             return isWanted;
         });
         watchdog.Start();
-        await UntilAsync(() => isEnough(Gaps([.. looks])));
+        await Waiting.UntilAsync(() => isEnough(Gaps([.. looks])));
         return Gaps([.. looks]);
     }
 
     private static TimeSpan[] Gaps(long[] looks) => [.. looks.Zip(looks.Skip(1), static (a, b) => TimeProvider.System.GetElapsedTime(a, b))];
-
-    private static async Task UntilAsync(Func<bool> isSo)
-    {
-        for (var turn = 0; !isSo(); turn++)
-        {
-            Assert.InRange(turn, 0, 2_000);
-            await Task.Delay(10);
-        }
-    }
 }

@@ -24,7 +24,7 @@ public sealed class JournalUserEventsTests : IDisposable
         await using (var journal = await FillAsync())
         {
             await AssertCompleteAsync(journal);
-            await UntilAsync(() => Tables().Length == Segments().Length - 1);
+            await Waiting.UntilAsync(() => Tables().Length == Segments().Length - 1);
         }
 
         await using var again = Open();
@@ -41,14 +41,14 @@ public sealed class JournalUserEventsTests : IDisposable
     {
         await using (var journal = await FillAsync())
         {
-            await UntilAsync(() => Tables().Length == Segments().Length - 1);
+            await Waiting.UntilAsync(() => Tables().Length == Segments().Length - 1);
         }
 
         using var other = new TemporaryFolder();
         _time.Now += TimeSpan.FromMinutes(1);
         await using (var journal = await FillAsync(other, shift: 3))
         {
-            await UntilAsync(() => Tables(other).Length == Segments(other).Length - 1);
+            await Waiting.UntilAsync(() => Tables(other).Length == Segments(other).Length - 1);
         }
 
         _time.Now -= TimeSpan.FromMinutes(1);
@@ -84,14 +84,14 @@ public sealed class JournalUserEventsTests : IDisposable
 
         await using var again = Open();
         await AssertCompleteAsync(again);
-        await UntilAsync(() => Tables().Length == all.Length);
+        await Waiting.UntilAsync(() => Tables().Length == all.Length);
     }
 
     [Fact(Timeout = 60_000)]
     public async Task ReadUserAsync_TheirFolderGoneMeanwhile_IsCompleteAllTheSame()
     {
         await using var journal = await FillAsync();
-        await UntilAsync(() => Tables().Length == Segments().Length - 1);
+        await Waiting.UntilAsync(() => Tables().Length == Segments().Length - 1);
         await AssertCompleteAsync(journal);
         Directory.Delete(_folder[Path.Combine("journal", "users")], recursive: true);
 
@@ -102,7 +102,7 @@ public sealed class JournalUserEventsTests : IDisposable
     public async Task ReadUserAsync_SegmentsRemovedByRetention_TheirTablesGoToo()
     {
         await using var journal = await FillAsync();
-        await UntilAsync(() => Tables().Length == Segments().Length - 1);
+        await Waiting.UntilAsync(() => Tables().Length == Segments().Length - 1);
         var before = Tables();
 
         _time.Now += TimeSpan.FromDays(3);
@@ -112,7 +112,7 @@ public sealed class JournalUserEventsTests : IDisposable
             await Task.Delay(5);
         }
 
-        await UntilAsync(() => Tables().Length < Segments().Length);
+        await Waiting.UntilAsync(() => Tables().Length < Segments().Length);
         Assert.DoesNotContain(before[0], Tables());
         Assert.Empty((await journal.ReadUserAsync("app", Name(1), null, 100, default)).Events);
     }
@@ -224,16 +224,6 @@ public sealed class JournalUserEventsTests : IDisposable
             Body = Encoding.UTF8.GetBytes("\"" + new string('x', 3_000) + "\""),
         },
         default).AsTask();
-
-    private static async Task UntilAsync(Func<bool> holds)
-    {
-        for (var n = 0; n < 1_000 && !holds(); n++)
-        {
-            await Task.Delay(10);
-        }
-
-        Assert.True(holds());
-    }
 
     private Task<AppendResult> AppendAsync(SegmentJournal journal, string id) => AppendAsync(journal, id, _time.Now);
 

@@ -93,7 +93,7 @@ public sealed class FanOutTableTests
         await ServedAsync("m1", "m2");
         GoOn("m1");
         await ServedAsync("m2", "m3");
-        await HubUnderTest.UntilAsync(() => _rests.ContainsKey("m1"), "its rest");
+        await Waiting.UntilAsync(() => _rests.ContainsKey("m1"), "its rest");
         End("m2");
         await ServedAsync("m3");
         _rests["m1"].SetResult(true);
@@ -115,7 +115,7 @@ public sealed class FanOutTableTests
         Add("m4", "d", pages: 65);
         _hasRests = true;
         GoOn("m1");
-        await HubUnderTest.UntilAsync(() => _rests.ContainsKey("m1"), "its rest");
+        await Waiting.UntilAsync(() => _rests.ContainsKey("m1"), "its rest");
         Assert.DoesNotContain("m4", _pages.Keys); // a long one's rest is for the machine
         _rests["m1"].SetResult(false);
         await ServedAsync("m2", "m3", "m4");
@@ -191,9 +191,9 @@ public sealed class FanOutTableTests
 
     private TaskCompletionSource<bool> Turn(string id) => _pages.TryRemove(id, out var page) ? page : throw new InvalidOperationException($"{id} has no page now");
 
-    private Task ServedAsync(params string[] ids) => HubUnderTest.UntilAsync(() => _pages.Keys.Order().SequenceEqual(ids.Order()), string.Join(' ', ids));
+    private Task ServedAsync(params string[] ids) => Waiting.UntilAsync(() => _pages.Keys.Order().SequenceEqual(ids.Order()), string.Join(' ', ids));
 
-    private Task EndedAsync(int left) => HubUnderTest.UntilAsync(() => _table.Count == left, "the end");
+    private Task EndedAsync(int left) => Waiting.UntilAsync(() => _table.Count == left, "the end");
 
     private static TaskCompletionSource<bool> New() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 }

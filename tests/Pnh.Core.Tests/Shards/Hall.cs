@@ -1,4 +1,5 @@
 using Pnh.Core.Journal;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -31,7 +32,7 @@ internal sealed class Hall
         var id = await hub.SendAsync(members, ToHall).WaitAsync(TimeSpan.FromSeconds(20));
         if (isServed)
         {
-            await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Reached) == 2, "the first two pages");
+            await Waiting.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Reached) == 2, "the first two pages");
             await hub.RestAsync();
         }
 
@@ -46,7 +47,7 @@ internal sealed class Hall
 
     public static async Task EndedAsync(HubUnderTest hub)
     {
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the fan-outs");
+        await Waiting.UntilAsync(() => hub.Hub.FanOuts == 0, "the fan-outs");
         await hub.RestAsync();
     }
 }

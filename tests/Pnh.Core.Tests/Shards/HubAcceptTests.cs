@@ -4,6 +4,7 @@ using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Stores;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -104,7 +105,7 @@ public sealed class HubAcceptTests
 
         var (link, key) = await hub.OpenAsync("phone", user: "u7");
         var id = await hub.SendAsync(to: """{"topic":"room"}""");
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "the last page");
+        await Waiting.UntilAsync(() => hub.Hub.FanOuts == 0, "the last page");
         await hub.RestAsync();
         Assert.Equal([id], link.Ids);
         hub.Hub.Acked(key, id);
@@ -257,7 +258,7 @@ public sealed class HubAcceptTests
         hub.Clock.Advance(TimeSpan.FromMinutes(59));
         Assert.Null(hub.Journal.EndOf("old", "tablet"));
         hub.Clock.Advance(TimeSpan.FromMinutes(2));
-        await HubUnderTest.UntilAsync(() => hub.Journal.EndOf("old", "tablet") is not null, "the tablet's expiry");
+        await Waiting.UntilAsync(() => hub.Journal.EndOf("old", "tablet") is not null, "the tablet's expiry");
         Assert.Equal("expired", hub.Journal.EndOf("old", "tablet"));
         hub.AssertAllEnded("old");
     }
@@ -272,7 +273,7 @@ public sealed class HubAcceptTests
         await hub.Hub.StartAsync(CancellationToken.None);
         var first = hub.NewEvent();
         await hub.Hub.AcceptAsync(first);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
         var stopping = hub.Hub.StopAsync(CancellationToken.None);
         Assert.Equal(AcceptStatus.Stopping, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
         Assert.False(stopping.IsCompleted);
@@ -293,7 +294,7 @@ public sealed class HubAcceptTests
             return default;
         };
         await hub.Hub.AcceptAsync(hub.NewEvent());
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         await hub.Hub.StopAsync(new CancellationToken(canceled: true)).WaitAsync(TimeSpan.FromSeconds(20));
         await hub.DisposeAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(20));
         Assert.Equal(1, hub.Fcm.DisposedSenders);

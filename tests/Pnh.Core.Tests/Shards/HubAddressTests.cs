@@ -1,5 +1,6 @@
 using Pnh.Core.Push;
 using Pnh.Core.Users;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -73,7 +74,7 @@ public sealed class HubAddressTests
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Fcm.Always(DeliveryStatus.AddressDead);
         await hub.SendAsync();
-        await HubUnderTest.UntilAsync(() => hub.Journal.Addresses.Count > 0, "the note");
+        await Waiting.UntilAsync(() => hub.Journal.Addresses.Count > 0, "the note");
         var note = Assert.Single(hub.Journal.Addresses);
         Assert.Equal(("ada", "phone", "fcm", "dead", "told-so"), (note.User, note.Device, note.Channel, note.Health, note.Reason));
     }

@@ -1,4 +1,5 @@
 using Pnh.Core.Push;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -20,7 +21,7 @@ public sealed class HubDeadlineTests
         // The push is due after 0.5 s.
         hub.Clock.Advance(TimeSpan.FromSeconds(0.6));
         hub.Hub.Advance();
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         hub.Hub.Acked(key, accepted.Id);
         Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "phone"));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));

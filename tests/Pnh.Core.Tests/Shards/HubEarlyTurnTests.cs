@@ -2,6 +2,7 @@ using Pnh.Core.Dispatch;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 using static Pnh.Core.Tests.Shards.Hall;
 
 namespace Pnh.Core.Tests.Shards;
@@ -255,7 +256,7 @@ public sealed class HubEarlyTurnTests
         var (_, key) = await hub.OpenAsync("tab", user: Late);
         var id = await _hall.SendAndStandAsync(hub);
         hub.Hub.Answered(key, id, "answered", null);
-        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: Late }), "the answer");
+        await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: Late }), "the answer");
         _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);

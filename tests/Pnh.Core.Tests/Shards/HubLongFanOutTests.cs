@@ -3,6 +3,7 @@ using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
+using Pnh.TestKit;
 using static Pnh.Core.Tests.Shards.Hall;
 
 namespace Pnh.Core.Tests.Shards;
@@ -75,7 +76,7 @@ public sealed class HubLongFanOutTests
         var first = await _hall.SendAndStandAsync(hub);
         var second = await hub.SendAsync(to: ToHall);
         Assert.Equal(WithdrawStatus.Withdrawn, await hub.Hub.WithdrawAsync("demo", second, "withdrawn", null, CancellationToken.None));
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 1, "the second to end");
+        await Waiting.UntilAsync(() => hub.Hub.FanOuts == 1, "the second to end");
         _hall.Go(hub);
         await EndedAsync(hub);
         Assert.All(hub.Pushed, pushed => Assert.Equal(first, pushed));
@@ -105,7 +106,7 @@ public sealed class HubLongFanOutTests
         var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
         hub.Hub.Answered(key, id, "answered", null);
-        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "u0000" }), "the answer");
+        await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "u0000" }), "the answer");
         _hall.Go(hub);
         await EndedAsync(hub);
         await hub.AssertAllEndAsync(id);
@@ -121,7 +122,7 @@ public sealed class HubLongFanOutTests
         var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
         hub.Hub.Answered(key, id, "answered", null);
-        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "v1" }), "the answer");
+        await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "v1" }), "the answer");
         hub.Store.Put("v1", hub.Phone("phone"));
         hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
         _hall.Go(hub);
@@ -142,7 +143,7 @@ public sealed class HubLongFanOutTests
         var third = await hub.SendAsync(to: ToHall);
         var call = await hub.SendAsync("\"class\":\"call\",\"ttl\":60", ToHall);
         Assert.DoesNotContain(hub.Pushed, id => id == second || id == third);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count(id => id == call) == 200, "the call");
+        await Waiting.UntilAsync(() => hub.Pushed.Count(id => id == call) == 200, "the call");
         _hall.Go(hub);
         await EndedAsync(hub);
         foreach (var ofUser in hub.Fcm.Sent.Where(s => s.Event != call && string.CompareOrdinal(s.User, "u0200") < 0).GroupBy(s => s.User))

@@ -1,6 +1,7 @@
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -90,7 +91,7 @@ public sealed class HubLostTests
         }
 
         var id = await old.SendAsync("\"ttl\":3600", """{"topic":"hall"}""");
-        await HubUnderTest.UntilAsync(() => isCut ? old.Journal.Milestones.Any(m => m.Kind == MilestoneKind.Reached) : old.Hub.FanOuts == 0, "the fan-out");
+        await Waiting.UntilAsync(() => isCut ? old.Journal.Milestones.Any(m => m.Kind == MilestoneKind.Reached) : old.Hub.FanOuts == 0, "the fan-out");
         await old.RestAsync();
         Array.ForEach(lost, old.Store.Lose);
         await using var hub = await old.CrashAsync();

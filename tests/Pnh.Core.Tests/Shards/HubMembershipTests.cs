@@ -1,5 +1,6 @@
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -182,7 +183,7 @@ public sealed class HubMembershipTests
             {
                 // The sessions of those whom the registry has as members. A read that is tried again comes a moment behind its time.
                 string[] expected = [.. sessions.Where(session => hub.Store.IsMember(each, session.User)).Select(static session => session.Session).Order(StringComparer.Ordinal)];
-                await HubUnderTest.UntilAsync(
+                await Waiting.UntilAsync(
                     () => expected.SequenceEqual(hub.Hub.MembersOf(each).Select(static session => session.Session).Order(StringComparer.Ordinal)), $"the members of {each.Topic}");
             }
         }

@@ -1,6 +1,7 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -21,7 +22,7 @@ public sealed class HubRecoveryTests
         Assert.Single(hub.Pushed);
         hub.Fcm.Always(DeliveryStatus.Unavailable);
         await PassOffTicksAsync(hub, TimeSpan.FromMilliseconds(60));
-        await HubUnderTest.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Retry) == 2, "the second attempt");
+        await Waiting.UntilAsync(() => hub.Journal.Milestones.Count(m => m.Kind == MilestoneKind.Retry) == 2, "the second attempt");
         Assert.Equal(2, hub.Journal.Milestones.Last(m => m.Kind == MilestoneKind.Retry).Attempts);
         Assert.Null(hub.Journal.EndOf(id, "phone"));
         hub.AssertLedger();
@@ -45,7 +46,7 @@ public sealed class HubRecoveryTests
         Assert.Equal(MilestoneKind.AckedLate, hub.Journal.KindsOf(id, "phone")[^1]);
         hub.AssertLedger();
         await PassOffTicksAsync(hub, TimeSpan.FromHours(2));
-        await HubUnderTest.UntilAsync(() => hub.Journal.Finished.Count == 2, "the end of the TTL");
+        await Waiting.UntilAsync(() => hub.Journal.Finished.Count == 2, "the end of the TTL");
         Assert.Equal("expired", hub.Journal.EndOf(id, "tablet"));
         hub.AssertAllEnded(id, acked);
     }
@@ -269,12 +270,12 @@ public sealed class HubRecoveryTests
             Assert.Equal(reads, hub.Store.FailedReads);
             hub.Clock.Advance(TimeSpan.FromMilliseconds(1));
             reads++;
-            await HubUnderTest.UntilAsync(() => hub.Store.FailedReads == reads, "the next try");
+            await Waiting.UntilAsync(() => hub.Store.FailedReads == reads, "the next try");
         }
 
         await hub.Clock.WaitForTimersAsync(retry);
         hub.Clock.Advance(TimeSpan.FromSeconds(30)); // past the TTL
-        await HubUnderTest.UntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
+        await Waiting.UntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
         Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);
         Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
         hub.AssertAllEnded(id);
@@ -293,7 +294,7 @@ public sealed class HubRecoveryTests
         { Reached = reached });
         hub.Clock.Advance(TimeSpan.FromMinutes(1));
         await hub.Hub.RecoverAsync(CancellationToken.None);
-        await HubUnderTest.UntilAsync(() => hub.Hub.FanOuts == 0, "who cannot be read to be given up");
+        await Waiting.UntilAsync(() => hub.Hub.FanOuts == 0, "who cannot be read to be given up");
         await hub.RestAsync();
         return accepted.Id;
     }

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -168,7 +169,7 @@ public sealed class HubTopicTests
         Array.ForEach(members, member => hub.Store.Put(member, hub.Phone("phone")));
         hub.Store.CutAfter.UnionWith(["b", "d"]);
         var id = await hub.SendAsync(to: Room);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 2, "those before the cut");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 2, "those before the cut");
         Assert.Equal(["a", "b"], hub.Fcm.Sent.Select(s => s.User).Order());
         await hub.PassUntilAsync(() => hub.Store.Cuts == 2, "the second cut");
         hub.Store.CutAfter.Clear();
@@ -185,7 +186,7 @@ public sealed class HubTopicTests
         hub.Store.Put("a", hub.Phone("phone"));
         hub.Store.CutAfter.Add("a");
         var id = await hub.SendAsync("\"ttl\":20", Room);
-        await HubUnderTest.UntilAsync(() => hub.Journal.EndOf(id, "phone") is not null, "the push of the member who was read");
+        await Waiting.UntilAsync(() => hub.Journal.EndOf(id, "phone") is not null, "the push of the member who was read");
         await hub.PassUntilAsync(() => hub.Journal.Finished.Count == 1, "the event's end");
         Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
         Assert.Equal("store-unavailable", hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason);

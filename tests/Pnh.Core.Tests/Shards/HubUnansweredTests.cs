@@ -1,5 +1,6 @@
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -39,7 +40,7 @@ public sealed class HubUnansweredTests
         var late = NewAnswer();
         await using var hub = NewHub(_ => Unknown with { Late = late.Task });
         var id = await AcceptAsync(hub, "\"ttl\":86400");
-        await HubUnderTest.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
+        await Waiting.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
         Assert.Null(hub.Journal.EndOf(id, "phone"));
         hub.Clock.Advance(TimeSpan.FromSeconds(1));
         late.SetResult(new DeliveryResult { Status = DeliveryStatus.Accepted, ProviderId = "m-1" });
@@ -56,7 +57,7 @@ public sealed class HubUnansweredTests
         DeliveryResult first = Unknown with { Late = late.Task };
         await using var hub = NewHub(pushed => pushed == 1 ? first : Unknown);
         var id = await AcceptAsync(hub, "\"ttl\":86400");
-        await HubUnderTest.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
+        await Waiting.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
         late.SetResult(DeliveryResult.Of(DeliveryStatus.Unavailable, "ServiceUnavailable"));
         await hub.PassAsync(5);
         Assert.Equal(2, hub.Pushed.Count); // the usual wait: it was surely not carried out
@@ -147,7 +148,7 @@ public sealed class HubUnansweredTests
         DeliveryResult first = Unknown with { Late = late.Task };
         await using var hub = NewHub(pushed => pushed == 1 ? first : DeliveryResult.Of(DeliveryStatus.Accepted));
         var id = await AcceptAsync(hub, "\"class\":\"call\",\"ttl\":30");
-        await HubUnderTest.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
+        await Waiting.UntilAsync(() => hub.Journal.KindsOf(id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
         hub.Clock.Advance(TimeSpan.FromSeconds(3));
         hub.Hub.Advance();
         Assert.Single(hub.Pushed);
@@ -194,7 +195,7 @@ public sealed class HubUnansweredTests
         await PassOffTicksAsync(hub, due - hub.Now - TimeSpan.FromMilliseconds(1));
         Assert.Equal(2, hub.Pushed.Count);
         await PassOffTicksAsync(hub, TimeSpan.FromMilliseconds(60));
-        await HubUnderTest.UntilAsync(() => hub.Journal.EndOf(id, "phone") is not null, "the end");
+        await Waiting.UntilAsync(() => hub.Journal.EndOf(id, "phone") is not null, "the end");
         Assert.Equal(3, hub.Pushed.Count);
         Assert.StartsWith("unconfirmed:", hub.Journal.EndOf(id, "phone"), StringComparison.Ordinal);
         hub.AssertLedger();
@@ -210,7 +211,7 @@ public sealed class HubUnansweredTests
         await old.PassAsync(40);
         old.Clock.Advance(TimeSpan.FromSeconds(38));
         old.Hub.Advance();
-        await HubUnderTest.UntilAsync(() => old.Journal.KindsOf(id, "phone").Count(static k => k == MilestoneKind.Unanswered) == 3, "the third attempt");
+        await Waiting.UntilAsync(() => old.Journal.KindsOf(id, "phone").Count(static k => k == MilestoneKind.Unanswered) == 3, "the third attempt");
         await using var hub = await old.CrashAsync();
         await hub.RestAsync();
         Assert.Equal(3, hub.Pushed.Count);
@@ -226,7 +227,7 @@ public sealed class HubUnansweredTests
         old.Fcm.Answer = (_, stop) => new(Unknown with { Late = never.Task.WaitAsync(stop) });
         var accepted = old.NewEvent("\"class\":\"call\",\"ttl\":30");
         await old.Hub.AcceptAsync(accepted);
-        await HubUnderTest.UntilAsync(() => old.Journal.KindsOf(accepted.Id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
+        await Waiting.UntilAsync(() => old.Journal.KindsOf(accepted.Id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
         await using var hub = await old.CrashAsync();
         hub.Fcm.Always(DeliveryStatus.Accepted);
         for (var seconds = 0; seconds < 60; seconds++)
@@ -234,7 +235,7 @@ public sealed class HubUnansweredTests
             await PassOffTicksAsync(hub, TimeSpan.FromSeconds(1));
         }
 
-        await HubUnderTest.UntilAsync(() => hub.Journal.EndOf(accepted.Id, "phone") is not null, "the end");
+        await Waiting.UntilAsync(() => hub.Journal.EndOf(accepted.Id, "phone") is not null, "the end");
         Assert.Single(hub.Pushed);
         Assert.StartsWith("unconfirmed", hub.Journal.EndOf(accepted.Id, "phone"), StringComparison.Ordinal);
     }

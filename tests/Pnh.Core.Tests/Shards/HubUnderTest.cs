@@ -130,22 +130,12 @@ internal sealed class HubUnderTest : IAsyncDisposable
             await Task.Delay(1);
         }
 
-        await UntilAsync(condition, $"{what}, after an hour of the clock");
+        await Waiting.UntilAsync(condition, $"{what}, after an hour of the clock");
     }
 
     public Task PassAsync(double seconds) => PassAsync(TimeSpan.FromSeconds(seconds));
 
-    public Task RestAsync() => UntilAsync(() => Hub.IsIdle, "lanes and loads to be idle");
-
-    public static async Task UntilAsync(Func<bool> condition, string what)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < TimeSpan.FromSeconds(20), $"Waited 20 s for {what}.");
-            await Task.Delay(1);
-        }
-    }
+    public Task RestAsync() => Waiting.UntilAsync(() => Hub.IsIdle, "lanes and loads to be idle");
 
     /// <summary>The books agree: what was planned is settled or in flight, and that is what the shards hold.</summary>
     public void AssertLedger()

@@ -1,6 +1,7 @@
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Shards;
 
@@ -40,7 +41,7 @@ public sealed class HubWithdrawTests
         var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         var accepted = hub.NewEvent();
         await hub.Hub.AcceptAsync(accepted);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         hub.Hub.Acked(key, accepted.Id);
         Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "phone"));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
@@ -114,7 +115,7 @@ public sealed class HubWithdrawTests
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
         var accepted = hub.NewEvent();
         await hub.Hub.AcceptAsync(accepted);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         hub.Journal.Withdrawing = () =>
         {
             hub.Journal.Withdrawing = null;
@@ -135,7 +136,7 @@ public sealed class HubWithdrawTests
         hub.Fcm.Answer = (delivery, _) => delivery.Withdrawal is null ? new(answer.Task) : new(DeliveryResult.Of(DeliveryStatus.Accepted));
         var accepted = hub.NewEvent();
         await hub.Hub.AcceptAsync(accepted);
-        await HubUnderTest.UntilAsync(() => hub.Pushed.Count == 1, "the push");
+        await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         Assert.Equal(WithdrawStatus.Withdrawn, await WithdrawAsync(hub, accepted.Id));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await hub.RestAsync();

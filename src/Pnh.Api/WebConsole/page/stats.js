@@ -3,9 +3,7 @@ import { Sparkline, byId, latency, make, number, setText, span } from '/console/
 
 const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
 const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
-// An ack belongs to a frame that was counted as sent, what was suppressed was never tried, and what is unconfirmed was counted attempt by attempt.
-const isAttempt = (row) => row.status !== 'acked' && row.status !== 'suppressed' && row.status !== 'unconfirmed';
-const attempts = (totals) => sum(totals.deliveries, isAttempt);
+const attempts = (totals) => sum(totals.deliveries, (row) => row.isAttempt);
 
 const tiles = {};
 
@@ -103,7 +101,7 @@ export function showDeliveries(totals, before, seconds) {
   const statuses = [...order.filter((status) => good.includes(status) || seen.has(status)), ...[...seen].filter((status) => !order.includes(status))];
   const channels = [...new Set(totals.deliveries.map((row) => row.channel))];
   const rows = channels.map((channel) => {
-    const of = (t) => sum(t.deliveries, (row) => row.channel === channel && isAttempt(row));
+    const of = (t) => sum(t.deliveries, (row) => row.channel === channel && row.isAttempt);
     const rate = before ? (of(totals) - of(before)) / seconds : 0;
     const spark = (channelSparks[channel] ??= new Sparkline());
     spark.push(rate);

@@ -74,7 +74,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         Assert.False(fourth.IsCompleted);
 
         await peer.WriteSettingsAsync(1);
-        await UntilAsync(() => LimitOf(first) == 1);
+        await Waiting.UntilAsync(() => LimitOf(first) == 1);
         foreach (var place in places)
         {
             // Three go: the first two only make up for what was taken away.
@@ -248,7 +248,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         var stream = await peer.NextRequestAsync();
 
         await peer.GoAwayAsync(stream, 0, """{"reason":"Shutdown"}""");
-        await UntilAsync(() => Count(ConnectionState.Draining) == 1);
+        await Waiting.UntilAsync(() => Count(ConnectionState.Draining) == 1);
         var elsewhere = await EnterAsync();
 
         Assert.NotSame(under.Connection, elsewhere.Connection);
@@ -267,7 +267,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
             // The bucket of 3 is not refilled meanwhile: the clock stands still.
             var (peer, place) = await WarmAsync();
             await peer.GoAwayAsync(1, 0);
-            await UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
+            await Waiting.UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
         }
 
         Assert.Equal((12, 12), (_services.Gauges.Dials, _services.Gauges.Ends(ConnectionEnd.GoAway)));
@@ -281,7 +281,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         {
             var (peer, place) = await WarmAsync();
             await peer.GoAwayAsync(1, 11);
-            await UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
+            await Waiting.UntilAsync(() => ((PooledConnection)place.Owner!).IsDraining);
         }
 
         Assert.Equal("dial-paced", (await EnterAsync()).Fault);
@@ -312,7 +312,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         using var answer = await send;
         _pool!.Exit(place, answered: false, proven: false);
         Assert.Equal((SendFault.NotSent, "no-settings"), (answer.Fault, answer.FaultReason));
-        await UntilAsync(() => services.Gauges.DialFailures == 1);
+        await Waiting.UntilAsync(() => services.Gauges.DialFailures == 1);
         Assert.Equal((0, 0), (services.Gauges.Dials, services.Gauges.Ends(ConnectionEnd.Lost)));
         Assert.EndsWith("no-settings", Assert.Single(log.Of("DialFailed")), StringComparison.Ordinal);
         await read;
@@ -350,7 +350,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
 
         // No further: the dial has 3.5 s of this clock.
         _time.Advance(((PooledConnection)old.Owner!).Lifetime + TimeSpan.FromSeconds(2));
-        await UntilAsync(() => Count(ConnectionState.Draining) == 1);
+        await Waiting.UntilAsync(() => Count(ConnectionState.Draining) == 1);
 
         Assert.Equal((1, 1), (_services.Gauges.Ends(ConnectionEnd.Lifetime), Count(ConnectionState.Cold)));
         Assert.NotSame(old.Connection, (await EnterAsync()).Connection);
@@ -465,7 +465,7 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
         await peer.AnswerAsync(await peer.NextRequestAsync());
         using var answer = await send;
         Assert.Equal(200, answer.Status);
-        await UntilAsync(() => ((PooledConnection)place.Owner!).HasSettings);
+        await Waiting.UntilAsync(() => ((PooledConnection)place.Owner!).HasSettings);
         _pool!.Exit(place, answered: true, proven: true);
         return (peer, place);
     }
@@ -506,16 +506,6 @@ public sealed class ConnectionPoolTests : IAsyncDisposable
 
     private static Task<ProviderAnswer> SendAsync(ConnectionPlace place) => place.Connection!.SendAsync(
         new ProviderRequest { PathPrefix = "/", PathEnd = "x", Headers = default, Body = SplicedBody.Empty }, CancellationToken.None).AsTask().WaitAsync(Sample.Limit);
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
-            await Task.Delay(5);
-        }
-    }
 
     /// <summary>Its reading path is quicker than who opens it.</summary>
     private sealed class Hasty : IConnectionTransport

@@ -1,6 +1,7 @@
 using System.Text;
 using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Connections;
+using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Http.Wire;
 
@@ -68,7 +69,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         await _peer.WriteSettingsAsync(1000);
         await _peer.WriteSettingsAsync(0);
 
-        await UntilAsync(() => _observer.Limits.Length == 3);
+        await Waiting.UntilAsync(() => _observer.Limits.Length == 3);
         Assert.Equal([1, 1000, 0], _observer.Limits);
     }
 
@@ -77,7 +78,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
     {
         _ = await StartAsync(maxStreams: null);
 
-        await UntilAsync(() => _observer.Limits.Length == 1);
+        await Waiting.UntilAsync(() => _observer.Limits.Length == 1);
         Assert.Equal([long.MaxValue], _observer.Limits);
     }
 
@@ -90,7 +91,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         var peer = await accept;
 
         Assert.Equal((SendFault.NotSent, "no-settings"), await FaultAsync(send));
-        await UntilAsync(() => _observer.Ends == 1);
+        await Waiting.UntilAsync(() => _observer.Ends == 1);
         Assert.DoesNotContain(RawHttp2Peer.Headers, await peer.ReadToEndAsync());
         Assert.Empty(_observer.Limits);
     }
@@ -136,7 +137,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
             await _peer.WriteAsync([one]);
         }
 
-        await UntilAsync(() => _observer.GoAways.Length == 1);
+        await Waiting.UntilAsync(() => _observer.GoAways.Length == 1);
         Assert.Equal([(11, "to?")], _observer.GoAways);
     }
 
@@ -176,7 +177,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         await _peer.DisposeAsync();
 
         Assert.Equal((SendFault.Ambiguous, "connection-lost"), await FaultAsync(send));
-        await UntilAsync(() => _observer.Ends == 1);
+        await Waiting.UntilAsync(() => _observer.Ends == 1);
     }
 
     [Fact]
@@ -186,7 +187,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         await _peer!.NextRequestAsync();
         await _peer.DisposeAsync();
         await send;
-        await UntilAsync(() => _observer.Ends == 1);
+        await Waiting.UntilAsync(() => _observer.Ends == 1);
 
         Assert.Equal(SendFault.NotSent, (await FaultAsync(SendAsync(_connection!))).Fault);
     }
@@ -230,7 +231,7 @@ public abstract class ConnectionSpecification : IAsyncDisposable
         await _peer.WriteAsync(Encoding.ASCII.GetBytes("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" + new string('x', 4096)));
 
         Assert.Equal(SendFault.Ambiguous, (await FaultAsync(send)).Fault);
-        await UntilAsync(() => _observer.Ends == 1);
+        await Waiting.UntilAsync(() => _observer.Ends == 1);
     }
 
     private static async Task<(SendFault Fault, string? Reason)> FaultAsync(Task<ProviderAnswer> send)
@@ -272,16 +273,6 @@ public abstract class ConnectionSpecification : IAsyncDisposable
             SecondGap = "two",
         };
         return connection.SendAsync(request, cancellationToken).AsTask();
-    }
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        var start = TimeProvider.System.GetTimestamp();
-        while (!condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Sample.Limit, "condition not reached");
-            await Task.Delay(5);
-        }
     }
 
     private sealed class Observer : IConnectionObserver
