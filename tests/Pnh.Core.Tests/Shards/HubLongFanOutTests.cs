@@ -253,6 +253,7 @@ public sealed class HubLongFanOutTests
         Assert.True(refused.RetryAfter > TimeSpan.Zero);
         await hub.SendAsync(); // to a user: nothing in its way
         _hall.Go(hub);
+        await Waiting.UntilAsync(() => hub.Hub.FanOuts == 0, "those under way"); // the clock stands: the patience of the others is on it
         await hub.PassUntilAsync(() => waiting.All(one => one.IsCompleted), "all that waited");
         Assert.All(await Task.WhenAll(waiting), answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
