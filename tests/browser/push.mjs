@@ -81,4 +81,3 @@ async function api(method, path, body) {
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
   return JSON.parse(text);
 }
-

@@ -30,27 +30,30 @@ internal sealed class UserEventsEndpoint
         routes.MapGet("/v1/events", OfQueryAsync).RequireScope(Scope.Read).TakesQuery("user", "device", "state", "channel", "since", "before", "limit");
     }
 
-    private Task OfPathAsync(HttpContext context) => PathUser.TryRead(context, out var key, out var problem)
-        ? AnswerAsync(context, new QueryReader(context), key.User)
-        : problem!.ExecuteAsync(context);
+    private Task OfPathAsync(HttpContext context)
+    {
+        var query = new QueryReader(context);
+        return PathUser.TryRead(context, out var key, out var problem)
+            ? AnswerAsync(context, query, key.User, DeliveryFilter.Read(query))
+            : problem!.ExecuteAsync(context);
+    }
 
     private Task OfQueryAsync(HttpContext context)
     {
         var query = new QueryReader(context);
-        var user = query.Name("user");
-        if (user is null && !NeedsNoUser(DeliveryFilter.Read(query)))
+        var (user, filter) = (query.Name("user"), DeliveryFilter.Read(query));
+        if (user is null && !NeedsNoUser(filter))
         {
             query.Fail("user", "required", "Say whose events, or what did not arrive of all users: state=failed, expired or unconfirmed; or neither device, state nor channel. What becomes of all events is in /v1/feed.");
         }
 
-        return AnswerAsync(context, query, user);
+        return AnswerAsync(context, query, user, filter);
     }
 
     private static bool NeedsNoUser(DeliveryFilter filter) => filter.IsAll || DeliveryStateNames.IsFailure(filter.State);
 
-    private async Task AnswerAsync(HttpContext context, QueryReader query, string? user)
+    private async Task AnswerAsync(HttpContext context, QueryReader query, string? user, DeliveryFilter filter)
     {
-        var filter = DeliveryFilter.Read(query);
         var (since, before, limit) = (query.Time("since"), query.Text("before"), query.Number("limit", 1, MostEvents, absent: UsualEvents));
         if (query.Problem is { } problem)
         {

@@ -74,7 +74,8 @@ internal sealed partial class LinkServer
         link.Reopened = _orphans.Take;
         link.Synced = () => Sync(linked);
         using var noting = _time.CreateTimer(_ => _ = linked.NoteAsync(_hub), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        link.Reported = () => linked.NoteSoon(noting);
+        linked.Noting = noting;
+        link.Reported = linked.NoteSoon;
         var why = await carrier.RunAsync((kind, members) => Receive(linked, kind, members));
         _orphans.Leave(linked);
         _open.TryRemove(linked, out _);

@@ -10,7 +10,6 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
 {
     private static readonly TimeSpan NoteAfter = TimeSpan.FromMilliseconds(250);
     private volatile LinkHello? _edge;
-    private ITimer? _noting;
     private long _noted;
     private int _isDue;
     private int _isNoting;
@@ -40,13 +39,15 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
     /// <summary>Name of the link among all of the hub: one for each place of each edge.</summary>
     public string Name => string.Create(CultureInfo.InvariantCulture, $"{Edge!.Place} {Edge.Node}");
 
-    /// <summary>There are new reports: <see cref="NoteAsync"/> is due in a moment, by this timer. Without any nobody wakes.</summary>
-    public void NoteSoon(ITimer noting)
+    /// <summary>Calls <see cref="NoteAsync"/> when it is due. Set before the first report.</summary>
+    public ITimer? Noting { get; set; }
+
+    /// <summary>There are new reports: <see cref="NoteAsync"/> is due in a moment. Without any nobody wakes.</summary>
+    public void NoteSoon()
     {
-        _noting = noting;
         if (Volatile.Read(ref _isDue) == 0 && Interlocked.Exchange(ref _isDue, 1) == 0)
         {
-            noting.Change(NoteAfter, Timeout.InfiniteTimeSpan);
+            Noting!.Change(NoteAfter, Timeout.InfiniteTimeSpan);
         }
     }
 
@@ -78,7 +79,7 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
         // What came meanwhile, or is not on stable storage.
         if (Link.Reports > _noted)
         {
-            NoteSoon(_noting!);
+            NoteSoon();
         }
     }
 }

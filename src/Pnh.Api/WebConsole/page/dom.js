@@ -10,9 +10,9 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Head and body of a table; without rows it says so in one line. */
+/** Head and body of a table; a head is a text, or { text, number: true }. Without rows it says so in one line. */
 export const tableParts = (heads, rows, empty) => [
-  make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col' }, head)))),
+  make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text ?? head)))),
   make('tbody', {}, rows.length ? rows : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, empty))),
 ];
 

@@ -1,5 +1,5 @@
 // Numbers: the tiles at the top, and the tables of deliveries, events and sessions.
-import { Sparkline, byId, latency, make, number, setText, span } from '/console/dom.js';
+import { Sparkline, byId, latency, make, number, setText, span, tableParts } from '/console/dom.js';
 
 const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
 const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
@@ -78,9 +78,7 @@ function fill(table, heads, rows, emptyText) {
   let known = drawn.get(table);
   if (known?.shape !== shape) {
     const bodies = rows.map((row) => make('tr', { 'data-key': row.key }, row.cells.map((one, column) => make(column ? 'td' : 'th', column ? {} : { scope: 'row' }, one.element))));
-    table.replaceChildren(
-      make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col', class: head.number && 'number' }, head.text)))),
-      make('tbody', {}, rows.length ? bodies : make('tr', {}, make('td', { colspan: heads.length, class: 'empty' }, emptyText))));
+    table.replaceChildren(...tableParts(heads, bodies, emptyText));
     known = { shape, cells: bodies.map((body) => [...body.children]), rows };
     drawn.set(table, known);
   }

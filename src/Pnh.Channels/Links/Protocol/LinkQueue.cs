@@ -56,7 +56,7 @@ internal sealed class LinkQueue
     {
         lock (_gate)
         {
-            var isAdded = TryAdd([handle], accepted, time);
+            var isAdded = Add([handle], accepted, time);
             Wake();
             return isAdded;
         }
@@ -67,32 +67,7 @@ internal sealed class LinkQueue
     {
         lock (_gate)
         {
-            if (_isComplete)
-            {
-                return true;
-            }
-
-            if (_bytes >= MostBytes)
-            {
-                Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : handles.Length));
-                return false;
-            }
-
-            var lane = accepted.Class == EventClass.Call ? _calls : _rest;
-            var batch = Filling(lane);
-            if (!ReferenceEquals(lane.Event, accepted) || !batch.TryReopen())
-            {
-                lane.Event = accepted;
-                batch.Begin(LinkItemKind.Send).Event(accepted, time);
-            }
-
-            Close(batch.Numbers(handles));
-            if (batch.Written.Length >= BatchBytes)
-            {
-                Wake();
-            }
-
-            return true;
+            return Add(handles, accepted, time);
         }
     }
 
@@ -175,6 +150,37 @@ internal sealed class LinkQueue
     {
         Close(batch);
         Wake();
+    }
+
+    // Under the gate.
+    private bool Add(ReadOnlySpan<long> handles, Event accepted, TimeProvider time)
+    {
+        if (_isComplete)
+        {
+            return true;
+        }
+
+        if (_bytes >= MostBytes)
+        {
+            Volatile.Write(ref _dropped, _dropped + (accepted.IsDurable ? 0 : handles.Length));
+            return false;
+        }
+
+        var lane = accepted.Class == EventClass.Call ? _calls : _rest;
+        var batch = Filling(lane);
+        if (!ReferenceEquals(lane.Event, accepted) || !batch.TryReopen())
+        {
+            lane.Event = accepted;
+            batch.Begin(LinkItemKind.Send).Event(accepted, time);
+        }
+
+        Close(batch.Numbers(handles));
+        if (batch.Written.Length >= BatchBytes)
+        {
+            Wake();
+        }
+
+        return true;
     }
 
     private void Close(LinkWriter batch)
