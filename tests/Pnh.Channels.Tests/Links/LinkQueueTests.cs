@@ -123,6 +123,18 @@ public sealed class LinkQueueTests
     }
 
     [Fact]
+    public async Task Take_HelloAndThenACall_HelloComesFirst()
+    {
+        var queue = new LinkQueue();
+        LinkScene.Edge("tee").Write(queue);
+        Assert.True(queue.TryAdd(0, Events.Make("c", EventClass.Call), TimeProvider.System));
+        var batch = await queue.TakeAsync(CancellationToken.None);
+        Assert.True(LinkReader.TryTake(ref batch, out var first, out _));
+        Assert.True(LinkReader.TryTake(ref batch, out var second, out _));
+        Assert.Equal((LinkItemKind.Hello, LinkItemKind.Send), (first, second));
+    }
+
+    [Fact]
     public async Task TryAdd_BatchIsFull_LeavesWithoutAFlush()
     {
         var queue = new LinkQueue();

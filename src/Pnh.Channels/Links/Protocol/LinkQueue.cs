@@ -42,8 +42,11 @@ internal sealed class LinkQueue
     public LinkItem Begin(LinkItemKind kind)
     {
         var scope = _gate.EnterScope();
-        _rest.Event = null;
-        return new LinkItem(this, Filling(_rest).Begin(kind), scope);
+
+        // A hello is the first item of its end, also when a call comes before it was taken.
+        var lane = kind == LinkItemKind.Hello ? _calls : _rest;
+        lane.Event = null;
+        return new LinkItem(this, Filling(lane).Begin(kind), scope);
     }
 
     /// <summary>
