@@ -9,7 +9,6 @@ namespace Pnh.Client.Http;
 internal sealed class HubRequests : IDisposable
 {
     private static readonly TimeSpan LongestAnswer = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(5);
     private readonly PnhPublisherOptions _options;
     private readonly HttpMessageInvoker _http;
 
@@ -124,16 +123,14 @@ internal sealed class HubRequests : IDisposable
     internal sealed class Attempts(TimeSpan retryFor, TimeProvider time)
     {
         private long _since = time.GetTimestamp();
-        private int _failed;
+        private readonly BackOff _backOff = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
         private TimeSpan _wait;
 
         /// <summary>False when there is no time for another one.</summary>
         /// <param name="retryAfter">What the hub asks for; null = nothing.</param>
         public bool TryNext(TimeSpan? retryAfter)
         {
-            // All of it by chance, so that many senders do not come back in one moment.
-            var most = Math.Min(LongestWait.TotalMilliseconds, 100 * Math.Pow(2, _failed++));
-            _wait = (retryAfter ?? TimeSpan.Zero) + TimeSpan.FromMilliseconds(Random.Shared.NextDouble() * most);
+            _wait = (retryAfter ?? TimeSpan.Zero) + _backOff.Next();
             return time.GetElapsedTime(_since) + _wait < retryFor;
         }
 
@@ -148,6 +145,10 @@ internal sealed class HubRequests : IDisposable
         public Task WaitAsync(CancellationToken cancellationToken) => Task.Delay(_wait, time, cancellationToken);
 
         /// <summary>Something came of it: what follows has all its time again.</summary>
-        public void Succeeded() => (_failed, _since) = (0, time.GetTimestamp());
+        public void Succeeded()
+        {
+            _backOff.Reset();
+            _since = time.GetTimestamp();
+        }
     }
 }

@@ -1,5 +1,6 @@
 using System.Text.Json.Nodes;
 using Pnh.Client.Events;
+using Pnh.Client.Http;
 
 namespace Pnh.Client.Sockets;
 
@@ -12,7 +13,7 @@ public sealed class PnhSession
     private readonly SessionProgress _progress;
     private readonly Wants _wants;
     private SessionConnection? _connection;
-    private int _attempt;
+    private readonly BackOff _backOff = new(TimeSpan.FromMilliseconds(500), TimeSpan.FromSeconds(30));
     private bool _isRunning;
 
     /// <summary>Connects when it is run.</summary>
@@ -50,7 +51,7 @@ public sealed class PnhSession
                     return new PnhEnd(loss.Code, loss.Why);
                 }
 
-                var wait = loss.After ?? NextWait();
+                var wait = loss.After ?? _backOff.Next();
                 Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why));
                 await Task.Delay(wait, _options.Time, cancellationToken).ConfigureAwait(false);
             }
@@ -123,7 +124,7 @@ public sealed class PnhSession
 
     private void Opened(string session, bool isResumed)
     {
-        _attempt = 0;
+        _backOff.Reset();
         Become(new PnhConnection(PnhStatus.Open, session, isResumed));
     }
 
@@ -132,9 +133,6 @@ public sealed class PnhSession
         Status = now.Status;
         _options.OnConnection?.Invoke(now);
     }
-
-    // Doubles up to 30 s, all of it by chance: after a restart clients must not come back in one moment.
-    private TimeSpan NextWait() => TimeSpan.FromMilliseconds(Random.Shared.NextDouble() * Math.Min(30_000, 500 * Math.Pow(2, _attempt++)));
 
     private async ValueTask SayWantsAsync()
     {

@@ -50,11 +50,7 @@ internal static class DocumentPages
         return response.Body.WriteAsync(page, context.RequestAborted).AsTask();
     }
 
-    private static byte[] Read(string resource)
-    {
-        using var reader = new StreamReader(typeof(DocumentPages).Assembly.GetManifestResourceStream(resource)!, Encoding.UTF8);
-        return Encoding.UTF8.GetBytes(Render(reader.ReadToEnd()));
-    }
+    private static byte[] Read(string resource) => Encoding.UTF8.GetBytes(Render(Encoding.UTF8.GetString(EmbeddedFile.Read(resource))));
 
     private static string Render(string markdown)
     {

@@ -3,8 +3,6 @@ using Microsoft.Extensions.Configuration.EnvironmentVariables;
 using Microsoft.Extensions.Configuration.Json;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
-using Pnh.Channels.Net.Http2;
-using Pnh.Channels.Provider.Connections;
 
 namespace Pnh.Api.Hosting;
 
@@ -62,8 +60,7 @@ internal static class ConfigCommands
         errors.AddAll(read.Errors);
         HubStart.RefuseWhatIsNotThere(request.Role, read.Options, errors);
         builder.Services.AddSingleton(TimeProvider.System);
-        builder.Services.AddSingleton(services => new ConnectionTransports(
-            new DirectTransport(services.GetRequiredService<TimeProvider>()), read.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
+        builder.Services.AddTransports(read.Options);
         var app = builder.Build();
         HubHost.CheckChannels(app.Services, errors);
         return (app, read.Options);

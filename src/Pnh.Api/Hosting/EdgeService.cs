@@ -41,19 +41,14 @@ internal sealed class EdgeService : IHostedLifecycleService, IDisposable
         var links = new LinkMetrics(registry);
         links.AddLinks("hub", "linked", () => sessions.Links.Count(static link => link.IsReady));
         links.AddLinks("hub", "broken", () => sessions.Links.Count(static link => !link.IsReady));
-        metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
+        NodeServer.ExportHeld(metrics, sockets);
         metrics.RegisterReadiness(() => readiness.Readiness.Fault is null, []);
-        metrics.RegisterCloses(sockets.Closes);
-        if (loops is not null)
-        {
-            metrics.RegisterConnections(() => loops.Count);
-        }
+        NodeServer.Export(metrics, sockets, loops);
     }
 
     public Task StartingAsync(CancellationToken cancellationToken)
     {
-        _budgets.Export(_registry);
-        _sockets.MostConnections = DescriptorPlan.SocketsOf(_budgets.Public.Capacity);
+        NodeServer.Deal(_budgets, _registry, _sockets);
         _watchdog.Start();
         return Task.CompletedTask;
     }

@@ -10,7 +10,6 @@ using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels;
-using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Stores;
 using Prometheus;
@@ -69,8 +68,7 @@ internal sealed class HubHost : IAsyncDisposable
         }
 
         builder.Services.AddHub(start);
-        builder.Services.AddSingleton(services => new ConnectionTransports(
-            new DirectTransport(services.GetRequiredService<TimeProvider>()), start.Options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
+        builder.Services.AddTransports(start.Options);
         builder.WebHost.ConfigureKestrel(kestrel => NodeServer.Configure(kestrel, start.Options));
         builder.Services.AddNode(start.Options.DrainWindow ?? NodeServer.Drain);
         var host = new HubHost(start, builder.Build());

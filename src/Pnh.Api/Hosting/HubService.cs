@@ -62,11 +62,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _folder = folder;
         _links = links;
         _log = log;
-        _deal = () =>
-        {
-            budgets.Export(registry);
-            sockets.MostConnections = DescriptorPlan.SocketsOf(budgets.Public.Capacity);
-        };
+        _deal = () => NodeServer.Deal(budgets, registry, sockets);
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
         if (readiness.Memory is { } memory)
         {
@@ -85,14 +81,10 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
         if (links is not null)
         {
-            metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
+            NodeServer.ExportHeld(metrics, sockets);
         }
 
-        metrics.RegisterCloses(sockets.Closes);
-        if (loops is not null)
-        {
-            metrics.RegisterConnections(() => loops.Count);
-        }
+        NodeServer.Export(metrics, sockets, loops);
     }
 
     public async Task StartingAsync(CancellationToken cancellationToken)
@@ -111,7 +103,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         await (_links?.StartAsync(cancellationToken) ?? Task.CompletedTask);
         await _hub.StartAsync(cancellationToken);
         _links?.Recovered();
-        _deal(); // when everything but the listeners is open
+        _deal();
         _watchdog.Start();
         _sweep.Start();
     }

@@ -13,6 +13,7 @@ using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
+using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Addresses;
@@ -36,6 +37,10 @@ namespace Pnh.Api.Hosting;
 /// <summary>The composition: a table of contents of the hub.</summary>
 internal static class HubServices
 {
+    /// <summary>Registers how channels reach their providers.</summary>
+    public static void AddTransports(this IServiceCollection services, PnhOptions options) => services.AddSingleton(services => new ConnectionTransports(
+        new DirectTransport(services.GetRequiredService<TimeProvider>()), options.LanesTransport.IsDirect, services.GetRequiredService<TimeProvider>()));
+
     /// <summary>Registers everything that is not a channel.</summary>
     public static IServiceCollection AddHub(this IServiceCollection services, HubStart start) => services
         .AddSingleton(start.Options)

@@ -5,8 +5,10 @@ using Pnh.Api.Configuration;
 using Pnh.Api.Listeners;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Diagnostics;
+using Prometheus;
 
 namespace Pnh.Api.Hosting;
 
@@ -31,6 +33,27 @@ internal static class NodeServer
     /// <summary>What <see cref="UseNode"/> needs, and how long the whole stop of the process may take.</summary>
     public static void AddNode(this IServiceCollection services, TimeSpan drain) =>
         services.AddCors().Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
+
+    /// <summary>What metrics say of the sockets. Null = none are held by loops.</summary>
+    public static void Export(HubMetrics metrics, WebSocketServer sockets, SocketLoops? loops)
+    {
+        metrics.RegisterCloses(sockets.Closes);
+        if (loops is not null)
+        {
+            metrics.RegisterConnections(() => loops.Count);
+        }
+    }
+
+    /// <summary>Of the sessions here. A hub without edges counts the sessions that it decides for: the same.</summary>
+    public static void ExportHeld(HubMetrics metrics, WebSocketServer sockets) =>
+        metrics.RegisterHeldSessions(() => sockets.CountSessions().Active, () => sockets.CountSessions().Background);
+
+    /// <summary>Deals the descriptors that are free, once everything but the listeners is open.</summary>
+    public static void Deal(ConnectionBudgets budgets, CollectorRegistry registry, WebSocketServer sockets)
+    {
+        budgets.Export(registry);
+        sockets.MostConnections = DescriptorPlan.SocketsOf(budgets.Public.Capacity);
+    }
 
     /// <summary>Limits and listeners.</summary>
     public static void Configure(KestrelServerOptions kestrel, PnhOptions options)

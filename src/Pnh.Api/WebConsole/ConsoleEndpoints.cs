@@ -156,7 +156,8 @@ internal static class ConsoleEndpoints
 
     private static string? AppOf(HttpContext context) => Query(context, "app");
 
-    private static string? Query(HttpContext context, string name) => context.Request.Query[name].ToString() is { Length: > 0 } text ? text : null;
+    /// <summary>A parameter; null when it is absent or empty.</summary>
+    internal static string? Query(HttpContext context, string name) => context.Request.Query[name].ToString() is { Length: > 0 } text ? text : null;
 
     private static async Task CreateTokenAsync(HttpContext context, IConsoleSource source)
     {

@@ -111,8 +111,7 @@ internal sealed class HubConsole : IConsoleSource
             return NoApp().ExecuteAsync(context);
         }
 
-        var query = context.Request.Query;
-        return _users.WriteAsync(context, new UserKey(known, user), Given(query["device"].ToString()), Given(query["before"].ToString()));
+        return _users.WriteAsync(context, new UserKey(known, user), ConsoleEndpoints.Query(context, "device"), ConsoleEndpoints.Query(context, "before"));
     }
 
     // Only of the demo that this hub made itself: a configured app may bear its name too, and its user is nobody to act for.
@@ -149,8 +148,6 @@ internal sealed class HubConsole : IConsoleSource
 
         return listed.Sessions;
     }
-
-    private static string? Given(string text) => text.Length > 0 ? text : null;
 
     private string? AppOf(string? asked) => asked is null ? _target.App : _target.Apps.Contains(asked) ? asked : null;
 

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Microsoft.Extensions.Primitives;
+using Pnh.Api.Documents;
 
 namespace Pnh.Api.WebConsole;
 
@@ -98,14 +99,7 @@ internal sealed class PageFiles
 
     private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));
 
-    private static byte[] Read(string name)
-    {
-        using var stream = typeof(PageFiles).Assembly.GetManifestResourceStream(Client.Contains(name) ? name : $"console/{name}")
-            ?? throw new InvalidOperationException($"The console's {name} is not embedded in the program.");
-        var bytes = new byte[stream.Length];
-        stream.ReadExactly(bytes);
-        return bytes;
-    }
+    private static byte[] Read(string name) => EmbeddedFile.Read(Client.Contains(name) ? name : $"console/{name}");
 
     private static PageFile Make(string name, byte[] bytes)
     {

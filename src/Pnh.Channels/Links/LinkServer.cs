@@ -10,7 +10,6 @@ namespace Pnh.Channels.Links;
 internal sealed partial class LinkServer
 {
     private const int MostNodes = 64;
-    private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
     private readonly ConcurrentDictionary<string, LinkedEdge> _links = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<LinkedEdge, bool> _open = new();
     private readonly ConcurrentDictionary<string, LinkedNode> _nodes = new(StringComparer.Ordinal);
@@ -65,7 +64,7 @@ internal sealed partial class LinkServer
         using var carrier = new LinkSocket(socket, link.Output, _time);
         var linked = new LinkedEdge(link, carrier, peer);
         _open[linked] = true;
-        using var late = _time.CreateTimer(_ => EndUnlessGreeted(linked), null, HelloWithin, Timeout.InfiniteTimeSpan);
+        using var late = carrier.ExpectHello(() => linked.Edge is not null);
         if (_isStopping)
         {
             link.Output.Complete();
@@ -193,14 +192,6 @@ internal sealed partial class LinkServer
 
         _links[linked.Name] = linked;
         return null;
-    }
-
-    private static void EndUnlessGreeted(LinkedEdge linked)
-    {
-        if (linked.Edge is null)
-        {
-            linked.Carrier.Abort("no hello within 5 s");
-        }
     }
 
     private void Refuse(LinkedEdge linked, LinkRefusal refusal)

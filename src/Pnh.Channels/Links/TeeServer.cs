@@ -14,7 +14,6 @@ internal sealed partial class TeeServer
     /// <summary>Each costs the hub a copy of every event.</summary>
     public const int MostTees = 8;
 
-    private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
     private readonly Lock _gate = new();
     private readonly LinkHello _self;
     private readonly LinkRefusals _refusals;
@@ -58,7 +57,7 @@ internal sealed partial class TeeServer
         using var carrier = new LinkSocket(socket, output, _time);
         Tee? tee = null;
         LinkRefusal? refusal = null;
-        using var late = _time.CreateTimer(_ => EndUnlessGreeted(carrier, Volatile.Read(ref tee)), null, HelloWithin, Timeout.InfiniteTimeSpan);
+        using var late = carrier.ExpectHello(() => Volatile.Read(ref tee) is not null);
         var why = await carrier.RunAsync((kind, members) =>
         {
             if (kind != LinkItemKind.Hello || tee is not null || refusal is not null)
@@ -118,14 +117,6 @@ internal sealed partial class TeeServer
 
         Log.Began(_log, tee.Node, string.Join(' ', tee.Apps));
         return null;
-    }
-
-    private static void EndUnlessGreeted(LinkSocket carrier, Tee? tee)
-    {
-        if (tee is null)
-        {
-            carrier.Abort("no hello within 5 s");
-        }
     }
 
     private sealed record Tee(string Node, ImmutableHashSet<string> Apps, LinkQueue Output, LinkSocket Carrier);

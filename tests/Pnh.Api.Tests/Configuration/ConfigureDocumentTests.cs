@@ -19,18 +19,8 @@ public sealed partial class ConfigureDocumentTests
     private static readonly IReadOnlyList<SettingsGroup> Groups = [.. KnownKeys.Groups, ApnsModule.Settings, FcmModule.Settings, WebPushModule.Settings];
 
     [Fact]
-    public void Configure_Tables_AreThoseOfTheRecords()
-    {
-        var file = Path.Combine(SourceTree.Root, "docs", "configure.md");
-        var page = File.ReadAllText(file);
-        var made = page[..(page.IndexOf(Mark, StringComparison.Ordinal) + Mark.Length)] + ConfigureDocument.Write(Groups);
-        if (Environment.GetEnvironmentVariable("PNH_WRITE_DOCUMENTS") == "1")
-        {
-            File.WriteAllText(file, made);
-        }
-
-        Assert.Equal(made, File.ReadAllText(file));
-    }
+    public void Configure_Tables_AreThoseOfTheRecords() =>
+        MadeDocument.AssertEndsWith("configure.md", static page => page.IndexOf(Mark, StringComparison.Ordinal) + Mark.Length, ConfigureDocument.Write(Groups));
 
     /// <summary>A default that a docstring writes as a plain number or duration is the one of the record.</summary>
     [Fact]

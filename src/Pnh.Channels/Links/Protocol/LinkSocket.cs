@@ -10,6 +10,7 @@ internal sealed class LinkSocket : IDisposable
 {
     private static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Silence = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
     private readonly WebSocket _socket;
     private readonly LinkQueue _output;
     private readonly TimeProvider _time;
@@ -57,6 +58,19 @@ internal sealed class LinkSocket : IDisposable
         await Task.WhenAll(reading, writing);
         return _end!;
     }
+
+    /// <summary>Ends it when the other end has not been greeted within 5 s, unless the answer is disposed of before. For the end that was dialled.</summary>
+    public ITimer ExpectHello(Func<bool> isGreeted) => _time.CreateTimer(
+        _ =>
+        {
+            if (!isGreeted())
+            {
+                Abort("no hello within 5 s");
+            }
+        },
+        null,
+        HelloWithin,
+        Timeout.InfiniteTimeSpan);
 
     /// <summary>Ends it at once. The first reason is kept.</summary>
     public void Abort(string why)
