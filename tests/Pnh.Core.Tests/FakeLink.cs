@@ -91,11 +91,7 @@ internal sealed class FakeLink : ISessionLink
         }
     }
 
-    public bool Prefetch(int step)
-    {
-        Told?.Invoke($"fetch {step}");
-        return true;
-    }
+    public void Prefetch(int step) => Told?.Invoke($"fetch {step}");
 
     public void Close(string session, SessionClose reason)
     {

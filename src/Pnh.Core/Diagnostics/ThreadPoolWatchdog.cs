@@ -7,31 +7,39 @@ namespace Pnh.Core.Diagnostics;
 public sealed class ThreadPoolWatchdog : IDisposable
 {
     // A probe costs two wake-ups, up to 170 us of CPU on an idle core: a hundred a second, which see overload before a refusal is due (10 ms), were half of all that
-    // an idle hub took. So that many only while somebody wants them.
+    // an idle hub took. So that many only while the observer wants them.
     private static readonly TimeSpan Quick = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan Calm = TimeSpan.FromMilliseconds(50);
+
+    // While nothing waits for the pool, the watchdog's own wake-up says how long work waits for a core. A pool whose threads are all blocked is then found a quarter of a second later.
+    private static readonly TimeSpan Prompt = TimeSpan.FromMilliseconds(1);
+    private const int LooksForAProbe = 5;
 
     private readonly ManualResetEvent _stopping = new(initialState: false);
     private readonly Probe _probe;
     private readonly Action<IThreadPoolWorkItem> _queue;
+    private readonly Func<long> _waiting;
+    private readonly TimeProvider _time;
     private Thread? _thread;
 
     /// <summary>
     /// Measures into <paramref name="metrics"/>, and tells <paramref name="observe"/> each wait, also one that still goes on; what it returns says whether the next is
-    /// wanted in 10 ms instead of 50. Nothing runs before <see cref="Start"/>.
+    /// wanted in 10 ms instead of 50. While nothing waits for the pool it is told the wait for a core four times of five. Nothing runs before <see cref="Start"/>.
     /// </summary>
     public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Func<TimeSpan, bool>? observe = null)
-        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), observe)
+        : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), static () => ThreadPool.PendingWorkItemCount, observe)
     {
     }
 
-    /// <summary>With another queue than the pool's, so that a test need not starve the pool it runs on.</summary>
-    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue, Func<TimeSpan, bool>? observe = null)
+    /// <summary>With another queue than the pool's, and how much waits in it, so that a test need not starve the pool it runs on.</summary>
+    internal ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Action<IThreadPoolWorkItem> queue, Func<long> waiting, Func<TimeSpan, bool>? observe = null)
     {
         ArgumentNullException.ThrowIfNull(metrics);
         ArgumentNullException.ThrowIfNull(time);
         _probe = new Probe(metrics, time, observe);
         _queue = queue;
+        _waiting = waiting;
+        _time = time;
     }
 
     /// <summary>Starts the probes. A second call throws.</summary>
@@ -57,18 +65,39 @@ public sealed class ThreadPoolWatchdog : IDisposable
 
     private void Run()
     {
-        while (!_stopping.WaitOne(_probe.IsWanted ? Quick : Calm))
+        var looks = 0;
+        while (Sleep() is { } late)
         {
             // While one waits, its own wait is the measurement; more would only lengthen the queue.
-            if (_probe.TryArm())
-            {
-                _queue(_probe);
-            }
-            else
+            if (_probe.IsWaiting)
             {
                 _probe.StillWaits();
             }
+            else if (++looks < LooksForAProbe && !_probe.IsWanted && late < Prompt && _waiting() == 0)
+            {
+                _probe.Spare(late);
+            }
+            else
+            {
+                looks = 0;
+                _probe.Arm();
+                _queue(_probe);
+            }
         }
+    }
+
+    // How late it woke up; null = the probes end.
+    private TimeSpan? Sleep()
+    {
+        var time = _probe.IsWanted ? Quick : Calm;
+        var from = _time.GetTimestamp();
+        if (_stopping.WaitOne(time))
+        {
+            return null;
+        }
+
+        var late = _time.GetElapsedTime(from) - time;
+        return late > TimeSpan.Zero ? late : TimeSpan.Zero;
     }
 
     private sealed class Probe : IThreadPoolWorkItem
@@ -91,18 +120,18 @@ public sealed class ThreadPoolWatchdog : IDisposable
         /// <summary>Whether the next look shall be soon.</summary>
         public bool IsWanted => _isWanted;
 
+        /// <summary>True from <see cref="Arm"/> on until the pool came to it.</summary>
+        public bool IsWaiting => Volatile.Read(ref _waiting) != 0;
+
         public void StillWaits() => Observe(_time.GetElapsedTime(_queuedAt));
 
-        public bool TryArm()
-        {
-            if (Volatile.Read(ref _waiting) != 0)
-            {
-                return false;
-            }
+        /// <summary>Nothing waits for the pool: it is not asked. A core was waited for so long.</summary>
+        public void Spare(TimeSpan wait) => Observe(wait);
 
+        public void Arm()
+        {
             _queuedAt = _time.GetTimestamp();
             Volatile.Write(ref _waiting, 1);
-            return true;
         }
 
         public void Execute()
@@ -113,7 +142,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
             Volatile.Write(ref _waiting, 0);
         }
 
-        // Whoever observes keeps books of one caller, and the watchdog may look at the very moment at which the pool comes to it.
+        // The observer keeps books of one caller, and the watchdog may look at the very moment at which the pool comes to the probe.
         private void Observe(TimeSpan wait)
         {
             lock (_observing)

@@ -51,7 +51,7 @@ internal sealed class EarlyTurns(IDeviceStore devices, PatientReads reads, Turns
 
     private void BeginKnown(FanOut fanOut, ReadOnlySpan<Subscriber> members, IReadOnlyList<FanOut> earlier, List<Subscriber> unread)
     {
-        Subscriber.Prefetch(members);
+        Subscriber.Prefetch(members, isDurable: true);
         foreach (var member in members)
         {
             var key = new UserKey(member.Key.App, member.Key.User);

@@ -52,7 +52,7 @@ internal sealed class JoinedFanOut(ShardContext context, Turns turns)
 
     private void Serve(Event accepted, EventProgress? progress, ReadOnlySpan<Subscriber> joined, TopicMembers? members, ref CarriedSessions? carried)
     {
-        Subscriber.Prefetch(joined);
+        Subscriber.Prefetch(joined, isDurable: progress is not null);
         if (progress is null)
         {
             context.SendTransient(accepted, joined, ref carried);

@@ -27,9 +27,11 @@ public interface ISessionLink
 
     /// <summary>
     /// A send is about to follow, after some to others: asks for the memory that it will touch. In <see cref="PrefetchSteps"/> steps from 0 on, since what one
-    /// fetches says where the next has to look; in between, others are asked the same. Changes nothing. False = there is nothing to fetch, nor in a later step.
+    /// fetches says where the next has to look; in between, others are asked the same. Changes nothing.
     /// </summary>
-    bool Prefetch(int step) => false;
+    void Prefetch(int step)
+    {
+    }
 
     /// <summary>
     /// The session's client is at another node: confirms what it has, up to <paramref name="seq"/>, closes the connection that is left, and forgets the session without a report of its end. Its topics; null
@@ -45,7 +47,10 @@ public interface ISessionLink
     /// <summary>How many steps there are.</summary>
     const int PrefetchSteps = 2;
 
-    /// <summary>What carries this session and others to their node, and its <paramref name="number"/> there: takes an event for many of them in one call. Null = the session is on this node.</summary>
+    /// <summary>
+    /// What carries this session and others to their node, and its <paramref name="number"/> there: takes an event for many of them in one call. Null = the session is on this node.
+    /// The answer is the same for as long as the link is.
+    /// </summary>
     ISessionCarrier? FindCarrier(out long number)
     {
         number = 0;

@@ -7,6 +7,11 @@ namespace Pnh.Core.Sessions;
 /// </summary>
 internal class Subscriber(SessionKey key)
 {
+    // Copied out of the session and its link, as a broadcast would miss the cache at each of the two for each of its sessions.
+    private ISessionLink? _way;
+    private ISessionCarrier? _carrier;
+    private long _number;
+    private int _changes; // odd while the carrier and the number are written
     private LiveSession? _session;
 
     internal SessionKey Key { get; } = key;
@@ -15,8 +20,15 @@ internal class Subscriber(SessionKey key)
     internal LiveSession? Session
     {
         get => Volatile.Read(ref _session);
-        set => Volatile.Write(ref _session, value);
+        set
+        {
+            Volatile.Write(ref _session, value);
+            SetWay(value is { IsDetached: false } ? value.Link : null);
+        }
     }
+
+    /// <summary>The way to the session while it has a connection; null = it waits for a resume, or is over.</summary>
+    internal ISessionLink? Way => Volatile.Read(ref _way);
 
     /// <summary>Its places in topics: a hundred that it joined and 10,000 that its user is a member of, at most. Under its own lock.</summary>
     internal List<TopicPlace> Places { get; } = [];
@@ -27,36 +39,62 @@ internal class Subscriber(SessionKey key)
     /// <summary>True once it was taken off all topics: it joins none any more. Under its own lock.</summary>
     internal bool IsGone { get; set; }
 
+    /// <summary>What carries the session to its node, as <see cref="ISessionLink.FindCarrier"/> of its way says; null = it is on this node, or has no connection.</summary>
+    internal ISessionCarrier? FindCarrier(out long number)
+    {
+        var changes = Volatile.Read(ref _changes);
+        var carrier = Volatile.Read(ref _carrier);
+        number = Volatile.Read(ref _number);
+        if (changes % 2 == 0 && Volatile.Read(ref _changes) == changes)
+        {
+            return carrier;
+        }
+
+        // A number of one carrier is another session's at the next.
+        return Way?.FindCarrier(out number);
+    }
+
     /// <summary>
     /// Before a block of sends: what they will touch lies all over the memory, and is fetched for all of them together instead of waited for one after the other.
-    /// Of a broadcast to 2,000 sessions that was a seventh of all CPU.
+    /// Of a broadcast to 2,000 sessions that was a seventh of all CPU. Of sessions at other nodes nothing else is touched.
     /// </summary>
-    internal static void Prefetch(ReadOnlySpan<Subscriber> block)
+    /// <param name="block">Whose turn is next.</param>
+    /// <param name="isDurable">True when the event leaves something in each one's shard.</param>
+    internal static void Prefetch(ReadOnlySpan<Subscriber> block, bool isDurable)
     {
         foreach (var subscriber in block)
         {
-            Threads.Prefetch.Object(subscriber, lines: 1);
+            Threads.Prefetch.Object(subscriber, lines: 2);
         }
 
+        var isAnyHere = false;
         foreach (var subscriber in block)
         {
-            Threads.Prefetch.Object(subscriber.Session, lines: 2);
+            Threads.Prefetch.Object(isDurable ? subscriber._session : null, lines: 2);
+            Threads.Prefetch.Object(subscriber.WayHere, lines: 4);
+            isAnyHere |= subscriber.WayHere is not null;
         }
 
-        foreach (var subscriber in block)
+        for (var step = 0; isAnyHere && step < ISessionLink.PrefetchSteps; step++)
         {
-            Threads.Prefetch.Object(subscriber.Session?.Link, lines: 4);
-        }
-
-        var isMore = true;
-        for (var step = 0; isMore && step < ISessionLink.PrefetchSteps; step++)
-        {
-            isMore = false;
             foreach (var subscriber in block)
             {
-                isMore |= subscriber.Session?.Link.Prefetch(step) == true;
+                subscriber.WayHere?.Prefetch(step);
             }
         }
+    }
+
+    private ISessionLink? WayHere => _carrier is null ? _way : null;
+
+    private void SetWay(ISessionLink? way)
+    {
+        var number = 0L;
+        var carrier = way?.FindCarrier(out number);
+        Volatile.Write(ref _changes, _changes + 1);
+        Volatile.Write(ref _carrier, carrier);
+        Volatile.Write(ref _number, number);
+        Volatile.Write(ref _changes, _changes + 1);
+        Volatile.Write(ref _way, way);
     }
 }
 

@@ -53,22 +53,22 @@ internal sealed class ShardContext
     internal void SendTransient(Event accepted, ReadOnlySpan<Subscriber> subscribers, ref CarriedSessions? carried)
     {
         int sent = 0, refused = 0, held = 0;
+        var isForAll = accepted is { Except: null, Channels: null };
         foreach (var subscriber in subscribers)
         {
-            if (subscriber.Session is not { } session)
+            if (subscriber.Way is not { } way)
             {
-                continue;
+                held += subscriber.Session is null ? 0 : 1;
             }
-
-            if (session.IsDetached || Planner.FindJoinedHold(accepted, session.Key) is not null)
+            else if (!isForAll && Planner.FindJoinedHold(accepted, subscriber.Key) is not null)
             {
                 held++;
             }
-            else if (session.Link.FindCarrier(out var number) is { } carrier)
+            else if (subscriber.FindCarrier(out var number) is { } carrier)
             {
                 (carried ??= new CarriedSessions(accepted)).Add(carrier, number);
             }
-            else if (session.Link.TrySend(session.Key.Session, accepted))
+            else if (way.TrySend(subscriber.Key.Session, accepted))
             {
                 sent++;
             }

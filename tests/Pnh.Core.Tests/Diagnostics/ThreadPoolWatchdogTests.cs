@@ -41,7 +41,7 @@ public sealed class ThreadPoolWatchdogTests
         var registry = Prometheus.Metrics.NewCustomRegistry();
         var looks = 0;
         using var metrics = new HubMetrics(registry, TimeProvider.System);
-        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ => Interlocked.Increment(ref looks) < 0);
+        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, () => queue.Count, _ => Interlocked.Increment(ref looks) < 0);
         watchdog.Start();
         await Waiting.UntilAsync(() => !queue.IsEmpty);
         await Task.Delay(300);
@@ -61,7 +61,7 @@ public sealed class ThreadPoolWatchdogTests
         var queue = new ConcurrentQueue<IThreadPoolWorkItem>();
         var (inside, looks, isTogether) = (0, 0, false);
         using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
-        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, _ =>
+        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, queue.Enqueue, static () => 1, _ =>
         {
             Interlocked.Increment(ref looks);
             isTogether |= Interlocked.Increment(ref inside) > 1;
@@ -86,6 +86,21 @@ public sealed class ThreadPoolWatchdogTests
     }
 
     [Fact]
+    public async Task Start_NothingWaits_ProbesOnceInFiveLooks()
+    {
+        // On a busy machine the watchdog wakes late, and asks the pool sooner.
+        var hasProbed = await ProbesAsync(waiting: 0, static looks => Spared(looks).Max() == 4);
+        Assert.InRange(Spared(hasProbed).Max(), 4, 4);
+    }
+
+    [Fact]
+    public async Task Start_WorkWaits_ProbesAtEachLook()
+    {
+        var hasProbed = await ProbesAsync(waiting: 1, static looks => looks.Length >= 8);
+        Assert.DoesNotContain(false, hasProbed);
+    }
+
+    [Fact]
     public void Start_Twice_Throws()
     {
         using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
@@ -99,7 +114,7 @@ public sealed class ThreadPoolWatchdogTests
     {
         var looks = new ConcurrentQueue<long>();
         using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
-        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, static probe => probe.Execute(), _ =>
+        using var watchdog = new ThreadPoolWatchdog(metrics, TimeProvider.System, static probe => probe.Execute(), static () => 0, _ =>
         {
             looks.Enqueue(TimeProvider.System.GetTimestamp());
             return isWanted;
@@ -107,6 +122,44 @@ public sealed class ThreadPoolWatchdogTests
         watchdog.Start();
         await Waiting.UntilAsync(() => isEnough(Gaps([.. looks])));
         return Gaps([.. looks]);
+    }
+
+    // Whether each look probed, on a pool that serves at once.
+    private static async Task<bool[]> ProbesAsync(int waiting, Func<bool[], bool> isEnough)
+    {
+        var hasProbed = new ConcurrentQueue<bool>();
+        var isProbe = false;
+        using var metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), TimeProvider.System);
+        using var watchdog = new ThreadPoolWatchdog(
+            metrics,
+            TimeProvider.System,
+            probe =>
+            {
+                isProbe = true;
+                probe.Execute();
+                isProbe = false;
+            },
+            () => waiting,
+            _ =>
+            {
+                hasProbed.Enqueue(isProbe);
+                return false;
+            });
+        watchdog.Start();
+        await Waiting.UntilAsync(() => isEnough([.. hasProbed]));
+        return [.. hasProbed];
+    }
+
+    // How many looks in a row did not probe, at each look.
+    private static IEnumerable<int> Spared(bool[] hasProbed)
+    {
+        var spared = 0;
+        yield return spared;
+        foreach (var isProbe in hasProbed)
+        {
+            spared = isProbe ? 0 : spared + 1;
+            yield return spared;
+        }
     }
 
     private static TimeSpan[] Gaps(long[] looks) => [.. looks.Zip(looks.Skip(1), static (a, b) => TimeProvider.System.GetElapsedTime(a, b))];

@@ -109,16 +109,16 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     }
 
     /// <inheritdoc/>
-    public bool Prefetch(int step)
+    public void Prefetch(int step)
     {
         if (step == 0)
         {
             Core.Threads.Prefetch.Object(_transport, lines: 4);
-            return true;
         }
-
-        _transport?.Prefetch();
-        return true;
+        else
+        {
+            _transport?.Prefetch();
+        }
     }
 
     /// <inheritdoc/>
