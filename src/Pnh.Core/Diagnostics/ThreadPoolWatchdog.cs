@@ -6,14 +6,14 @@ namespace Pnh.Core.Diagnostics;
 /// </summary>
 public sealed class ThreadPoolWatchdog : IDisposable
 {
-    // A probe costs two wake-ups, up to 170 us of CPU on an idle core: a hundred a second, which see overload before a refusal is due (10 ms), were half of all that
-    // an idle hub took. So that many only while the observer wants them.
+    // A probe costs two wake-ups, up to 170 us of CPU on an idle core, and the look itself 100: a hundred a second, which see overload before a refusal is due (10 ms), were
+    // half of all that an idle hub took. So that many only while the observer wants them.
     private static readonly TimeSpan Quick = TimeSpan.FromMilliseconds(10);
-    private static readonly TimeSpan Calm = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan Calm = TimeSpan.FromMilliseconds(100);
 
-    // While nothing waits for the pool, the watchdog's own wake-up says how long work waits for a core. A pool whose threads are all blocked is then found a quarter of a second later.
+    // While nothing waits for the pool, the watchdog's own wake-up says how long work waits for a core. A pool whose threads are all blocked is found 0.4 s later.
     private static readonly TimeSpan Prompt = TimeSpan.FromMilliseconds(1);
-    private const int LooksForAProbe = 5;
+    private const int LooksForAProbe = 4;
 
     private readonly ManualResetEvent _stopping = new(initialState: false);
     private readonly Probe _probe;
@@ -24,7 +24,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
 
     /// <summary>
     /// Measures into <paramref name="metrics"/>, and tells <paramref name="observe"/> each wait, also one that still goes on; what it returns says whether the next is
-    /// wanted in 10 ms instead of 50. While nothing waits for the pool it is told the wait for a core four times of five. Nothing runs before <see cref="Start"/>.
+    /// wanted in 10 ms instead of 100. While nothing waits for the pool it is told the wait for a core three times of four. Nothing runs before <see cref="Start"/>.
     /// </summary>
     public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Func<TimeSpan, bool>? observe = null)
         : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), static () => ThreadPool.PendingWorkItemCount, observe)

@@ -117,7 +117,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public IntakeGate Gate => _gate;
 
     /// <summary>
-    /// Takes a measurement. For one caller, some 20 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
+    /// Takes a measurement. For one caller, some 10 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
     /// each time.
     /// </summary>
     /// <param name="pool">How long work waited for a thread of the pool.</param>

@@ -102,7 +102,7 @@ public sealed partial class MemoryGuard
         _ => Lines.Length,
     };
 
-    /// <summary>Looks at the heap. Next to nothing while there was no collection since the last look; for some 20 times a second.</summary>
+    /// <summary>Looks at the heap. Next to nothing while there was no collection since the last look; for some 10 times a second.</summary>
     public void Observe()
     {
         var collections = _heap.Collections;
