@@ -16,13 +16,13 @@ internal sealed partial class Shard
     private const string DeviceGone = "device-gone";
 
     /// <summary>
-    /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. False when the user has so
-    /// many with a connection, and none of this device. <paramref name="replaced"/> is the older one as subscriber; null = it was in no topic.
+    /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. Closes the new one when the connection of the present
+    /// one came later. False when the user has so many with a connection, and none of this device. <paramref name="replaced"/> is the older one as subscriber; null = it was in no topic.
     /// </summary>
     internal bool TryOpen(SessionOpened opened, int most, out Subscriber? replaced)
     {
         replaced = null;
-        var session = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
+        var newer = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
         LiveSession? older;
         using (Enter())
         {
@@ -33,15 +33,22 @@ internal sealed partial class Shard
                 return false;
             }
 
-            older = Place(user, index, ref session);
-            if (user.FindMailbox(opened.Key.Device) is { } mailbox)
+            if (index >= 0 && user.Sessions[index] is { IsDetached: false } present && present.CameAfter(newer))
             {
-                EndLinger(mailbox);
-                Replay(user, mailbox, session);
+                (older, newer) = (newer, present);
+            }
+            else
+            {
+                older = Place(user, index, ref newer);
+                if (user.FindMailbox(opened.Key.Device) is { } mailbox)
+                {
+                    EndLinger(mailbox);
+                    Replay(user, mailbox, newer);
+                }
             }
         }
 
-        replaced = CloseReplaced(older, session);
+        replaced = CloseReplaced(older, newer);
         return true;
     }
 
@@ -155,12 +162,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            if (!TryFind(key, out var user, out var index))
-            {
-                return null;
-            }
-
-            return SubscriberOf(user, index);
+            return TryFind(key, out var user, out var index) ? SubscriberOf(user, index) : null;
         }
     }
 

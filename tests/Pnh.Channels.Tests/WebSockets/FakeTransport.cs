@@ -8,6 +8,8 @@ internal sealed class FakeTransport : ISessionTransport
 {
     public int Wakes { get; private set; }
 
+    public long AcceptedAt => 0;
+
     public SessionClose? Closed { get; private set; }
 
     public void Carry(Session session, DateTimeOffset until)

@@ -140,6 +140,22 @@ public abstract class ResumeTests(SocketTransport transport, bool overBytes = fa
         Assert.Equal([(1, "a")], await again.ReadFramesAsync(1));
     }
 
+    [Fact]
+    public async Task Resume_OnAnOlderConnectionIsReadLast_ClosesThatOne()
+    {
+        await using var host = await StartAsync();
+        var (first, opened) = await host.OpenAsync();
+        using var older = await SocketClient.ConnectAsync(host.Port);
+        using var newer = await SocketClient.ConnectAsync(host.Port);
+        first.Lose();
+        await host.Hub.NextDetachedAsync();
+        Assert.True((await newer.ResumeAsync(opened.Key.Session, 0)).Resumed);
+        await older.SendResumeAsync(opened.Key.Session, 0);
+        Assert.Equal((4500, null), await older.ReadCloseAsync());
+        Send(opened, "a");
+        Assert.Equal([(1, "a")], await newer.ReadFramesAsync(1));
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

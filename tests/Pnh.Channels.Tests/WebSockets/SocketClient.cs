@@ -26,10 +26,14 @@ internal sealed class SocketClient : IDisposable
     /// <summary>Asks for a session again; the welcome tells what came of it.</summary>
     public async Task<(string Session, long Seq, bool Resumed)> ResumeAsync(string session, long seq, string device = "tab-1", string token = "ada-token")
     {
-        await SendAsync(JsonSerializer.Serialize(new { type = "hello", token, device, resume = new { session, seq } }));
+        await SendResumeAsync(session, seq, device, token);
         var welcome = await ReadAsync("welcome");
         return (welcome.GetProperty("session").GetString()!, welcome.GetProperty("seq").GetInt64(), welcome.GetProperty("resumed").GetBoolean());
     }
+
+    /// <summary>The hello that asks to go on, without its answer.</summary>
+    public Task SendResumeAsync(string session, long seq, string device = "tab-1", string token = "ada-token") =>
+        SendAsync(JsonSerializer.Serialize(new { type = "hello", token, device, resume = new { session, seq } }));
 
     /// <summary>The next frames: (seq, event id or type and event id).</summary>
     public async Task<List<(long Seq, string Id)>> ReadFramesAsync(int count)

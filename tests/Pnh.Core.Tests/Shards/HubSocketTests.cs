@@ -32,6 +32,24 @@ public sealed class HubSocketTests
     }
 
     [Fact]
+    public async Task Open_HelloOfAnOlderConnectionIsReadLast_ClosesThatOne()
+    {
+        await using var hub = new HubUnderTest();
+        var before = hub.Now;
+        await hub.PassAsync(1);
+        var (newer, _) = await hub.OpenAsync("tab", session: "newer");
+        var stale = new FakeLink();
+        Assert.True(await hub.Hub.OpenedAsync(
+            new SessionOpened(new SessionKey("demo", HubUnderTest.User, "tab", "stale"), SessionState.Active, stale, before), CancellationToken.None));
+        Assert.Equal(SessionClose.Replaced, stale.ClosedWith);
+        Assert.Null(newer.ClosedWith);
+        var id = await hub.SendAsync();
+        Assert.Equal([id], newer.Ids);
+        Assert.Empty(stale.Ids);
+        Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
+    }
+
+    [Fact]
     public async Task Active_AckInTime_NoPush()
     {
         await using var hub = new HubUnderTest();

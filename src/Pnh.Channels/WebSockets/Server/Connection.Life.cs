@@ -38,6 +38,9 @@ internal abstract partial class Connection
     /// <summary>The server's.</summary>
     protected ServerParts Parts { get; }
 
+    /// <inheritdoc/>
+    public long AcceptedAt => _openedAt;
+
     /// <summary>How long nothing can become overdue but by what <see cref="LookSoon"/> is called for; zero = unknown.</summary>
     protected virtual TimeSpan CalmAt(long now) => TimeSpan.Zero;
 

@@ -195,6 +195,12 @@ internal sealed class Conversation
             return await TryClaimAsync(new SessionKey(identity.App, identity.User, hello.Device!, id), hello, identity);
         }
 
+        if (session.HasNewer(_transport))
+        {
+            _transport.Close(SessionClose.Replaced);
+            return true;
+        }
+
         var state = hello.State ?? SessionState.Active;
         if (await session.TryResumeAsync(_transport, _peer, hello.ResumeSeq!.Value, state, identity, cancellationToken) is not { } confirmed)
         {
@@ -232,16 +238,16 @@ internal sealed class Conversation
 
     private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
     {
-        var now = _parts.Clock.GetUtcNow();
+        var since = _parts.Clock.GetUtcNow() - _parts.Clock.GetElapsedTime(_transport.AcceptedAt);
         var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
         var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
-        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts);
+        var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts);
 
         // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
         var isTaken = true;
         try
         {
-            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, now), cancellationToken);
+            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, since), cancellationToken);
         }
         finally
         {

@@ -9,6 +9,9 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// </summary>
 internal interface ISessionTransport
 {
+    /// <summary>When the client came, a timestamp of the node's clock: of two connections of one client the later one counts, whichever hello is read first.</summary>
+    long AcceptedAt { get; }
+
     /// <summary>Its welcome is queued: from now on carries the session's frames, those that wait first, until <paramref name="until"/> (the client token's end).</summary>
     void Carry(Session session, DateTimeOffset until);
 

@@ -106,8 +106,7 @@ internal sealed partial class Session
     /// from <see cref="Attach"/> on repeats what is unacked. Returns the seq that the client has; null = not possible (ended, a seq that was
     /// never given, or the hub knows it no more).
     /// </summary>
-    public async ValueTask<long?> TryResumeAsync(
-        ISessionTransport transport, ConnectionPeer peer, long seq, SessionState state, ClientIdentity identity, CancellationToken cancellationToken)
+    public async ValueTask<long?> TryResumeAsync(ISessionTransport transport, ConnectionPeer peer, long seq, SessionState state, ClientIdentity identity, CancellationToken cancellationToken)
     {
         await TakeTurnAsync(cancellationToken);
         try
@@ -207,6 +206,9 @@ internal sealed partial class Session
 
         SetEnd(reason);
     }
+
+    /// <summary>True when a connection carries it that came after this one.</summary>
+    public bool HasNewer(ISessionTransport than) => Volatile.Read(ref _transport)?.AcceptedAt > than.AcceptedAt;
 
     private bool TryClaim(ISessionTransport transport, ConnectionPeer peer, long seq)
     {

@@ -111,14 +111,8 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     /// <inheritdoc/>
     public void Prefetch(int step)
     {
-        if (step == 0)
-        {
-            Core.Threads.Prefetch.Object(_transport, lines: 4);
-        }
-        else
-        {
-            _transport?.Prefetch();
-        }
+        Core.Threads.Prefetch.Object(step == 0 ? _transport : null, lines: 4);
+        (step == 0 ? null : _transport)?.Prefetch();
     }
 
     /// <inheritdoc/>
