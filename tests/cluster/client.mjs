@@ -8,7 +8,7 @@ export const arrivals = { first: 0 };
 
 export class Client {
   constructor(stage, ledger, edge, user, random) {
-    Object.assign(this, { stage, ledger, edge, user, random, seq: 0, closes: [], moves: [], stopped: false });
+    Object.assign(this, { stage, ledger, edge, user, random, seq: 0, closes: [], moves: [], expected: new Map(), stopped: false });
   }
 
   /** Resolves with the welcome. */
@@ -59,6 +59,7 @@ export class Client {
 
       this.seq = frame.seq;
       this.ledger.arrive(this.user, frame.id, frame.data?.key, "socket");
+      this.expected.get(frame.data?.key)?.();
       setTimeout(() => this.socket.readyState === WebSocket.OPEN && this.socket.send(JSON.stringify({ type: "ack", seq: frame.seq })), this.random() * 40);
     } else {
       this.ledger.violate(`${this.user}: ${JSON.stringify(frame)}`);

@@ -120,7 +120,7 @@ internal sealed class TopicTable
 
     private static void Keep(Subscriber subscriber, TopicPlace place)
     {
-        place.At = subscriber.Places.Count;
+        place.At = checked((ushort)subscriber.Places.Count);
         subscriber.Places.Add(place);
         if (subscriber.ByTopic is { } byTopic)
         {
