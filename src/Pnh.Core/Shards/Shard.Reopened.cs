@@ -27,7 +27,7 @@ internal sealed partial class Shard
         {
             var user = GetOrAddUser(KeyOf(opened.Key));
             var index = user.FindSession(opened.Key.Device);
-            if (index >= 0 && user.Sessions[index].CameAfter(session))
+            if (index >= 0 && user.Sessions[index].CameAfter(session, _hub.Time.GetUtcNow()))
             {
                 return false;
             }

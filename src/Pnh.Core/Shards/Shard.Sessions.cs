@@ -33,7 +33,7 @@ internal sealed partial class Shard
                 return false;
             }
 
-            if (index >= 0 && user.Sessions[index] is { IsDetached: false } present && present.CameAfter(newer))
+            if (index >= 0 && user.Sessions[index] is { IsDetached: false } present && present.CameAfter(newer, _hub.Time.GetUtcNow()))
             {
                 (older, newer) = (newer, present);
             }

@@ -50,6 +50,18 @@ public sealed class HubSocketTests
     }
 
     [Fact]
+    public async Task Open_ClockWasSetBack_ReplacesTheOlderSession()
+    {
+        await using var hub = new HubUnderTest();
+        var older = new FakeLink();
+        var opened = new SessionOpened(new SessionKey("demo", HubUnderTest.User, "tab", "older"), SessionState.Active, older, hub.Now + TimeSpan.FromMinutes(1));
+        Assert.True(await hub.Hub.OpenedAsync(opened, CancellationToken.None));
+        var (newer, _) = await hub.OpenAsync("tab", session: "newer");
+        Assert.Equal(SessionClose.Replaced, older.ClosedWith);
+        Assert.Null(newer.ClosedWith);
+    }
+
+    [Fact]
     public async Task Active_AckInTime_NoPush()
     {
         await using var hub = new HubUnderTest();
