@@ -21,19 +21,30 @@ export class Caller {
   }
 
   async #call(client, key, agent) {
-    const entries = this.ledger.post(key, [client.user], { class: "call" }, this.name);
     const from = performance.now();
     client.expected.set(key, () => this.waits.push(performance.now() - from));
-    const answer = await send(this.stage, "POST", "/v1/events", { to: { user: client.user }, class: "call", ttl: 60, data: { key }, notification: { title: "Ring" } }, agent);
-    if (answer?.status === 202) {
-      this.ledger.accept(entries, answer.json, false);
-    }
+    await call(this.stage, this.ledger, this.name, key, client.user, agent);
   }
 
   /** How many came since the last time, and their p99 in ms. */
   take() {
-    const waits = this.waits.sort((a, b) => a - b);
+    const waits = this.waits;
     this.waits = [];
-    return { count: waits.length, p99: waits[Math.floor(waits.length * 0.99)] ?? Infinity };
+    return summed(waits);
   }
+}
+
+/** A call, in the books. `line`: what is posted one after the other. */
+export async function call(stage, ledger, line, key, user, agent) {
+  const entries = ledger.post(key, [user], { class: "call" }, line);
+  const answer = await send(stage, "POST", "/v1/events", { to: { user }, class: "call", ttl: 60, data: { key }, notification: { title: "Ring" } }, agent);
+  if (answer?.status === 202) {
+    ledger.accept(entries, answer.json, false);
+  }
+}
+
+/** How many there are, and their p99. */
+export function summed(waits) {
+  waits.sort((a, b) => a - b);
+  return { count: waits.length, p99: waits[Math.floor(waits.length * 0.99)] ?? Infinity };
 }

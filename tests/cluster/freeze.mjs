@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
 import { check } from "../ship/report.mjs";
+import { summed } from "./caller.mjs";
 import { linksOf, memoryOf, openCluster, openEdge, play } from "./nodes.mjs";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
@@ -109,8 +110,7 @@ async function postDurable(held) {
 async function latencies(clients, seconds) {
   clients.forEach((client) => { client.waits = []; });
   await delay(seconds * 1000);
-  const waits = clients.flatMap((client) => client.waits).sort((a, b) => a - b);
-  return { count: waits.length, p99: waits[Math.floor(waits.length * 0.99)] ?? Infinity };
+  return summed(clients.flatMap((client) => client.waits));
 }
 
 /** After how many ms the hub has ended all links of the edge. */

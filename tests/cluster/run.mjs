@@ -10,7 +10,7 @@ import { Ledger } from "../ship/kill/ledger.mjs";
 import { Publisher, send } from "../ship/kill/publishers.mjs";
 import { generator } from "../ship/random.mjs";
 import { check, finish } from "../ship/report.mjs";
-import { Caller } from "./caller.mjs";
+import { call, Caller } from "./caller.mjs";
 import { arrivals, Client } from "./client.mjs";
 import { readFeed } from "./feed.mjs";
 import { openCluster, openEdge } from "./nodes.mjs";
@@ -173,8 +173,7 @@ async function killEdge(edges, clients, phones, round) {
   await gone.process.ended;
   const from = Date.now();
   for (const client of rung) {
-    const answer = await send(stage, "POST", "/v1/events", { to: { user: client.user }, class: "call", ttl: 60, data: { key: `ring-${round}-${client.user}` }, notification: { title: "Ring" } });
-    ledger.accept(ledger.post(`ring-${round}-${client.user}`, [client.user], { class: "call" }, "ring"), answer.json, false);
+    await call(stage, ledger, "ring", `ring-${round}-${client.user}`, client.user);
   }
 
   const silent = () => rung.filter((client) => (phones.seen.get(addressOf(client)) ?? 0) === (before.get(addressOf(client)) ?? 0));

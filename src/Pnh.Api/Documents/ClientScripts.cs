@@ -13,7 +13,7 @@ internal static class ClientScripts
     /// <summary>The module that pages load, those that it loads by itself, requests and Web Push for pages that want them, and its service worker.</summary>
     public static IReadOnlyList<string> Names { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js", "pnh-http.js", "pnh-push.js", "pnh-sw.js"];
 
-    private static readonly Lazy<Dictionary<string, Script>> Scripts = new(static () => Names.ToDictionary(static name => name, static name => Make(Encoding.UTF8.GetString(EmbeddedFile.Read(name))), StringComparer.Ordinal));
+    private static readonly Lazy<Dictionary<string, Script>> Scripts = new(static () => Names.ToDictionary(static name => name, static name => Make(EmbeddedFile.ReadText(name)), StringComparer.Ordinal));
 
     /// <summary>Sends the module. A page of any origin may load it, as from any other address of scripts: what it can do is decided by tokens.</summary>
     public static Task WriteAsync(HttpContext context, string name)

@@ -50,7 +50,7 @@ internal static class DocumentPages
         return response.Body.WriteAsync(page, context.RequestAborted).AsTask();
     }
 
-    private static byte[] Read(string resource) => Encoding.UTF8.GetBytes(Render(Encoding.UTF8.GetString(EmbeddedFile.Read(resource))));
+    private static byte[] Read(string resource) => Encoding.UTF8.GetBytes(Render(EmbeddedFile.ReadText(resource)));
 
     private static string Render(string markdown)
     {

@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace Pnh.Api.Documents;
 
 /// <summary>A file that the build put into the program.</summary>
@@ -11,4 +13,7 @@ internal static class EmbeddedFile
         stream.ReadExactly(bytes);
         return bytes;
     }
+
+    /// <summary>The same as a text.</summary>
+    public static string ReadText(string name) => Encoding.UTF8.GetString(Read(name));
 }

@@ -75,7 +75,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
             }
             else if (++looks < LooksForAProbe && !_probe.IsWanted && late < Prompt && _waiting() == 0)
             {
-                _probe.Spare(late);
+                _probe.Observe(late); // the pool is not asked
             }
             else
             {
@@ -125,9 +125,6 @@ public sealed class ThreadPoolWatchdog : IDisposable
 
         public void StillWaits() => Observe(_time.GetElapsedTime(_queuedAt));
 
-        /// <summary>Nothing waits for the pool: it is not asked. A core was waited for so long.</summary>
-        public void Spare(TimeSpan wait) => Observe(wait);
-
         public void Arm()
         {
             _queuedAt = _time.GetTimestamp();
@@ -143,7 +140,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
         }
 
         // The observer keeps books of one caller, and the watchdog may look at the very moment at which the pool comes to the probe.
-        private void Observe(TimeSpan wait)
+        public void Observe(TimeSpan wait)
         {
             lock (_observing)
             {

@@ -78,7 +78,7 @@ public interface ISessionCarrier
 public interface ISessionEvents
 {
     /// <summary>
-    /// A device said hello. The hub closes the device's older session with <see cref="SessionClose.Replaced"/>, sends what waits for the
+    /// A device said hello. The hub closes the device's older session with <see cref="SessionClose.Replaced"/> (this one, when the connection of the present one came later), sends what waits for the
     /// device, and plans with the new session from now on. False when the user has as many sessions as one may: then nothing happened, and the connection is to be
     /// closed with <see cref="SessionClose.Overloaded"/>.
     /// </summary>

@@ -89,7 +89,7 @@ public sealed class ThreadPoolWatchdogTests
     public async Task Start_NothingWaits_ProbesOnceInFourLooks()
     {
         // On a busy machine the watchdog wakes late, and asks the pool sooner.
-        var hasProbed = await ProbesAsync(waiting: 0, static looks => Spared(looks).Max() == 3);
+        var hasProbed = await ProbesAsync(waiting: 0, static looks => looks.Length >= 9 && Spared(looks).Max() >= 3);
         Assert.Equal(3, Spared(hasProbed).Max());
     }
 
