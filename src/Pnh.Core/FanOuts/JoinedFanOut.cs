@@ -11,6 +11,9 @@ namespace Pnh.Core.FanOuts;
 /// <param name="turns">Gives way to others.</param>
 internal sealed class JoinedFanOut(ShardContext context, Turns turns)
 {
+    /// <summary>So many sessions of other nodes cost what one of this node does: each is a number that is added to a list.</summary>
+    internal const int CarriedAsOne = 32;
+
     /// <summary>A few sessions, at once.</summary>
     /// <param name="accepted">The event.</param>
     /// <param name="progress">Null for a transient one.</param>
@@ -34,11 +37,14 @@ internal sealed class JoinedFanOut(ShardContext context, Turns turns)
         CarriedSessions? carried = null;
         try
         {
+            var (begun, carriedBefore) = (0, 0);
             for (var from = 0; from < joined.Length; from += FanOutPages.YieldEvery)
             {
-                if (from > 0)
+                var elsewhere = (carried?.Count ?? 0) - carriedBefore;
+                if (from - begun - elsewhere + (elsewhere / CarriedAsOne) >= FanOutPages.YieldEvery)
                 {
                     await turns.NextAsync();
+                    (begun, carriedBefore) = (from, carriedBefore + elsewhere);
                 }
 
                 Serve(accepted, progress, joined.AsSpan(from, Math.Min(FanOutPages.YieldEvery, joined.Length - from)), members, ref carried);

@@ -11,6 +11,9 @@ internal sealed class CarriedSessions(Event accepted)
     // A link or two for each edge.
     private readonly List<Share> _shares = [];
 
+    /// <summary>Sessions that were added.</summary>
+    public int Count { get; private set; }
+
     /// <summary>Sessions whose carrier took the event.</summary>
     public int Sent { get; private set; }
 
@@ -22,6 +25,7 @@ internal sealed class CarriedSessions(Event accepted)
     {
         var share = Of(carrier);
         share.Numbers[share.Count++] = number;
+        Count++;
         if (share.Count == ISessionCarrier.Most)
         {
             Send(share);
