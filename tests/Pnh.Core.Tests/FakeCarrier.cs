@@ -21,5 +21,12 @@ internal sealed class FakeCarrier : ISessionCarrier
         return Takes;
     }
 
-    public void Flush() => Flushes.Add(Calls.Count);
+    /// <summary>Whether each of them might be sent by its caller.</summary>
+    public List<bool> ByCaller { get; } = [];
+
+    public void Flush(bool byCaller)
+    {
+        Flushes.Add(Calls.Count);
+        ByCaller.Add(byCaller);
+    }
 }

@@ -36,7 +36,7 @@ internal sealed class LinkListener : IAsyncDisposable
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Configuration.AddConfiguration(configuration);
         builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>();
-        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options));
+        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options)).UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);
         _app = builder.Build();
         _app.UseWebSockets();
         _app.Run(ServeAsync);

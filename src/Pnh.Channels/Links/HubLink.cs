@@ -125,7 +125,7 @@ internal sealed class HubLink : ISessionCarrier
     public bool TrySend(ReadOnlySpan<long> sessions, Event accepted) => Output.TryAdd(sessions, accepted, Time);
 
     /// <inheritdoc/>
-    public void Flush() => Output.Flush();
+    public void Flush(bool byCaller) => Output.Flush(byCaller);
 
     /// <summary>Tells the edge to go on.</summary>
     public void Recovered() => Output.Begin(LinkItemKind.Recovered).Dispose();

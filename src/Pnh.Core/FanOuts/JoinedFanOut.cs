@@ -12,7 +12,7 @@ namespace Pnh.Core.FanOuts;
 internal sealed class JoinedFanOut(ShardContext context, Turns turns)
 {
     /// <summary>So many sessions of other nodes cost what one of this node does: each is a number that is added to a list.</summary>
-    internal const int CarriedAsOne = 32;
+    internal const int CarriedAsOne = 64;
 
     /// <summary>A few sessions, at once.</summary>
     /// <param name="accepted">The event.</param>

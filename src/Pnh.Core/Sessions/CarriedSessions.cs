@@ -37,8 +37,9 @@ internal sealed class CarriedSessions(Event accepted)
     {
         foreach (var share in _shares)
         {
+            var isLarge = share.IsLarge;
             Send(share);
-            share.Carrier.Flush();
+            share.Carrier.Flush(byCaller: isLarge);
         }
     }
 
@@ -68,6 +69,7 @@ internal sealed class CarriedSessions(Event accepted)
         Sent += isTaken ? share.Count : 0;
         Refused += isTaken ? 0 : share.Count;
         share.Count = 0;
+        share.IsLarge = true;
     }
 
     private sealed class Share(ISessionCarrier carrier)
@@ -77,5 +79,8 @@ internal sealed class CarriedSessions(Event accepted)
         public long[] Numbers { get; } = new long[ISessionCarrier.Most];
 
         public int Count { get; set; }
+
+        /// <summary>True once there were <see cref="ISessionCarrier.Most"/>: such an event is worth a send of its own, where smaller ones leave together.</summary>
+        public bool IsLarge { get; set; }
     }
 }

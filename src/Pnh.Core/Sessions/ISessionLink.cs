@@ -70,8 +70,8 @@ public interface ISessionCarrier
     /// </summary>
     bool TrySend(ReadOnlySpan<long> sessions, Event accepted);
 
-    /// <summary>What was queued leaves now.</summary>
-    void Flush();
+    /// <summary>What was queued leaves now: some of it in the caller's thread, without waiting, when <paramref name="byCaller"/>. Not under a lock then.</summary>
+    void Flush(bool byCaller);
 }
 
 /// <summary>The other way: what sessions tell the hub. Implemented by the hub; thread-safe; never waits.</summary>

@@ -19,7 +19,7 @@ public sealed class LinkQueueTests
         Assert.InRange(queue.Bytes, 1_000_000, 1_020_000);
         queue.Complete();
         var taken = new List<long>();
-        while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+        while (await queue.TakeAsync() is { IsEmpty: false } batch)
         {
             Assert.InRange(batch.Length, 1, LinkQueue.BatchBytes + 1_010);
             taken.AddRange(Numbers(batch));
@@ -39,9 +39,9 @@ public sealed class LinkQueueTests
         }
 
         Assert.InRange(queue.Bytes, LinkQueue.MostBytes, LinkQueue.MostBytes + 10_010);
-        await queue.TakeAsync(CancellationToken.None);
+        await queue.TakeAsync();
         Assert.False(queue.TryAdd(1, Events.Make("e"), TimeProvider.System)); // it is not written yet
-        await queue.TakeAsync(CancellationToken.None);
+        await queue.TakeAsync();
         Assert.True(queue.TryAdd(1, Events.Make("e"), TimeProvider.System));
     }
 
@@ -64,11 +64,11 @@ public sealed class LinkQueueTests
         while (queue.Bytes > LinkQueue.MostBytes / 2)
         {
             Assert.Equal(0, rooms);
-            await queue.TakeAsync(CancellationToken.None);
+            await queue.TakeAsync();
         }
 
         Assert.Equal(1, rooms);
-        await queue.TakeAsync(CancellationToken.None);
+        await queue.TakeAsync();
         Assert.Equal(1, rooms);
         queue.AskForRoom(); // it came between the refusal and the question
         Assert.Equal(2, rooms);
@@ -111,15 +111,72 @@ public sealed class LinkQueueTests
     {
         var queue = new LinkQueue();
         var accepted = Events.Make("e", EventClass.Transient);
-        var taking = queue.TakeAsync(CancellationToken.None).AsTask();
+        var taking = queue.TakeAsync().AsTask();
         Assert.True(queue.TryAdd([1, 2], accepted, TimeProvider.System));
         Assert.True(queue.TryAdd([3], accepted, TimeProvider.System));
         Assert.False(taking.IsCompleted);
         await Task.Yield();
         Assert.False(taking.IsCompleted);
-        queue.Flush();
+        queue.Flush(byCaller: false);
         var send = Assert.Single(ReadSends(await taking));
         Assert.Equal([1, 2, 3], send.Handles);
+    }
+
+    [Fact]
+    public async Task Flush_ByCaller_TheWriterSendsOneBatchInThatThreadAndTheNextInAnother()
+    {
+        var queue = new LinkQueue();
+        var threads = new List<Thread>();
+        var writing = WriteAsync();
+        Assert.Empty(threads);
+        var flusher = new Thread(() =>
+        {
+            Assert.True(queue.TryAdd([1], Events.Make("e", EventClass.Transient), TimeProvider.System));
+            queue.Flush(byCaller: true);
+        });
+        flusher.Start();
+        flusher.Join();
+        Assert.Same(flusher, threads[0]);
+        await writing.WaitAsync(TimeSpan.FromSeconds(30));
+        Assert.NotSame(flusher, threads[1]);
+        return;
+
+        async Task WriteAsync()
+        {
+            await queue.TakeAsync().ConfigureAwait(false);
+            threads.Add(Thread.CurrentThread);
+            Add(queue, 2, bytes: 10);
+            await queue.TakeAsync().ConfigureAwait(false);
+            threads.Add(Thread.CurrentThread);
+        }
+    }
+
+    [Fact]
+    public async Task Flush_ByCallerAndNothingElseComes_TheWriterWaitsAgain()
+    {
+        var queue = new LinkQueue();
+        var taken = 0;
+        var writing = WriteAsync();
+        await Task.Run(() =>
+        {
+            for (var i = 1; i <= 3; i++)
+            {
+                Assert.True(queue.TryAdd([i], Events.Make($"e{i}", EventClass.Transient), TimeProvider.System));
+                queue.Flush(byCaller: true);
+                Assert.Equal(i, taken);
+            }
+        });
+        queue.Complete();
+        await writing.WaitAsync(TimeSpan.FromSeconds(30));
+        return;
+
+        async Task WriteAsync()
+        {
+            while (await queue.TakeAsync().ConfigureAwait(false) is { IsEmpty: false })
+            {
+                taken++;
+            }
+        }
     }
 
     [Fact]
@@ -128,7 +185,7 @@ public sealed class LinkQueueTests
         var queue = new LinkQueue();
         LinkScene.Edge("tee").Write(queue);
         Assert.True(queue.TryAdd(0, Events.Make("c", EventClass.Call), TimeProvider.System));
-        var batch = await queue.TakeAsync(CancellationToken.None);
+        var batch = await queue.TakeAsync();
         Assert.True(LinkReader.TryTake(ref batch, out var first, out _));
         Assert.True(LinkReader.TryTake(ref batch, out var second, out _));
         Assert.Equal((LinkItemKind.Hello, LinkItemKind.Send), (first, second));
@@ -139,7 +196,7 @@ public sealed class LinkQueueTests
     {
         var queue = new LinkQueue();
         var accepted = Events.Make("e", EventClass.Transient);
-        var taking = queue.TakeAsync(CancellationToken.None).AsTask();
+        var taking = queue.TakeAsync().AsTask();
         var handles = new long[1_000];
         Array.Fill(handles, int.MaxValue);
         while (queue.Bytes < LinkQueue.BatchBytes)
@@ -171,9 +228,9 @@ public sealed class LinkQueueTests
         var queue = new LinkQueue();
         var accepted = Events.Make("e");
         queue.TryAdd(1, accepted, TimeProvider.System);
-        ReadOnlyMemory<byte> first = (await queue.TakeAsync(CancellationToken.None)).ToArray();
+        ReadOnlyMemory<byte> first = (await queue.TakeAsync()).ToArray();
         queue.TryAdd(2, accepted, TimeProvider.System);
-        ReadOnlyMemory<byte> second = (await queue.TakeAsync(CancellationToken.None)).ToArray();
+        ReadOnlyMemory<byte> second = (await queue.TakeAsync()).ToArray();
         Assert.InRange(second.Length, first.Length - 3, first.Length + 3); // its age takes more bytes or fewer
     }
 
@@ -212,7 +269,7 @@ public sealed class LinkQueueTests
     public async Task Take_NothingThere_WaitsForTheNextItem()
     {
         var queue = new LinkQueue();
-        var taking = queue.TakeAsync(CancellationToken.None).AsTask();
+        var taking = queue.TakeAsync().AsTask();
         Assert.False(taking.IsCompleted);
         Add(queue, 5, bytes: 1);
         Assert.Equal([5], Numbers(await taking));
@@ -225,14 +282,14 @@ public sealed class LinkQueueTests
         Add(completed, 1, bytes: 1);
         completed.Complete();
         Add(completed, 2, bytes: 1);
-        Assert.Equal([1], Numbers(await completed.TakeAsync(CancellationToken.None)));
-        Assert.Equal(0, (await completed.TakeAsync(CancellationToken.None)).Length);
+        Assert.Equal([1], Numbers(await completed.TakeAsync()));
+        Assert.Equal(0, (await completed.TakeAsync()).Length);
 
         var ended = new LinkQueue();
         Add(ended, 1, bytes: 1);
         ended.End();
         Add(ended, 2, bytes: 1);
-        Assert.Equal(0, (await ended.TakeAsync(CancellationToken.None)).Length);
+        Assert.Equal(0, (await ended.TakeAsync()).Length);
     }
 
     [Fact]
@@ -250,7 +307,7 @@ public sealed class LinkQueueTests
         var count = 0;
         while (count < 20_000)
         {
-            foreach (var number in Numbers(await queue.TakeAsync(CancellationToken.None)))
+            foreach (var number in Numbers(await queue.TakeAsync()))
             {
                 Assert.Equal(last[number / 1_000_000]++, number % 1_000_000);
                 count++;
@@ -269,7 +326,7 @@ public sealed class LinkQueueTests
     private static async Task<List<(string Id, List<long> Handles)>> ReadSendsAsync(LinkQueue queue)
     {
         var sends = new List<(string, List<long>)>();
-        while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+        while (await queue.TakeAsync() is { IsEmpty: false } batch)
         {
             sends.AddRange(ReadSends(batch));
         }

@@ -137,7 +137,7 @@ internal sealed class LinkScene : IAsyncDisposable
     {
         var output = new LinkQueue();
         write(output);
-        await socket.SendAsync(await output.TakeAsync(CancellationToken.None), WebSocketMessageType.Binary, true, CancellationToken.None).AsTask().WaitAsync(SocketHost.Patience);
+        await socket.SendAsync(await output.TakeAsync(), WebSocketMessageType.Binary, true, CancellationToken.None).AsTask().WaitAsync(SocketHost.Patience);
     }
 
     /// <summary>Bytes; empty = the other end has closed it or is gone.</summary>

@@ -70,7 +70,7 @@ internal sealed class ByteLink : IAsyncDisposable
     {
         var random = new Random(7);
         var input = new LinkInput();
-        while (await queue.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+        while (await queue.TakeAsync() is { IsEmpty: false } batch)
         {
             while (!batch.IsEmpty)
             {

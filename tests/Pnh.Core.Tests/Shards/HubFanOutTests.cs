@@ -133,6 +133,7 @@ public sealed class HubFanOutTests
         Assert.Equal([128, 128, 44], carrier.Calls.Select(static call => call.Length));
         Assert.Equal(Enumerable.Range(0, 300).Select(static i => (long)i), carrier.Calls.SelectMany(static call => call).Order());
         Assert.Equal([3], carrier.Flushes);
+        Assert.Equal([true], carrier.ByCaller);
         AssertCounts(hub, new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 300));
     }
 
@@ -151,6 +152,7 @@ public sealed class HubFanOutTests
         Assert.Equal((300, 100), (carried.Sent, carried.Refused));
         Assert.Equal(300, quick.Calls.SelectMany(static call => call).Distinct().Count());
         Assert.Single(quick.Flushes);
+        Assert.Equal([true, false], [quick.ByCaller[0], slow.ByCaller[0]]);
     }
 
     [Fact]

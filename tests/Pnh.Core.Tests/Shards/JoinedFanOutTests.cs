@@ -16,11 +16,11 @@ public sealed class JoinedFanOutTests
     [InlineData(32, 0, 0)]
     [InlineData(33, 0, 1)]
     [InlineData(128, 0, 3)]
-    [InlineData(0, 1024, 0)]
-    [InlineData(0, 1025, 1)]
-    [InlineData(0, 4096, 3)]
-    [InlineData(64, 1024, 2)]
-    [InlineData(64, 1056, 3)]
+    [InlineData(0, 2048, 0)]
+    [InlineData(0, 2049, 1)]
+    [InlineData(0, 8192, 3)]
+    [InlineData(64, 2048, 2)]
+    [InlineData(64, 2049, 3)]
     public async Task Serve_TransientToSoManyHereAndElsewhere_GivesWaySoOften(int here, int elsewhere, int turns)
     {
         await using var hub = new HubUnderTest();

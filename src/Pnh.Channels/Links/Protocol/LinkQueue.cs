@@ -1,4 +1,3 @@
-using System.Threading.Channels;
 using Pnh.Core.Events;
 
 namespace Pnh.Channels.Links.Protocol;
@@ -17,17 +16,18 @@ internal sealed class LinkQueue
 
     private const int SpareBatches = 4;
     private readonly Lock _gate = new();
-    private readonly Lane _calls = new();
-    private readonly Lane _rest = new();
+    private readonly LinkLane _calls = new();
+    private readonly LinkLane _rest = new();
     private readonly Stack<LinkWriter> _spare = new();
     private readonly LinkWriter _nowhere = new();
-    private readonly Channel<bool> _news = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
+    private readonly LinkSignal _news = new();
     private LinkWriter? _taken;
     private long _bytes;
     private long _dropped;
     private bool _isAskedForRoom;
     private bool _isComplete;
     private bool _isWaiting; // the writer, for the next item
+    private bool _isLent; // the writer's thread is the one that flushed
 
     /// <summary>Bytes that wait or are being written.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
@@ -74,13 +74,25 @@ internal sealed class LinkQueue
         }
     }
 
-    /// <summary>What was added leaves now.</summary>
-    public void Flush()
+    /// <summary>
+    /// What was added leaves now. A writer that waits sends the first batch in the caller's thread when <paramref name="byCaller"/>, and wakes no other: for the two links of an edge those
+    /// wake-ups were most of what a hub did for a broadcast.
+    /// </summary>
+    public void Flush(bool byCaller)
     {
         lock (_gate)
         {
-            Wake();
+            if (!byCaller || !_isWaiting)
+            {
+                Wake();
+                return;
+            }
+
+            _isWaiting = false;
+            _isLent = true;
         }
+
+        _news.Set(byCaller: true);
     }
 
     /// <summary>Something was refused because too much waits: <see cref="HasRoom"/> is called when it may come, at once if that is now.</summary>
@@ -99,15 +111,25 @@ internal sealed class LinkQueue
     }
 
     /// <summary>The next batch, once there is one; empty = the queue has ended. It is the caller's until the next call.</summary>
-    public async ValueTask<ReadOnlyMemory<byte>> TakeAsync(CancellationToken cancellationToken)
+    public async ValueTask<ReadOnlyMemory<byte>> TakeAsync()
     {
+        if (GiveBack())
+        {
+            HasRoom();
+        }
+
+        if (_isLent)
+        {
+            // The caller of the flush sent one batch, and goes on with its own work.
+            _isLent = false;
+            if (Bytes > 0)
+            {
+                await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            }
+        }
+
         while (true)
         {
-            if (GiveBack())
-            {
-                HasRoom();
-            }
-
             lock (_gate)
             {
                 if (_calls.TryTake(out _taken) || _rest.TryTake(out _taken))
@@ -120,10 +142,11 @@ internal sealed class LinkQueue
                     return default;
                 }
 
+                _news.Reset();
                 _isWaiting = true;
             }
 
-            await _news.Reader.ReadAsync(cancellationToken);
+            await _news.WaitAsync().ConfigureAwait(false);
         }
     }
 
@@ -203,11 +226,11 @@ internal sealed class LinkQueue
         if (_isWaiting)
         {
             _isWaiting = false;
-            _news.Writer.TryWrite(true);
+            _news.Set(byCaller: false);
         }
     }
 
-    private LinkWriter Filling(Lane lane)
+    private LinkWriter Filling(LinkLane lane)
     {
         if (_isComplete)
         {
@@ -243,44 +266,6 @@ internal sealed class LinkQueue
             var hasRoom = _isAskedForRoom && _bytes <= MostBytes / 2;
             _isAskedForRoom &= !hasRoom;
             return hasRoom;
-        }
-    }
-
-    /// <summary>Batches in their order; the last one takes further items.</summary>
-    private sealed class Lane
-    {
-        private readonly Queue<LinkWriter> _batches = new();
-
-        /// <summary>The batch that takes the next item; null = a new one has to be added.</summary>
-        public LinkWriter? Filling { get; private set; }
-
-        /// <summary>The event of that batch's last item, when the item is one for sessions that get it now; null = it is another.</summary>
-        public Event? Event { get; set; }
-
-        public void Add(LinkWriter batch)
-        {
-            _batches.Enqueue(batch);
-            Filling = batch;
-            Event = null;
-        }
-
-        public bool TryTake([System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out LinkWriter? batch)
-        {
-            var isTaken = _batches.TryDequeue(out batch);
-            if (ReferenceEquals(batch, Filling))
-            {
-                Filling = null;
-                Event = null;
-            }
-
-            return isTaken;
-        }
-
-        public void Clear()
-        {
-            _batches.Clear();
-            Filling = null;
-            Event = null;
         }
     }
 }

@@ -131,7 +131,7 @@ internal sealed class LinkSocket : IDisposable
     {
         try
         {
-            while (await _output.TakeAsync(CancellationToken.None) is { IsEmpty: false } batch)
+            while (await _output.TakeAsync() is { IsEmpty: false } batch)
             {
                 await _socket.SendAsync(batch, WebSocketMessageType.Binary, endOfMessage: true, CancellationToken.None);
                 Volatile.Write(ref _bytesOut, _bytesOut + batch.Length);
