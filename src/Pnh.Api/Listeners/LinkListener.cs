@@ -36,6 +36,8 @@ internal sealed class LinkListener : IAsyncDisposable
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Configuration.AddConfiguration(configuration);
         builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>();
+
+        // Nothing of a link blocks: what it writes leaves in the thread that wrote it, where a thread of the pool would have to wake up first.
         builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options)).UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);
         _app = builder.Build();
         _app.UseWebSockets();
