@@ -202,11 +202,11 @@ async function killEdge(edges, clients, phones, round) {
 
 /**
  * The bar is 3 x; in CI, whose machine has other work, five times that. A p99 of some milliseconds says more of this process than of the hub. `late`: how late this process came to its own events meanwhile (p99, ms):
- * thousands of its clients come back at once, and a call's POST and its frame wait for that, too.
+ * when thousands of its clients come back at once, a call's POST and its frame wait for that, too, and the check says nothing of the hub.
  */
 function reportCalls(before, during, late) {
   console.log(`   calls to clients of the other edge: p99 ${before.p99.toFixed(1)} ms before, ${during.p99.toFixed(1)} ms while the clients of the killed one came (${before.count} and ${during.count}); this process was ${late.toFixed(1)} ms late`);
-  check("calls to clients of the other edge go on", during.count >= 50 && during.p99 < 15 * Math.max(before.p99, 5) + (2 * late) ? null : `${during.count}, p99 ${during.p99} ms after ${before.p99} ms`);
+  check("calls to clients of the other edge go on", during.count >= 100 && during.p99 < 15 * Math.max(before.p99, 5) ? null : `${during.count}, p99 ${during.p99} ms after ${before.p99} ms`);
 }
 
 async function report(clients, pushed, repeats) {
