@@ -28,6 +28,7 @@ internal sealed class CarriedSessions(Event accepted)
         Count++;
         if (share.Count == ISessionCarrier.Most)
         {
+            share.IsLarge = true;
             Send(share);
         }
     }
@@ -37,9 +38,8 @@ internal sealed class CarriedSessions(Event accepted)
     {
         foreach (var share in _shares)
         {
-            var isLarge = share.IsLarge;
             Send(share);
-            share.Carrier.Flush(byCaller: isLarge);
+            share.Carrier.Flush(byCaller: share.IsLarge);
         }
     }
 
@@ -69,7 +69,6 @@ internal sealed class CarriedSessions(Event accepted)
         Sent += isTaken ? share.Count : 0;
         Refused += isTaken ? 0 : share.Count;
         share.Count = 0;
-        share.IsLarge = true;
     }
 
     private sealed class Share(ISessionCarrier carrier)
