@@ -2,6 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Channels.Net.Http;
 using Pnh.Channels.Net.Http2;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Push;
@@ -11,8 +12,11 @@ namespace Pnh.Channels.Tests.Http;
 /// <summary>The channels as the program composes them, over a configuration in memory and files of its own.</summary>
 internal sealed class ChannelHost : IAsyncDisposable
 {
-    /// <summary>True: connections of hosts made in this flow of the test are our own, not the framework's.</summary>
-    public static readonly AsyncLocal<bool> IsDirect = new();
+    /// <summary>What connections of hosts made in this flow of the test take; null = the framework's.</summary>
+    public static readonly AsyncLocal<IConnectionTransport?> Transport = new();
+
+    /// <summary>Our own. Keep-alive by the real clock, as the framework's is: a test's clock jumps an hour before a peer can answer a ping.</summary>
+    public static readonly IConnectionTransport Direct = new DirectTransport(TimeProvider.System);
 
     private readonly ServiceProvider _services;
     private readonly string _folder;
@@ -37,12 +41,10 @@ internal sealed class ChannelHost : IAsyncDisposable
                 "Pnh:" + pair.Key, pair.Value is not null && files.ContainsKey(pair.Value) ? PathOf(pair.Value) : pair.Value)))
             .Build()
             .GetSection("Pnh");
-        var isDirect = IsDirect.Value;
+        var transport = Transport.Value;
         _services = new ServiceCollection()
             .AddSingleton(time)
-
-            // Keep-alive by the real clock, as the framework's is: a test's clock jumps an hour before a peer can answer a ping.
-            .AddSingleton(new ConnectionTransports(new DirectTransport(TimeProvider.System), _ => isDirect, TimeProvider.System))
+            .AddSingleton(new ConnectionTransports(transport ?? Direct, _ => transport is not null, TimeProvider.System))
             .AddPushChannels(Pnh, typeof(ChannelHost).Assembly)
             .BuildServiceProvider();
     }

@@ -24,7 +24,7 @@ public sealed class LateAnswerTests
     [InlineData(true, 403, """{"reason":"ExpiredProviderToken"}""", DeliveryStatus.Unavailable)]
     public async Task Apns_AnsweredAfterItsTime_TheAnswerIsTheEndOfIt(bool isDirect, int status, string body, DeliveryStatus expected)
     {
-        ChannelHost.IsDirect.Value = isDirect;
+        ChannelHost.Transport.Value = isDirect ? ChannelHost.Direct : null;
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(status, body, Gate: _gate.Task), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
@@ -48,7 +48,7 @@ public sealed class LateAnswerTests
     [InlineData(true)]
     public async Task Apns_NeverAnswered_UnknownHalfAMinuteLater(bool isDirect)
     {
-        ChannelHost.IsDirect.Value = isDirect;
+        ChannelHost.Transport.Value = isDirect ? ChannelHost.Direct : null;
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(200, Gate: _gate.Task), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
@@ -67,7 +67,7 @@ public sealed class LateAnswerTests
     [InlineData(true)]
     public async Task Apns_ConnectionLostWhileAwaited_Unknown(bool isDirect)
     {
-        ChannelHost.IsDirect.Value = isDirect;
+        ChannelHost.Transport.Value = isDirect ? ChannelHost.Direct : null;
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(200, Gate: _gate.Task, Reset: 2), _time);
         await WarmAsync(apns);
         var send = apns.SendAsync(Sample.Event(_time, notification: Hello));
@@ -93,7 +93,7 @@ public sealed class LateAnswerTests
     [Fact]
     public async Task Apns_MoreThanMayBeAwaited_TheRestEndsAtItsTime()
     {
-        ChannelHost.IsDirect.Value = true;
+        ChannelHost.Transport.Value = ChannelHost.Direct;
         await using var apns = await ApnsFixture.StartAsync((_, n) => n == 0 ? new Reply(200) : new Reply(200, Gate: _gate.Task), _time);
         await using var quarantine = apns.Sender.Quarantine!;
         Assert.Equal(DeliveryStatus.Accepted, (await SendAsync(quarantine, 0)).Status);
@@ -144,7 +144,7 @@ public sealed class LateAnswerTests
     [InlineData(true)]
     public async Task Fcm_AnsweredAfterItsTime_TheAnswerIsTheEndOfIt(bool isDirect)
     {
-        ChannelHost.IsDirect.Value = isDirect;
+        ChannelHost.Transport.Value = isDirect ? ChannelHost.Direct : null;
         await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok() with { Gate = _gate.Task }, time: _time);
         var send = fcm.SendAsync(Sample.Event(_time, notification: Hello));
         await Waiting.UntilAsync(() => fcm.Server.Requests.Count == 1);

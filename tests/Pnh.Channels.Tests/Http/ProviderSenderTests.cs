@@ -1,3 +1,5 @@
+using System.Net.Security;
+using Pnh.Channels.Net.Http;
 using Pnh.Channels.Tests.Apns;
 using Pnh.Channels.Tests.Http.Wire;
 using Pnh.Core.Events;
@@ -34,6 +36,22 @@ public sealed class ProviderSenderTests
         Assert.Equal(1, stream);
         await peer.AnswerAsync(stream);
         Assert.Equal(DeliveryStatus.Accepted, (await next).Status);
+    }
+
+    [Fact]
+    public async Task SendAsync_CallerStopsAndTheRequestLeavesAllTheSame_UnknownAndNotThrown()
+    {
+        var late = new LeavesWhenStopped();
+        ChannelHost.Transport.Value = late;
+        await using var apns = await ApnsFixture.StartAsync(static (_, _) => new Reply(200));
+        using var stop = new CancellationTokenSource();
+        var send = apns.Sender.SendAsync(Sample.Delivery(Sample.Event(apns.Time, notification: Hello), ApnsFixture.Address()), stop.Token).AsTask();
+        await late.Asked.WaitAsync(Sample.Limit);
+
+        await stop.CancelAsync();
+
+        var result = await send.WaitAsync(Sample.Limit);
+        Assert.Equal((DeliveryStatus.Unavailable, "stopped", true), (result.Status, result.Reason, result.IsUnknown));
     }
 
     [Fact]
@@ -77,5 +95,39 @@ public sealed class ProviderSenderTests
         var result = await send;
         Assert.Contains(result.Reason, (string[])["no-settings", "connect-timeout"]);
         Assert.Equal((DeliveryStatus.Unavailable, true, false), (result.Status, result.IsUnasked, result.IsUnknown));
+    }
+
+    /// <summary>The peer's SETTINGS come in the moment in which the request is taken back.</summary>
+    private sealed class LeavesWhenStopped : IConnectionTransport
+    {
+        private readonly TaskCompletionSource _asked = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public string Name => "late";
+
+        public Task Asked => _asked.Task;
+
+        public IProviderConnection Open(SslStream stream, ConnectionOptions options, IConnectionObserver observer) => new Connection(stream, observer, _asked);
+
+        private sealed class Connection(SslStream stream, IConnectionObserver observer, TaskCompletionSource asked) : IProviderConnection
+        {
+            public ValueTask<ProviderAnswer> SendAsync(in ProviderRequest request, CancellationToken cancellationToken) => WaitAsync(cancellationToken);
+
+            public ValueTask DisposeAsync() => stream.DisposeAsync();
+
+            private async ValueTask<ProviderAnswer> WaitAsync(CancellationToken cancellationToken)
+            {
+                asked.SetResult();
+                try
+                {
+                    await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+                }
+                finally
+                {
+                    observer.StreamLimit(100);
+                }
+
+                return default;
+            }
+        }
     }
 }

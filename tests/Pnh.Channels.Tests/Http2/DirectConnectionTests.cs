@@ -16,11 +16,11 @@ public sealed class DirectConnectionTests : ConnectionSpecification
 /// <summary>What holds for a push to Apple holds over our own connections.</summary>
 public sealed class DirectApnsSenderTests : ApnsSenderTests
 {
-    public DirectApnsSenderTests() => ChannelHost.IsDirect.Value = true;
+    public DirectApnsSenderTests() => ChannelHost.Transport.Value = ChannelHost.Direct;
 }
 
 /// <summary>What holds for a push to Google holds over our own connections.</summary>
 public sealed class DirectFcmSenderTests : FcmSenderTests
 {
-    public DirectFcmSenderTests() => ChannelHost.IsDirect.Value = true;
+    public DirectFcmSenderTests() => ChannelHost.Transport.Value = ChannelHost.Direct;
 }

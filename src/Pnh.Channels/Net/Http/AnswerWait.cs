@@ -68,11 +68,17 @@ internal sealed class AnswerWait : IValueTaskSource<bool>, IThreadPoolWorkItem
         }
         catch (Exception over) when (over is TimeoutException or OperationCanceledException)
         {
-            await _stop.CancelAsync();
-            await _late!.Task;
+            await StopAsync();
         }
 
         return Take();
+    }
+
+    /// <summary>After the deadline: ends the request now, unless it was answered meanwhile. <see cref="LateAsync"/> says which, at once.</summary>
+    public async Task StopAsync()
+    {
+        await _stop.CancelAsync();
+        await _late!.Task;
     }
 
     /// <summary>True when it may serve again: nobody else looks at it any more.</summary>

@@ -25,7 +25,7 @@ internal interface IConnectionObserver
 {
     /// <summary>
     /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS, with the first SETTINGS (<see cref="long.MaxValue"/> when they name none) and whenever it changes.
-    /// 0 = no new streams for now.
+    /// 0 = no new streams for now. No request has left when the first call returns.
     /// </summary>
     void StreamLimit(long streams);
 

@@ -7,6 +7,9 @@ internal sealed partial class Http2Connection
 {
     private const int SettingBytes = 6;
 
+    /// <summary>How many streams the peer allows; the reader's. Without a word about them it sets no limit.</summary>
+    private uint _peerStreams = uint.MaxValue;
+
     private Http2ErrorCode OnSettings(Http2FrameHeader header, ReadOnlySpan<byte> payload)
     {
         var isAck = header.Has(FrameFlags.EndStreamOrAck);
@@ -25,19 +28,9 @@ internal sealed partial class Http2Connection
 
     private Http2ErrorCode Apply(ReadOnlySpan<byte> settings)
     {
-        bool limitChanged;
-        uint limit;
+        var before = _peerStreams;
         lock (_sync)
         {
-            limitChanged = !_settled;
-            limit = _streams.Limit;
-            if (!_settled)
-            {
-                // Without a word about streams the peer sets no limit.
-                _settled = true;
-                _streams.Limit = uint.MaxValue;
-            }
-
             for (; !settings.IsEmpty; settings = settings[SettingBytes..])
             {
                 var id = (SettingId)BinaryPrimitives.ReadUInt16BigEndian(settings);
@@ -54,16 +47,29 @@ internal sealed partial class Http2Connection
                 return Http2ErrorCode.EnhanceYourCalm;
             }
 
-            limitChanged |= limit != _streams.Limit;
-            limit = _streams.Limit;
+            if (_settled)
+            {
+                _streams.Limit = _peerStreams;
+            }
         }
 
-        if (limitChanged)
+        if (!_settled || before != _peerStreams)
         {
-            _observer.StreamLimit(limit == uint.MaxValue ? long.MaxValue : limit);
+            _observer.StreamLimit(_peerStreams == uint.MaxValue ? long.MaxValue : _peerStreams);
+            Settle();
         }
 
         return Http2ErrorCode.NoError;
+    }
+
+    /// <summary>Requests may go. Not before the observer knows it: it is asked whether one can have gone.</summary>
+    private void Settle()
+    {
+        lock (_sync)
+        {
+            _settled = true;
+            _streams.Limit = _peerStreams;
+        }
     }
 
     private Http2ErrorCode Apply(SettingId id, uint value)
@@ -76,7 +82,7 @@ internal sealed partial class Http2Connection
             case SettingId.EnablePush when value != 0:
                 return Http2ErrorCode.ProtocolError;
             case SettingId.MaxConcurrentStreams:
-                _streams.Limit = value;
+                _peerStreams = value;
                 return Http2ErrorCode.NoError;
             case SettingId.InitialWindowSize:
                 return value <= int.MaxValue && _streams.TryChangeInitialWindow((int)value)

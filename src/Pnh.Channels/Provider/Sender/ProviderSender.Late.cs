@@ -7,18 +7,6 @@ namespace Pnh.Channels.Provider.Sender;
 /// <summary>What becomes of a request whose answer did not come in time.</summary>
 internal abstract partial class ProviderSender
 {
-    private async Task EndAsync(AnswerWait wait)
-    {
-        try
-        {
-            using var answer = await wait.LateAsync(TimeSpan.Zero, Time, CancellationToken.None);
-        }
-        catch (OperationCanceledException)
-        {
-            // As was wanted.
-        }
-    }
-
     /// <summary>
     /// Waits on for its answer, at most half a minute. What it says of the delivery counts, and of the connection and the address; of the credential it says nothing
     /// new, since that may have been replaced meanwhile.

@@ -186,13 +186,10 @@ internal abstract partial class ProviderSender : IPushSender
 
                 Refresh(ref request);
                 isLate = !await wait.SendAsync(place.Connection, request, cancellationToken);
-                if (isLate && WhyUnsent(request, place) is not null)
+                if (isLate && WhyUnsent(request, place) is not null && await TakeBackAsync(wait, request, place) is { } reason)
                 {
-                    // It still waits for a connection below us, or for the peer's first word, and can be taken back.
                     isLate = false;
-                    await EndAsync(wait);
-                    var fault = WhyUnsent(request, place) is { } reason ? Attempt.Failed(SendFault.NotSent, reason) : Attempt.Failed(SendFault.Ambiguous, Attempt.Timeout);
-                    return Outcome.FromResult(fault.After(isAsked: !isFirst));
+                    return Outcome.FromResult(Attempt.Failed(SendFault.NotSent, reason).After(isAsked: !isFirst));
                 }
 
                 if (isLate)
@@ -224,6 +221,29 @@ internal abstract partial class ProviderSender : IPushSender
     /// <summary>What keeps a request from leaving; null = it has left, as far as anybody knows.</summary>
     private string? WhyUnsent(in ProviderRequest request, in ConnectionPlace place) =>
         !_connections.HasSettings(place) ? ConnectionPlace.NoSettings : request.Progress is { HasBegun: false } ? ConnectionPlace.Busy : null;
+
+    /// <summary>
+    /// Ends a request that waits for a connection below us, or for the peer's first word. Null = it left meanwhile: it is as late as one that left before.
+    /// </summary>
+    private async ValueTask<string?> TakeBackAsync(AnswerWait wait, ProviderRequest request, ConnectionPlace place)
+    {
+        await wait.StopAsync();
+        if (WhyUnsent(request, place) is not { } reason)
+        {
+            return null;
+        }
+
+        try
+        {
+            wait.Take().Dispose();
+        }
+        catch (OperationCanceledException)
+        {
+            // As was wanted.
+        }
+
+        return reason;
+    }
 
     private static DeliveryResult ToResult(Exception exception, CancellationToken cancellationToken)
     {

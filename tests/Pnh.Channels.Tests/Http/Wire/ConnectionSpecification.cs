@@ -111,6 +111,24 @@ public abstract class ConnectionSpecification : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Settings_ObserverIsTold_NoRequestHasLeft()
+    {
+        using var told = new ManualResetEventSlim();
+        _observer.OnLimit = () => told.Wait(Sample.Limit);
+        var first = await StartAsync();
+        await Waiting.UntilAsync(() => _observer.Limits.Length == 1);
+        var second = SendAsync(_connection!);
+        var request = _peer!.NextRequestAsync();
+        await Task.Delay(200);
+        Assert.False(request.IsCompleted);
+
+        told.Set();
+        await _peer.AnswerAsync(await request);
+        await _peer.AnswerAsync(await _peer.NextRequestAsync());
+        Assert.All(await Task.WhenAll(first, second).WaitAsync(Sample.Limit), static answer => Assert.Equal(200, answer.Status));
+    }
+
+    [Fact]
     public async Task GoAway_BelowTheLastStream_ThatOneIsAnsweredTheOtherIsSafe()
     {
         var first = await StartAsync();
@@ -306,12 +324,17 @@ public abstract class ConnectionSpecification : IAsyncDisposable
 
         public int Ends => Volatile.Read(ref _ends);
 
+        /// <summary>What the reading path does once it has told a limit.</summary>
+        public Action OnLimit { get; set; } = static () => { };
+
         public void StreamLimit(long streams)
         {
             lock (_lock)
             {
                 _limits.Add(streams);
             }
+
+            OnLimit();
         }
 
         public void GoingAway(long errorCode, string? reason)
