@@ -181,18 +181,29 @@ function phonesOutOfPlace() {
   return phones.length < 2 ? ['fewer than two phones'] : [...leaving, ...over];
 }
 
+/** The strip of troubles as the page shows it; a page that is signed out hears nothing that would take it away. */
+async function showTroubles(page) {
+  step = 'the strip of troubles';
+  await page.evaluate(async () => {
+    const { showTrouble } = await import('/console/trouble.js');
+    showTrouble(['apns: account "demo/0" is refused', 'disk full in 3 h'], { time: Date.now(), served: Infinity, deliveries: [], events: [], deadlinesMissed: 0 });
+  });
+  await until('both lines are seen', () => page.locator('#trouble li:visible').count(), (count) => count === 2);
+}
+
 /** The session ends for every page that it has open: one shows the form again, another says so and dims what it does not renew. */
 async function signOut(page) {
   step = 'open the console a second time';
   const other = await page.context().newPage();
   await other.goto(page.url(), { waitUntil: 'domcontentloaded', timeout: limit });
-  await until('the second is live', () => text(other, '#live-text'), (value) => value === 'live');
+  await until('the second is live', () => text(other, '#live-text'), (value) => value.startsWith('live'));
   step = 'sign out';
   await page.click('#signout');
   await until('the form asks for a key', () => page.locator('input[name=key]').count(), (value) => value === 1);
   await check(page, 'sign-in');
   await until('the second says that it is signed out', () => text(other, '#live-text'), (value) => value.startsWith('signed out'));
   await until('its figures are dimmed', () => other.locator('main[data-stale]').count(), (value) => value === 1);
+  await showTroubles(other);
   await takeState(other, 'broken');
   await other.close();
 }

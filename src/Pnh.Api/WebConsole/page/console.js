@@ -1,5 +1,5 @@
 // The page: takes a snapshot a second from the stream and hands it to the panels.
-import { byId, setText, span } from '/console/dom.js';
+import { byId, counted, setText, span } from '/console/dom.js';
 import { showDeliveries, showEvents, showMemory, showNodes, showSessions, showStats } from '/console/stats.js';
 import { showPhones } from '/console/phones.js';
 import { watchHour } from '/console/hour.js';
@@ -41,7 +41,7 @@ function show(snapshot) {
     watchNewest();
   }
   const troubles = showTrouble(snapshot.troubles, totals);
-  showLive('on', troubles ? `live, ${troubles} ${troubles === 1 ? 'trouble' : 'troubles'}` : 'live', troubles);
+  showLive('on', troubles ? `live, ${counted(troubles, 'trouble')}` : 'live', troubles);
   if (!previous || seconds > 0) previous = totals;
 }
 

@@ -33,6 +33,9 @@ export function number(value) {
   return Math.abs(value) < 1e6 ? whole.format(value) : short.format(value);
 }
 
+/** 1 push, 2 pushes, 1,234 deliveries. */
+export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
 /** Seconds as a person reads a latency. */
 export function latency(seconds) {
   if (seconds === null || seconds === undefined) return '–';

@@ -1,5 +1,5 @@
 // "Why did Ada's phone not ring?": a user's devices and last events, or one event, by what is typed into the field.
-import { byId, clockSeconds, get, make, span, tableParts } from '/console/dom.js';
+import { byId, clockSeconds, counted, get, make, span, tableParts } from '/console/dom.js';
 import { about, watchTimeline } from '/console/timeline.js';
 
 const channels = ['apns', 'fcm', 'webpush'];
@@ -68,7 +68,7 @@ function userPage(user) {
   };
   show(user);
   return make('div', { id: 'found-user' },
-    make('h3', {}, make('b', {}, user.user), ` in ${user.app}: ${user.sessions.length === 0 ? 'not online' : user.sessions.length === 1 ? '1 session' : `${user.sessions.length} sessions`}${wishes ? `; ${wishes}` : ''}`),
+    make('h3', {}, make('b', {}, user.user), ` in ${user.app}: ${user.sessions.length === 0 ? 'not online' : counted(user.sessions.length, 'session')}${wishes ? `; ${wishes}` : ''}`),
     table(['Device', 'Platform', 'Socket', 'Push by', 'Registered'], [...user.devices.map((one) => device(one, user.sessions)),
       ...unregistered.map((session) => device({ device: session.device, platform: 'not registered', registeredAt: session.since }, user.sessions))], 'No device is registered, and no socket is open: nothing reaches this user.'),
     rows, make('div', { class: 'buttons' }, older));

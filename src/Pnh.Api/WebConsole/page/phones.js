@@ -1,5 +1,5 @@
 // The sandbox's phones, drawn with their lock screens.
-import { byId, clock, make, number, setText, span } from '/console/dom.js';
+import { byId, clock, counted, make, setText, span } from '/console/dom.js';
 
 // What fits on a screen; the rest is a number.
 const shownCards = 3;
@@ -61,7 +61,7 @@ export function showPhones(phones, now) {
     const date = new Date(now);
     setText(parts.clock, clock(date));
     setText(parts.date, date.toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long' }));
-    setText(parts.about, `${systems[phone.platform]}, ${number(phone.received)} ${phone.received === 1 ? 'push' : 'pushes'}`);
+    setText(parts.about, `${systems[phone.platform]}, ${counted(phone.received, 'push', 'pushes')}`);
     fillCards(parts, phone.lockScreen, now);
   }
 }

@@ -1,5 +1,5 @@
 // Numbers: the tiles at the top, and the tables of deliveries, events and sessions.
-import { Sparkline, byId, latency, make, number, setText, span, tableParts } from '/console/dom.js';
+import { Sparkline, byId, counted, latency, make, number, setText, span, tableParts } from '/console/dom.js';
 
 const sum = (rows, matches) => rows.reduce((total, row) => (matches(row) ? total + row.count : total), 0);
 const accepted = (totals) => sum(totals.events, (row) => row.result === 'accepted');
@@ -132,11 +132,10 @@ export function showEvents(totals) {
       ...results.map((result) => count(sum(totals.events, (row) => row.class === name && row.result === result), result === 'accepted' ? 'good' : 'warn', result === 'accepted' ? leading('newest-panel', '') : null)),
     ],
   }));
-  setText(byId('deadlines'), totals.deadlinesMissed ? `${number(totals.deadlinesMissed)} deliveries missed their deadline` : '');
+  setText(byId('deadlines'), totals.deadlinesMissed ? `${counted(totals.deadlinesMissed, 'delivery', 'deliveries')} too late` : '');
   fill(byId('events'), [{ text: 'Class' }, ...results.map((result) => ({ text: result, number: true }))], rows, 'No event came in yet.');
 }
 
-const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`;
 const megabytes = (bytes) => (bytes === undefined ? '–' : `${number(bytes / 1048576)} MiB`);
 
 /** The hub and its edges; a hub that takes no links has no such panel. */

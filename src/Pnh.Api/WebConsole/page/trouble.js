@@ -1,11 +1,11 @@
 // The strip below the header: what an operator has to look at now. Nothing is wrong = it is not there.
-import { byId, make, number } from '/console/dom.js';
+import { byId, counted, make } from '/console/dom.js';
 
 const minute = 60_000;
-const counted = [
-  { name: 'refused', text: (channel, n) => `${channel}: ${number(n)} pushes refused for the account's settings in the last minute`, read: (totals) => byChannel(totals, 'misconfigured') },
-  { name: 'late', text: (_, n) => `${number(n)} deliveries missed their deadline in the last minute`, read: (totals) => ({ '': totals.deadlinesMissed }) },
-  { name: 'shed', text: (name, n) => `${number(n)} events of class ${name} refused in the last minute: too many came`, read: (totals) => byClass(totals, ['overloaded', 'unavailable']) },
+const watched = [
+  { name: 'refused', text: (channel, n) => `${channel}: ${counted(n, 'push', 'pushes')} refused for the account's settings in the last minute`, read: (totals) => byChannel(totals, 'misconfigured') },
+  { name: 'late', text: (_, n) => `${counted(n, 'delivery', 'deliveries')} too late in the last minute`, read: (totals) => ({ '': totals.deadlinesMissed }) },
+  { name: 'shed', text: (name, n) => `${counted(n, 'event', 'events')} of class ${name} refused in the last minute: too many came`, read: (totals) => byClass(totals, ['overloaded', 'unavailable']) },
 ];
 
 const kept = [];
@@ -22,10 +22,10 @@ function byClass(totals, results) {
 
 /** What was counted within the last minute; a hub that restarted counts from zero. */
 function risen(now) {
-  const figures = counted.map((one) => one.read(now));
+  const figures = watched.map((one) => one.read(now));
   kept.push({ time: now.time, served: now.served, figures });
   while (kept[0].time < now.time - minute || kept[0].served > now.served) kept.shift();
-  return counted.flatMap((one, index) => Object.entries(figures[index])
+  return watched.flatMap((one, index) => Object.entries(figures[index])
     .map(([channel, value]) => ({ channel, more: value - (kept[0].figures[index][channel] ?? 0) }))
     .filter(({ more }) => more > 0)
     .map(({ channel, more }) => one.text(channel, more)));
@@ -37,7 +37,7 @@ export function showTrouble(troubles, totals) {
   const strip = byId('trouble');
   if (strip.dataset.lines !== lines.join('\n')) {
     strip.dataset.lines = lines.join('\n');
-    strip.replaceChildren(...lines.map((line) => make('li', {}, line)));
+    strip.firstElementChild.replaceChildren(...lines.map((line) => make('li', {}, line)));
     strip.hidden = lines.length === 0;
   }
   return lines.length;
