@@ -12,6 +12,7 @@ using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 using Prometheus;
 
 namespace Pnh.Api.Hosting;
@@ -135,7 +136,8 @@ internal sealed class EdgeHost : IAsyncDisposable
     private static EdgeSessions MakeSessions(PnhOptions options, TimeProvider time)
     {
         var events = new EventReader(options.ToPolicies(), ChannelNames());
-        return new EdgeSessions([.. Enumerable.Range(0, options.Cluster.Links).Select(_ => new EdgeLink(events, time))], time);
+        var turns = new Turns(time);
+        return new EdgeSessions([.. Enumerable.Range(0, options.Cluster.Links).Select(_ => new EdgeLink(events, turns, time))], time);
     }
 
     private static IReadOnlyList<LinkDialler> Dial(PnhOptions options, IServiceProvider provider)

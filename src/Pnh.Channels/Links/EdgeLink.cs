@@ -1,7 +1,9 @@
 using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Links;
 
@@ -17,14 +19,20 @@ internal sealed class EdgeLink
     private readonly HeldReports _reports = new();
     private readonly LinkQueue _nowhere = new();
     private readonly EventReader _events;
+    private readonly EdgeBacklog _backlog;
+    private readonly List<long> _handles = []; // of the event that is read
     private readonly TimeProvider _time;
     private LinkQueue _output;
     private TaskCompletionSource _ready = NewSignal();
     private long _brokeAt = -1;
 
-    public EdgeLink(EventReader events, TimeProvider time)
+    /// <param name="events">Reads the bodies of events.</param>
+    /// <param name="turns">Of all links of the edge: an event for many sessions gives way after each step.</param>
+    /// <param name="time">Clock.</param>
+    public EdgeLink(EventReader events, Turns turns, TimeProvider time)
     {
         _events = events;
+        _backlog = new EdgeBacklog(turns, Give);
         _time = time;
         _nowhere.Complete();
         _output = _nowhere;
@@ -82,7 +90,13 @@ internal sealed class EdgeLink
         output.Begin(LinkItemKind.Synced).Dispose();
     }
 
-    /// <summary>The connection is no more: calls fail, sessions wait.</summary>
+    /// <summary>Completes when the connection may be read on. Throws what a session threw: that is a bug.</summary>
+    public Task UntilRoomAsync() => _backlog.UntilRoomAsync();
+
+    /// <summary>The connection is read no longer: completes when sessions have what came. Returns what a session threw; null = nothing.</summary>
+    public Task<Exception?> SettleAsync() => _backlog.SettleAsync();
+
+    /// <summary>The connection is no more, and what came is settled: calls fail, sessions wait.</summary>
     public void Disconnect()
     {
         Volatile.Write(ref _output, _nowhere);
@@ -138,7 +152,9 @@ internal sealed class EdgeLink
     /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
     public void Report(EdgeSession session, in HeldReport report) => _reports.Add(session, report);
 
-    /// <summary>Takes an item; never waits. Called by the one reader of the connection. Throws <see cref="LinkFormatException"/> for what no hub says.</summary>
+    /// <summary>
+    /// Takes an item; never waits. Called by the one reader of the connection. Calls go to their sessions at once, all else in its order. Throws <see cref="LinkFormatException"/> for what no hub says.
+    /// </summary>
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
@@ -149,15 +165,16 @@ internal sealed class EdgeLink
                 break;
             case LinkItemKind.Recovered:
                 reader.End();
-                _reports.Start(Output);
-                Volatile.Read(ref _ready).TrySetResult();
+                _backlog.Do(Recovered);
                 break;
             case LinkItemKind.Noted:
-                _reports.Noted(reader.Number());
+                var noted = reader.Number();
                 reader.End();
+                _backlog.Do(() => _reports.Noted(noted));
                 break;
             case LinkItemKind.Answer:
-                _calls.End(reader.Number(), LinkAnswer.Read(reader));
+                var (asked, answer) = (reader.Number(), LinkAnswer.Read(reader));
+                _backlog.Do(() => _calls.End(asked, answer));
                 break;
             case LinkItemKind.Claimed:
                 TakeClaimed(reader);
@@ -175,11 +192,17 @@ internal sealed class EdgeLink
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    private void Recovered()
+    {
+        _reports.Start(Output);
+        Volatile.Read(ref _ready).TrySetResult();
+    }
+
     private void TakeClaimed(LinkReader reader)
     {
         var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
         reader.End();
-        _calls.End(number, LinkAnswer.Given(isGiven ? topics : null));
+        _backlog.Do(() => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)));
     }
 
     private async Task SurrenderAsync(EdgeSession session, long seq)
@@ -193,36 +216,43 @@ internal sealed class EdgeLink
         session.Say(LinkItemKind.Surrendered, members => members.Flag(topics is not null).Texts(topics ?? []));
     }
 
-    // One event for many sessions: their frames share its bytes, and what a block of them will touch is fetched together.
     private void Send(LinkReader reader)
     {
         var accepted = reader.Event(_events, _time);
-        var block = new Block();
+        _handles.Clear();
         while (reader.Left > 0)
         {
-            var count = 0;
-            while (count < BlockSize && reader.Left > 0)
+            _handles.Add(reader.Number());
+        }
+
+        var handles = CollectionsMarshal.AsSpan(_handles);
+        if (accepted.Class == EventClass.Call)
+        {
+            // The hub's end has it overtake too: calls and the rest have an order each.
+            Give(handles, accepted);
+        }
+        else
+        {
+            _backlog.Give(handles, accepted);
+        }
+    }
+
+    private void Give(ReadOnlySpan<long> handles, Event accepted)
+    {
+        var block = new Block();
+        while (!handles.IsEmpty)
+        {
+            var (count, most) = (0, Math.Min(BlockSize, handles.Length));
+            foreach (var handle in handles[..most])
             {
-                if (_sessions.TryGetValue(reader.Number(), out var session))
+                if (_sessions.TryGetValue(handle, out var session))
                 {
                     block[count++] = session;
                 }
             }
 
-            Give(block[..count], accepted);
-        }
-    }
-
-    private static void Give(ReadOnlySpan<EdgeSession> block, Event accepted)
-    {
-        if (block.Length > 1)
-        {
-            EdgeSession.Prefetch(block);
-        }
-
-        foreach (var session in block)
-        {
-            session.Give(accepted, isReplay: false);
+            EdgeSession.Give(block[..count], accepted);
+            handles = handles[most..];
         }
     }
 
@@ -231,25 +261,34 @@ internal sealed class EdgeLink
         switch (kind)
         {
             case LinkItemKind.Replay:
-                session.Give(reader.Event(_events, _time), isReplay: true);
+                var replayed = reader.Event(_events, _time);
+                Do(reader, () => session.Give(replayed, isReplay: true));
                 break;
             case LinkItemKind.Withdraw:
-                session.Withdraw(reader.Withdrawal());
+                var withdrawal = reader.Withdrawal();
+                Do(reader, () => session.Withdraw(withdrawal));
                 break;
             case LinkItemKind.Close:
-                session.Way.Close(session.Key.Session, reader.Close());
+                var close = reader.Close();
+                Do(reader, () => session.Way.Close(session.Key.Session, close));
                 break;
             case LinkItemKind.GoOn:
-                session.GoOn(reader.Number());
+                var heard = reader.Number();
+                Do(reader, () => session.GoOn(heard));
                 break;
             case LinkItemKind.Surrender:
-                _ = SurrenderAsync(session, reader.Number());
+                var seq = reader.Number();
+                Do(reader, () => _ = SurrenderAsync(session, seq));
                 break;
             default:
                 throw new LinkFormatException($"{kind} does not go to an edge");
         }
+    }
 
-        reader.End();
+    private void Do(in LinkReader read, Action action)
+    {
+        read.End();
+        _backlog.Do(action);
     }
 
     [System.Runtime.CompilerServices.InlineArray(BlockSize)]

@@ -45,8 +45,22 @@ internal sealed class EdgeSession
     /// <summary>The way to it, on this node.</summary>
     public ISessionLink Way { get; }
 
+    /// <summary>Gives all of them an event: their frames share its bytes, and what they will touch is fetched together.</summary>
+    public static void Give(ReadOnlySpan<EdgeSession> block, Event accepted)
+    {
+        if (block.Length > 1)
+        {
+            Prefetch(block);
+        }
+
+        foreach (var session in block)
+        {
+            session.Give(accepted, isReplay: false);
+        }
+    }
+
     /// <summary>Asks for the memory that events for these sessions will touch, as <see cref="ISessionLink.Prefetch"/> says.</summary>
-    public static void Prefetch(ReadOnlySpan<EdgeSession> block)
+    private static void Prefetch(ReadOnlySpan<EdgeSession> block)
     {
         foreach (var session in block)
         {

@@ -122,7 +122,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     private async Task<bool> CarryAsync(ClientWebSocket socket)
     {
         var output = new LinkQueue();
-        using var carrier = new LinkSocket(socket, output, _time);
+        using var carrier = new LinkSocket(socket, output, _time) { UntilRoomAsync = _link.UntilRoomAsync };
         using var saying = _time.CreateTimer(_ => _status!().Write(output), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         (_self with { Cluster = _sessions.Cluster }).Write(output);
         Volatile.Write(ref _output, output);
@@ -148,6 +148,11 @@ internal sealed partial class LinkDialler : IAsyncDisposable
                 }
             }
         });
+        if (await _link.SettleAsync() is { } bug)
+        {
+            why = LinkSocket.Failed(bug);
+        }
+
         if (isGreeted)
         {
             _link.Disconnect();

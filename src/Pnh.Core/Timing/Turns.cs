@@ -8,7 +8,7 @@ namespace Pnh.Core.Timing;
 /// call waiting for 6 ms at each of its steps, and had the framework hold more buffers of 32 kB than its pool keeps, half of all garbage. Five broadcasts under
 /// way kept a call waiting for five of their steps. Thread-safe.
 /// </summary>
-internal sealed class Turns : IThreadPoolWorkItem
+public sealed class Turns : IThreadPoolWorkItem
 {
     /// <summary>Three or four pushes' steps: long beside the 5 us that a turn costs, short beside what a call may wait.</summary>
     internal static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(0.25);
@@ -20,7 +20,9 @@ internal sealed class Turns : IThreadPoolWorkItem
     private readonly Action<IThreadPoolWorkItem> _queue;
     private int _running;
 
-    internal Turns(TimeProvider time)
+    /// <summary>As many threads as cores.</summary>
+    /// <param name="time">Clock of the slices.</param>
+    public Turns(TimeProvider time)
         : this(time, Environment.ProcessorCount, static turns => ThreadPool.UnsafeQueueUserWorkItem(turns, preferLocal: false))
     {
     }
@@ -34,7 +36,7 @@ internal sealed class Turns : IThreadPoolWorkItem
     }
 
     /// <summary>To be awaited: goes on when it is its turn, never at once.</summary>
-    internal Turn NextAsync() => new(this);
+    public Turn NextAsync() => new(this);
 
     void IThreadPoolWorkItem.Execute()
     {
@@ -75,18 +77,23 @@ internal sealed class Turns : IThreadPoolWorkItem
     }
 
     /// <summary>Its own awaiter: what follows is the step.</summary>
-    internal readonly struct Turn(Turns turns) : ICriticalNotifyCompletion
+    public readonly struct Turn(Turns turns) : ICriticalNotifyCompletion
     {
+        /// <summary>Never at once.</summary>
         public bool IsCompleted => false;
 
+        /// <summary>Itself.</summary>
         public Turn GetAwaiter() => this;
 
+        /// <summary>There is none.</summary>
         public void GetResult()
         {
         }
 
+        /// <inheritdoc/>
         public void OnCompleted(Action continuation) => UnsafeOnCompleted(continuation);
 
+        /// <inheritdoc/>
         public void UnsafeOnCompleted(Action continuation) => turns.Enqueue(continuation);
     }
 }

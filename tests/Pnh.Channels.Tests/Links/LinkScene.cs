@@ -13,6 +13,7 @@ using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 using Pnh.TestKit;
 
 namespace Pnh.Channels.Tests.Links;
@@ -45,7 +46,7 @@ internal sealed class LinkScene : IAsyncDisposable
     public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
         new(Math.Min(version, LinkHello.OldestVersion), version, node, incarnation, place, cluster, 0, ["demo"]);
 
-    public static EdgeSessions Sessions() => new([new EdgeLink(Reader, TimeProvider.System)], TimeProvider.System);
+    public static EdgeSessions Sessions() => new([new EdgeLink(Reader, new Turns(TimeProvider.System), TimeProvider.System)], TimeProvider.System);
 
     public static async Task<LinkScene> StartAsync(TimeSpan? linger = null)
     {

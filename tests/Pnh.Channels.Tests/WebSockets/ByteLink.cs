@@ -4,6 +4,7 @@ using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Tests.WebSockets;
 
@@ -18,7 +19,7 @@ internal sealed class ByteLink : IAsyncDisposable
     private static readonly EventReader Events = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private readonly HubLink _hubEnd;
-    private readonly EdgeLink _edgeEnd = new(Events, TimeProvider.System);
+    private readonly EdgeLink _edgeEnd = new(Events, new Turns(TimeProvider.System), TimeProvider.System);
     private readonly LinkQueue _edgeOutput = new();
     private readonly Task _toHub;
     private readonly Task _toEdge;

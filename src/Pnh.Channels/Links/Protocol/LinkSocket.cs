@@ -34,6 +34,9 @@ internal sealed class LinkSocket : IDisposable
         _beat = time.CreateTimer(static link => ((LinkSocket)link!).Beat(), this, BeatEvery, BeatEvery);
     }
 
+    /// <summary>Awaited before each read: completes when what comes next can be taken. What it throws is a bug, and ends the link.</summary>
+    public Func<Task> UntilRoomAsync { get; init; } = static () => Task.CompletedTask;
+
     /// <summary>Bytes of items that came.</summary>
     public long BytesIn => Volatile.Read(ref _bytesIn);
 
@@ -79,6 +82,9 @@ internal sealed class LinkSocket : IDisposable
         _socket.Abort();
     }
 
+    /// <summary>The end of a link through a bug of this end, in words.</summary>
+    public static string Failed(Exception bug) => $"this end failed: {bug}";
+
     /// <summary>Stops the beats.</summary>
     public void Dispose()
     {
@@ -93,6 +99,7 @@ internal sealed class LinkSocket : IDisposable
         {
             while (true)
             {
+                await UntilRoomAsync();
                 var received = await _socket.ReceiveAsync(input.Free, CancellationToken.None);
                 Volatile.Write(ref _heardAt, _time.GetTimestamp());
                 if (received.MessageType != WebSocketMessageType.Binary)
@@ -123,7 +130,7 @@ internal sealed class LinkSocket : IDisposable
         catch (Exception bug)
         {
             // The next connection says all sessions again, so that is what a fault of ours comes to.
-            Interlocked.CompareExchange(ref _end, $"this end failed: {bug}", null);
+            Interlocked.CompareExchange(ref _end, Failed(bug), null);
         }
     }
 
