@@ -23,7 +23,11 @@ export class Caller {
   async #call(client, key, agent) {
     const from = performance.now();
     client.expected.set(key, () => this.waits.push(performance.now() - from));
-    await call(this.stage, this.ledger, this.name, key, client.user, agent);
+    const entries = this.ledger.post(key, [client.user], { class: "call" }, this.name);
+    const answer = await postCall(this.stage, key, client.user, agent);
+    if (answer?.status === 202) {
+      this.ledger.accept(entries, answer.json, false);
+    }
   }
 
   /** How many came since the last time, and their p99 in ms. */
@@ -34,13 +38,9 @@ export class Caller {
   }
 }
 
-/** A call, in the books. `line`: what is posted one after the other. */
-export async function call(stage, ledger, line, key, user, agent) {
-  const entries = ledger.post(key, [user], { class: "call" }, line);
-  const answer = await send(stage, "POST", "/v1/events", { to: { user }, class: "call", ttl: 60, data: { key }, notification: { title: "Ring" } }, agent);
-  if (answer?.status === 202) {
-    ledger.accept(entries, answer.json, false);
-  }
+/** Posts a call; gives the answer. */
+export function postCall(stage, key, user, agent) {
+  return send(stage, "POST", "/v1/events", { to: { user }, class: "call", ttl: 60, data: { key }, notification: { title: "Ring" } }, agent);
 }
 
 /** How many there are, and their p99. */

@@ -91,7 +91,7 @@ export class Phones {
   }
 
   async read() {
-    for (const phone of (await this.#ask("/sandbox/phones")) ?? []) {
+    for (const phone of (await readJson(`${this.stage.fcm}/sandbox/phones`, this.agent)) ?? []) {
       const user = this.users.get(phone.address);
       const before = this.seen.get(phone.address) ?? 0;
       const fresh = phone.lockScreen.slice(0, phone.received - before);
@@ -105,16 +105,17 @@ export class Phones {
   }
 
   violations() {
-    return this.#ask("/sandbox/violations");
+    return readJson(`${this.stage.fcm}/sandbox/violations`, this.agent);
   }
+}
 
-  #ask(path) {
-    return new Promise((resolve) => {
-      get(this.stage.fcm + path, { agent: this.agent, timeout: 10_000 }, (answer) => {
-        let text = "";
-        answer.setEncoding("utf8").on("data", (part) => { text += part; });
-        answer.on("end", () => resolve(answer.statusCode === 200 ? JSON.parse(text) : null)).on("error", () => resolve(null));
-      }).on("error", () => resolve(null));
-    });
-  }
+/** What the stand-ins say at that address; null when they say nothing. */
+export function readJson(url, agent) {
+  return new Promise((resolve) => {
+    get(url, { agent, timeout: 10_000 }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part) => { text += part; });
+      answer.on("end", () => resolve(answer.statusCode === 200 ? JSON.parse(text) : null)).on("error", () => resolve(null));
+    }).on("error", () => resolve(null));
+  });
 }
