@@ -37,7 +37,7 @@ internal static class Comparison
 
     private const string How = """
 
-        How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children from `/proc/PID/stat`, from the first
+        How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children by their CPU clocks, from the first
         event that was due until the last one had arrived. PNH in its default configuration with sessions, client tokens, publisher keys and metrics; nchan stores nothing and checks nobody; the C loop is
         `bench/peers/send-loop.c`. "CPU until clean" has the CPU subtracted that the idle server takes in the same time, for every peer, and for PNH lasts until the sessions stopped waiting for their clients.
         Ratios are the median over the pairs, whose number stands behind them: "4 of 5" when a side of one has no figure.

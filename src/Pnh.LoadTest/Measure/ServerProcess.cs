@@ -3,13 +3,13 @@ using System.Runtime.InteropServices;
 
 namespace Pnh.LoadTest.Measure;
 
-/// <summary>The processes under test with their children (the workers of nginx): proc(5). Linux.</summary>
+/// <summary>The processes under test with their children (the workers of nginx): proc(5), and their CPU clocks, clock_getcpuclockid(3). Linux.</summary>
 internal sealed partial class ServerProcess
 {
-    private const double TicksPerSecond = 100;
+    private const int CpuClock = 2;
     private readonly List<int> _own;
     private readonly List<int> _processes;
-    private readonly Dictionary<int, long> _ticksOfChildren = [];
+    private readonly Dictionary<int, double> _cpuOfChildren = [];
 
     /// <param name="processes">Their ids; 0 = nobody, whose figures are NaN.</param>
     public ServerProcess(params IReadOnlyList<int> processes)
@@ -18,8 +18,8 @@ internal sealed partial class ServerProcess
         _processes = [.. _own, .. _own.SelectMany(Children)];
     }
 
-    /// <summary>CPU, user and system, since the start, in steps of 10 ms. Seconds.</summary>
-    public double CpuSeconds => _processes.Count == 0 ? double.NaN : _processes.Sum(TicksOf) / TicksPerSecond;
+    /// <summary>CPU, user and system, since the start. Seconds.</summary>
+    public double CpuSeconds => _processes.Count == 0 ? double.NaN : _processes.Sum(CpuOf);
 
     /// <summary>Bytes of memory that are resident.</summary>
     public double ResidentBytes => _processes.Count == 0 ? double.NaN : _processes.Sum(ResidentOf);
@@ -34,9 +34,8 @@ internal sealed partial class ServerProcess
     {
         try
         {
-            var fields = Fields(_processes[0]);
-            hasEnded = fields[0] is "Z" or "X";
-            return (Number(fields[11]) + Number(fields[12])) / TicksPerSecond;
+            hasEnded = Fields(_processes[0])[0] is "Z" or "X";
+            return ReadCpu(_processes[0]);
         }
         catch (IOException)
         {
@@ -48,7 +47,7 @@ internal sealed partial class ServerProcess
     /// <summary>When the process was started: clock ticks since the machine was.</summary>
     public static long StartTicks(int process) => Number(Fields(process)[19]);
 
-    // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 14 and 15 = times, 22 = start.
+    // The name in brackets may hold spaces; what follows it begins with field 3. 4 = parent, 22 = start.
     private static string[] Fields(int process)
     {
         var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
@@ -56,23 +55,15 @@ internal sealed partial class ServerProcess
     }
 
     // A child that ended meanwhile keeps what it had used when it was last seen, so the sum never falls.
-    private long TicksOf(int process)
+    private double CpuOf(int process)
     {
+        var cpu = ReadCpu(process);
         if (_own.Contains(process))
         {
-            return Ticks(process);
+            return cpu ?? throw new IOException($"Process {process} is gone.");
         }
 
-        try
-        {
-            _ticksOfChildren[process] = Ticks(process);
-        }
-        catch (IOException)
-        {
-            _ticksOfChildren.TryAdd(process, 0);
-        }
-
-        return _ticksOfChildren[process];
+        return _cpuOfChildren[process] = cpu ?? _cpuOfChildren.GetValueOrDefault(process);
     }
 
     private double ResidentOf(int process)
@@ -87,11 +78,9 @@ internal sealed partial class ServerProcess
         }
     }
 
-    private static long Ticks(int process)
-    {
-        var fields = Fields(process);
-        return Number(fields[11]) + Number(fields[12]);
-    }
+    // Seconds; null = it is gone.
+    private static double? ReadCpu(int process) =>
+        clock_gettime((~process << 3) | CpuClock, out var time) == 0 ? time.Seconds + (time.Nanoseconds / 1e9) : null;
 
     private static double Resident(int process)
     {
@@ -132,5 +121,15 @@ internal sealed partial class ServerProcess
     [LibraryImport("libc", SetLastError = true)]
     private static partial int kill(int process, int signal);
 
+    [LibraryImport("libc", SetLastError = true)]
+    private static partial int clock_gettime(int clock, out Timespec time);
+
     private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Timespec
+    {
+        public nint Seconds;
+        public nint Nanoseconds;
+    }
 }

@@ -10,19 +10,22 @@ namespace Pnh.Channels.Tests.WebSockets;
 
 /// <summary>
 /// Sockets and hub as if they lived on two nodes: both ends of a link with nothing but bytes between them, which arrive in pieces of any length, carried by a thread a direction.
+/// Every third item comes behind an event for many sessions, so that the edge cannot do it at once.
 /// </summary>
 internal sealed class ByteLink : IAsyncDisposable
 {
     /// <summary>Not on a real link: says that everything before it was heard.</summary>
     private const LinkItemKind Fence = (LinkItemKind)255;
 
-    private static readonly EventReader Events = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
+    private static readonly EventReader Reader = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
+    private static readonly LinkWriter ForMany = WriteForMany();
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private readonly HubLink _hubEnd;
-    private readonly EdgeLink _edgeEnd = new(Events, new Turns(TimeProvider.System), TimeProvider.System);
+    private readonly EdgeLink _edgeEnd = new(Reader, new Turns(TimeProvider.System), TimeProvider.System);
     private readonly LinkQueue _edgeOutput = new();
     private readonly Task _toHub;
     private readonly Task _toEdge;
+    private int _items;
     private int _sent;
     private int _heard;
 
@@ -31,8 +34,8 @@ internal sealed class ByteLink : IAsyncDisposable
         _hubEnd = new HubLink(new WatchedHub(this, hub), TimeProvider.System, NullLogger.Instance);
         Edge = new EdgeSessions([_edgeEnd], TimeProvider.System);
         _edgeEnd.Connect(_edgeOutput);
-        _toHub = Task.Run(() => PumpAsync(_edgeOutput, TakeAtHub));
-        _toEdge = Task.Run(() => PumpAsync(_hubEnd.Output, TakeAtEdge));
+        _toHub = Task.Run(() => PumpAsync(_edgeOutput, TakeAtHubAsync));
+        _toEdge = Task.Run(() => PumpAsync(_hubEnd.Output, TakeAtEdgeAsync));
     }
 
     /// <summary>What the sockets take for the hub.</summary>
@@ -67,7 +70,7 @@ internal sealed class ByteLink : IAsyncDisposable
     }
 
     // As off a socket: an item may come in pieces, and a piece may hold several.
-    private static async Task PumpAsync(LinkQueue queue, Action<LinkItemKind, ReadOnlyMemory<byte>> take)
+    private static async Task PumpAsync(LinkQueue queue, Func<LinkItemKind, ReadOnlyMemory<byte>, Task> take)
     {
         var random = new Random(7);
         var input = new LinkInput();
@@ -82,7 +85,7 @@ internal sealed class ByteLink : IAsyncDisposable
                 batch = batch[piece.Length..];
                 while (input.TryTake(out var kind, out var members))
                 {
-                    take(kind, members);
+                    await take(kind, members);
                 }
             }
         }
@@ -94,7 +97,15 @@ internal sealed class ByteLink : IAsyncDisposable
         item.Members.Text(fence);
     }
 
-    private void TakeAtHub(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    // For sessions that no edge has.
+    private static LinkWriter WriteForMany()
+    {
+        var writer = new LinkWriter();
+        writer.Begin(LinkItemKind.Send).Event(Events.Make("for-many"), TimeProvider.System).Numbers([.. Enumerable.Range(0, 2 * EdgeBacklog.Step).Select(static n => 1_000_000L + n)]).End();
+        return writer;
+    }
+
+    private Task TakeAtHubAsync(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (kind == Fence)
         {
@@ -104,12 +115,15 @@ internal sealed class ByteLink : IAsyncDisposable
         {
             _hubEnd.Receive(kind, members);
         }
+
+        return Task.CompletedTask;
     }
 
-    private void TakeAtEdge(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    private async Task TakeAtEdgeAsync(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         if (kind == Fence)
         {
+            Assert.Null(await _edgeEnd.SettleAsync());
             Write(_edgeOutput, new LinkReader(members.Span).Text());
             return;
         }
@@ -117,6 +131,13 @@ internal sealed class ByteLink : IAsyncDisposable
         if (kind == LinkItemKind.GoOn)
         {
             Interlocked.Increment(ref _heard);
+        }
+
+        if (++_items % 3 == 0)
+        {
+            var batch = ForMany.Written;
+            Assert.True(LinkReader.TryTake(ref batch, out var many, out var handles));
+            _edgeEnd.Receive(many, handles);
         }
 
         _edgeEnd.Receive(kind, members);
