@@ -1,4 +1,5 @@
 using System.Buffers;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Timing;
 
@@ -15,7 +16,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
     /// <summary>Sessions that get an event in one step.</summary>
     public const int Step = 32;
 
-    /// <summary>So many steps may wait, some 0.1 s of work. Beyond them the link is not read on, and its hub sees an edge that reads slowly.</summary>
+    /// <summary>So many steps may wait, some 0.1 s of work. Beyond them, or beyond <see cref="LinkQueue.MostBytes"/>, the link is not read on, and its hub sees an edge that reads slowly.</summary>
     public const int MostSteps = 1024;
 
     private readonly Lock _gate = new();
@@ -23,12 +24,15 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
     private Task _working = Task.CompletedTask;
     private bool _isWorking;
     private int _steps;
+    private int _bytes;
 
     /// <summary>True while what comes next is done at once.</summary>
     private bool IsEmpty => !Volatile.Read(ref _isWorking);
 
     /// <summary>Does this now, or behind what waits.</summary>
-    public void Do(Action action)
+    /// <param name="action">What to do.</param>
+    /// <param name="bytes">Of memory that it keeps, about.</param>
+    public void Do(Action action, int bytes)
     {
         if (IsEmpty)
         {
@@ -36,7 +40,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
         }
         else
         {
-            Add(new(action, null, [], 0));
+            Add(new(action, null, [], 0, bytes));
         }
     }
 
@@ -51,7 +55,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
 
         var copy = ArrayPool<long>.Shared.Rent(handles.Length);
         handles.CopyTo(copy);
-        Add(new(null, accepted, copy, handles.Length));
+        Add(new(null, accepted, copy, handles.Length, accepted.Body.Length));
     }
 
     /// <summary>Completes when more may come. Throws what a step threw: that is a bug, and ends the link.</summary>
@@ -59,7 +63,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
     {
         lock (_gate)
         {
-            return Volatile.Read(ref _steps) <= MostSteps && !_working.IsFaulted ? Task.CompletedTask : _working;
+            return Volatile.Read(ref _steps) <= MostSteps && Volatile.Read(ref _bytes) <= LinkQueue.MostBytes && !_working.IsFaulted ? Task.CompletedTask : _working;
         }
     }
 
@@ -71,7 +75,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
         {
             var fault = _working.Exception?.InnerException;
             _waiting.Clear();
-            (_working, _steps) = (Task.CompletedTask, 0);
+            (_working, _steps, _bytes) = (Task.CompletedTask, 0, 0);
             Volatile.Write(ref _isWorking, false);
             return fault;
         }
@@ -83,6 +87,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
         {
             _waiting.Enqueue(item);
             Interlocked.Add(ref _steps, item.Steps);
+            Interlocked.Add(ref _bytes, item.Bytes);
             if (IsEmpty)
             {
                 Volatile.Write(ref _isWorking, true);
@@ -104,6 +109,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
                 await turns.NextAsync();
             }
 
+            Interlocked.Add(ref _bytes, -item.Bytes);
             ArrayPool<long>.Shared.Return(item.Handles);
         }
     }
@@ -131,7 +137,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
         }
     }
 
-    private readonly record struct Waiting(Action? Action, Event? Event, long[] Handles, int Count)
+    private readonly record struct Waiting(Action? Action, Event? Event, long[] Handles, int Count, int Bytes)
     {
         public int Steps => Event is null ? 1 : (Count + Step - 1) / Step;
     }

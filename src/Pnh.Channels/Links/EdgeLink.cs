@@ -165,25 +165,25 @@ internal sealed class EdgeLink
                 break;
             case LinkItemKind.Recovered:
                 reader.End();
-                _backlog.Do(Recovered);
+                _backlog.Do(Recovered, members.Length);
                 break;
             case LinkItemKind.Noted:
                 var noted = reader.Number();
                 reader.End();
-                _backlog.Do(() => _reports.Noted(noted));
+                _backlog.Do(() => _reports.Noted(noted), members.Length);
                 break;
             case LinkItemKind.Answer:
                 var (asked, answer) = (reader.Number(), LinkAnswer.Read(reader));
-                _backlog.Do(() => _calls.End(asked, answer));
+                _backlog.Do(() => _calls.End(asked, answer), members.Length);
                 break;
             case LinkItemKind.Claimed:
-                TakeClaimed(reader);
+                TakeClaimed(reader, members.Length);
                 break;
             default:
                 // Of an unknown session nothing: it has ended, and its Closed is on the way, which says it all.
                 if (_sessions.TryGetValue(reader.Number(), out var session))
                 {
-                    Receive(kind, session, reader);
+                    Receive(kind, session, reader, members.Length);
                 }
 
                 break;
@@ -198,11 +198,11 @@ internal sealed class EdgeLink
         Volatile.Read(ref _ready).TrySetResult();
     }
 
-    private void TakeClaimed(LinkReader reader)
+    private void TakeClaimed(LinkReader reader, int bytes)
     {
         var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
         reader.End();
-        _backlog.Do(() => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)));
+        _backlog.Do(() => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)), bytes);
     }
 
     private async Task SurrenderAsync(EdgeSession session, long seq)
@@ -256,39 +256,39 @@ internal sealed class EdgeLink
         }
     }
 
-    private void Receive(LinkItemKind kind, EdgeSession session, LinkReader reader)
+    private void Receive(LinkItemKind kind, EdgeSession session, LinkReader reader, int bytes)
     {
         switch (kind)
         {
             case LinkItemKind.Replay:
                 var replayed = reader.Event(_events, _time);
-                Do(reader, () => session.Give(replayed, isReplay: true));
+                Do(reader, () => session.Give(replayed, isReplay: true), bytes);
                 break;
             case LinkItemKind.Withdraw:
                 var withdrawal = reader.Withdrawal();
-                Do(reader, () => session.Withdraw(withdrawal));
+                Do(reader, () => session.Withdraw(withdrawal), bytes);
                 break;
             case LinkItemKind.Close:
                 var close = reader.Close();
-                Do(reader, () => session.Way.Close(session.Key.Session, close));
+                Do(reader, () => session.Way.Close(session.Key.Session, close), bytes);
                 break;
             case LinkItemKind.GoOn:
                 var heard = reader.Number();
-                Do(reader, () => session.GoOn(heard));
+                Do(reader, () => session.GoOn(heard), bytes);
                 break;
             case LinkItemKind.Surrender:
                 var seq = reader.Number();
-                Do(reader, () => _ = SurrenderAsync(session, seq));
+                Do(reader, () => _ = SurrenderAsync(session, seq), bytes);
                 break;
             default:
                 throw new LinkFormatException($"{kind} does not go to an edge");
         }
     }
 
-    private void Do(in LinkReader read, Action action)
+    private void Do(in LinkReader read, Action action, int bytes)
     {
         read.End();
-        _backlog.Do(action);
+        _backlog.Do(action, bytes);
     }
 
     [System.Runtime.CompilerServices.InlineArray(BlockSize)]

@@ -30,7 +30,7 @@ public sealed class EdgeBacklogTests : IDisposable
     {
         _gate.Set();
         _backlog.Give(Handles(EdgeBacklog.Step), Message);
-        _backlog.Do(() => _done.Enqueue("other"));
+        _backlog.Do(() => _done.Enqueue("other"), 0);
         Assert.Equal([$"{EdgeBacklog.Step} from 0", "other"], _done);
     }
 
@@ -38,7 +38,7 @@ public sealed class EdgeBacklogTests : IDisposable
     public async Task Give_ManySessions_StepsAndWhatCameLaterInItsOrder()
     {
         _backlog.Give(Handles(70), Message);
-        _backlog.Do(() => _done.Enqueue("other"));
+        _backlog.Do(() => _done.Enqueue("other"), 0);
         _backlog.Give([100], Message);
         Assert.Empty(_done);
 
@@ -64,19 +64,35 @@ public sealed class EdgeBacklogTests : IDisposable
     }
 
     [Fact]
+    public async Task UntilRoomAsync_TooManyBytesWait_CompletesWhenAllOfItIsDone()
+    {
+        _backlog.Give(Handles(EdgeBacklog.Step + 1), Message);
+        _backlog.Do(static () => { }, LinkQueue.MostBytes - Message.Body.Length);
+        Assert.True(_backlog.UntilRoomAsync().IsCompleted);
+        _backlog.Do(static () => { }, 1);
+
+        var room = _backlog.UntilRoomAsync();
+        Assert.False(room.IsCompleted);
+        _gate.Set();
+        await room.WaitAsync(SocketHost.Patience);
+        await _backlog.SettleAsync();
+        Assert.True(_backlog.UntilRoomAsync().IsCompleted);
+    }
+
+    [Fact]
     public async Task Do_StepThrows_NothingOvertakesItAndTheEndSaysIt()
     {
         _backlog.Give(Handles(EdgeBacklog.Step + 1), Message);
-        _backlog.Do(static () => throw new InvalidDataException("bug"));
+        _backlog.Do(static () => throw new InvalidDataException("bug"), 0);
         _gate.Set();
         await Waiting.UntilAsync(() => _backlog.UntilRoomAsync().IsFaulted);
-        _backlog.Do(() => _done.Enqueue("behind"));
+        _backlog.Do(() => _done.Enqueue("behind"), 0);
 
         Assert.Equal("bug", (await _backlog.SettleAsync().WaitAsync(SocketHost.Patience))!.Message);
         Assert.DoesNotContain("behind", _done);
 
         // The next connection begins with nothing.
-        _backlog.Do(() => _done.Enqueue("next"));
+        _backlog.Do(() => _done.Enqueue("next"), 0);
         Assert.Contains("next", _done);
     }
 
