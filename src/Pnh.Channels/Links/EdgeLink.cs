@@ -164,26 +164,24 @@ internal sealed class EdgeLink
                 Send(reader);
                 break;
             case LinkItemKind.Recovered:
-                reader.End();
-                _backlog.Do(Recovered, members.Length);
+                Do(reader, Recovered);
                 break;
             case LinkItemKind.Noted:
                 var noted = reader.Number();
-                reader.End();
-                _backlog.Do(() => _reports.Noted(noted), members.Length);
+                Do(reader, () => _reports.Noted(noted));
                 break;
             case LinkItemKind.Answer:
                 var (asked, answer) = (reader.Number(), LinkAnswer.Read(reader));
                 _backlog.Do(() => _calls.End(asked, answer), members.Length);
                 break;
             case LinkItemKind.Claimed:
-                TakeClaimed(reader, members.Length);
+                TakeClaimed(reader);
                 break;
             default:
                 // Of an unknown session nothing: it has ended, and its Closed is on the way, which says it all.
                 if (_sessions.TryGetValue(reader.Number(), out var session))
                 {
-                    Receive(kind, session, reader, members.Length);
+                    Receive(kind, session, reader);
                 }
 
                 break;
@@ -198,11 +196,10 @@ internal sealed class EdgeLink
         Volatile.Read(ref _ready).TrySetResult();
     }
 
-    private void TakeClaimed(LinkReader reader, int bytes)
+    private void TakeClaimed(LinkReader reader)
     {
         var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
-        reader.End();
-        _backlog.Do(() => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)), bytes);
+        Do(reader, () => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)));
     }
 
     private async Task SurrenderAsync(EdgeSession session, long seq)
@@ -256,39 +253,40 @@ internal sealed class EdgeLink
         }
     }
 
-    private void Receive(LinkItemKind kind, EdgeSession session, LinkReader reader, int bytes)
+    private void Receive(LinkItemKind kind, EdgeSession session, LinkReader reader)
     {
         switch (kind)
         {
             case LinkItemKind.Replay:
                 var replayed = reader.Event(_events, _time);
-                Do(reader, () => session.Give(replayed, isReplay: true), bytes);
+                Do(reader, () => session.Give(replayed, isReplay: true));
                 break;
             case LinkItemKind.Withdraw:
                 var withdrawal = reader.Withdrawal();
-                Do(reader, () => session.Withdraw(withdrawal), bytes);
+                Do(reader, () => session.Withdraw(withdrawal));
                 break;
             case LinkItemKind.Close:
                 var close = reader.Close();
-                Do(reader, () => session.Way.Close(session.Key.Session, close), bytes);
+                Do(reader, () => session.Way.Close(session.Key.Session, close));
                 break;
             case LinkItemKind.GoOn:
                 var heard = reader.Number();
-                Do(reader, () => session.GoOn(heard), bytes);
+                Do(reader, () => session.GoOn(heard));
                 break;
             case LinkItemKind.Surrender:
                 var seq = reader.Number();
-                Do(reader, () => _ = SurrenderAsync(session, seq), bytes);
+                Do(reader, () => _ = SurrenderAsync(session, seq));
                 break;
             default:
                 throw new LinkFormatException($"{kind} does not go to an edge");
         }
     }
 
-    private void Do(in LinkReader read, Action action, int bytes)
+    // The item is read to its end.
+    private void Do(in LinkReader read, Action action)
     {
         read.End();
-        _backlog.Do(action, bytes);
+        _backlog.Do(action, read.Length);
     }
 
     [System.Runtime.CompilerServices.InlineArray(BlockSize)]

@@ -3,9 +3,9 @@ import { byId, counted, make } from '/console/dom.js';
 
 const minute = 60_000;
 const watched = [
-  { name: 'refused', text: (channel, n) => `${channel}: ${counted(n, 'push', 'pushes')} refused for the account's settings in the last minute`, read: (totals) => byChannel(totals, 'misconfigured') },
-  { name: 'late', text: (_, n) => `${counted(n, 'delivery', 'deliveries')} too late in the last minute`, read: (totals) => ({ '': totals.deadlinesMissed }) },
-  { name: 'shed', text: (name, n) => `${counted(n, 'event', 'events')} of class ${name} refused in the last minute: too many came`, read: (totals) => byClass(totals, ['overloaded', 'unavailable']) },
+  { text: (channel, n) => `${channel}: ${counted(n, 'push', 'pushes')} refused for the account's settings in the last minute`, read: (totals) => byChannel(totals, 'misconfigured') },
+  { text: (_, n) => `${counted(n, 'delivery', 'deliveries')} too late in the last minute`, read: (totals) => ({ '': totals.deadlinesMissed }) },
+  { text: (name, n) => `${counted(n, 'event', 'events')} of class ${name} refused in the last minute: too many came`, read: (totals) => byClass(totals, ['overloaded', 'unavailable']) },
 ];
 
 const kept = [];

@@ -26,7 +26,14 @@ internal ref struct LinkReader
 
     private ReadOnlySpan<byte> _left;
 
-    public LinkReader(ReadOnlySpan<byte> members) => _left = members;
+    public LinkReader(ReadOnlySpan<byte> members)
+    {
+        _left = members;
+        Length = members.Length;
+    }
+
+    /// <summary>Bytes of the item's members.</summary>
+    public int Length { get; }
 
     /// <summary>Bytes that were not read yet.</summary>
     public readonly int Left => _left.Length;
