@@ -1,20 +1,20 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text;
+using Pnh.Core.Timing;
 
 namespace Pnh.Api.DirectHttp;
 
 /// <summary>
-/// The connections of one listener that <see cref="HttpFront"/> serves, and the second hand that all their times are measured by: one timer for
-/// all of them. Thread-safe.
+/// The connections of one listener that <see cref="HttpFront"/> serves, and the second hand that all their times are measured by: one tick a
+/// second for all of them. Thread-safe.
 /// </summary>
 internal sealed class FrontTable : IDisposable
 {
-    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private readonly ConcurrentDictionary<HttpFront, byte> _fronts = new();
     private readonly TaskCompletionSource _allGone = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TimeProvider _time;
-    private readonly ITimer _timer;
+    private readonly IDisposable _seconds;
     private volatile byte[] _date;
     private volatile int _now;
     private volatile bool _isStopping;
@@ -23,7 +23,7 @@ internal sealed class FrontTable : IDisposable
     {
         _time = time;
         _date = Date();
-        _timer = time.CreateTimer(static table => ((FrontTable)table!).Tick(), this, Second, Second);
+        _seconds = SecondHand.Each(time, Tick);
     }
 
     /// <summary>Seconds since the table was made, for comparing.</summary>
@@ -68,7 +68,7 @@ internal sealed class FrontTable : IDisposable
         }
     }
 
-    public void Dispose() => _timer.Dispose();
+    public void Dispose() => _seconds.Dispose();
 
     private void Tick()
     {

@@ -1,6 +1,7 @@
 using System.Net.WebSockets;
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Links.Protocol;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Links;
 
@@ -11,7 +12,6 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 {
     private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan StatusEvery = TimeSpan.FromSeconds(1);
     private readonly IReadOnlyList<Uri> _hubs;
     private readonly LinkHello _self;
     private readonly EdgeSessions _sessions;
@@ -123,7 +123,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     {
         var output = new LinkQueue();
         using var carrier = new LinkSocket(socket, output, _time) { UntilRoomAsync = _link.UntilRoomAsync };
-        using var saying = _time.CreateTimer(_ => _status!().Write(output), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        IDisposable? saying = null;
         (_self with { Cluster = _sessions.Cluster }).Write(output);
         Volatile.Write(ref _output, output);
         if (_stopping.IsCancellationRequested)
@@ -144,10 +144,12 @@ internal sealed partial class LinkDialler : IAsyncDisposable
                 isGreeted = true;
                 if (_status is not null && _self.VersionWith(hub) >= NodeStatus.Since)
                 {
-                    saying.Change(TimeSpan.Zero, StatusEvery);
+                    _status().Write(output);
+                    saying = SecondHand.Each(_time, () => _status().Write(output));
                 }
             }
         });
+        saying?.Dispose();
         if (await _link.SettleAsync() is { } bug)
         {
             why = LinkSocket.Failed(bug);

@@ -3,6 +3,7 @@ using Pnh.Core.Diagnostics.Exposition;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 using CollectorRegistry = Prometheus.CollectorRegistry;
 
 namespace Pnh.Core.Diagnostics;
@@ -54,7 +55,7 @@ public sealed partial class HubMetrics : IDisposable
     private readonly RecentQuantile _recentSync;
     private readonly RecentQuantile _recentFrame;
     private readonly RecentQuantile _recentThreadPool;
-    private readonly ITimer _timer;
+    private readonly IDisposable _samples;
 
     /// <summary>Registers all families and starts the second hand of the Q-factor.</summary>
     /// <param name="registry">Where the metrics are exported; one of its own for each hub.</param>
@@ -114,7 +115,7 @@ public sealed partial class HubMetrics : IDisposable
         _recentFrame = new RecentQuantile(_acceptToFrame);
         _recentThreadPool = new RecentQuantile(_threadPoolDelay);
         Sample();
-        _timer = time.CreateTimer(static state => ((HubMetrics)state!).Sample(), this, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
+        _samples = SecondHand.Each(time, Sample);
     }
 
     /// <summary>The version that <c>pnh_build_info</c> names.</summary>
@@ -267,7 +268,7 @@ public sealed partial class HubMetrics : IDisposable
     }
 
     /// <summary>Stops the second hand; counters keep their values.</summary>
-    public void Dispose() => _timer.Dispose();
+    public void Dispose() => _samples.Dispose();
 
     private static StripedDurations[] PerClass(Func<string[], StripedDurations> family)
     {

@@ -1,4 +1,5 @@
 using System.Net.WebSockets;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Links.Protocol;
 
@@ -14,7 +15,7 @@ internal sealed class LinkSocket : IDisposable
     private readonly WebSocket _socket;
     private readonly LinkQueue _output;
     private readonly TimeProvider _time;
-    private readonly ITimer _beat;
+    private readonly IDisposable _beat;
     private readonly ITimer _silence;
     private long _heardAt;
     private long _bytesIn;
@@ -31,7 +32,7 @@ internal sealed class LinkSocket : IDisposable
         _time = time;
         _heardAt = time.GetTimestamp();
         _silence = time.CreateTimer(static link => ((LinkSocket)link!).LookForSilence(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        _beat = time.CreateTimer(static link => ((LinkSocket)link!).Beat(), this, BeatEvery, BeatEvery);
+        _beat = SecondHand.Each(time, Beat);
     }
 
     /// <summary>Awaited before each read: completes when what comes next can be taken. What it throws is a bug, and ends the link.</summary>
