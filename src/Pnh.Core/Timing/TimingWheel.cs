@@ -51,6 +51,11 @@ internal sealed class TimingWheel
     internal void Schedule(WheelEntry entry, TimeSpan delay)
     {
         Cancel(entry);
+        if (Count == 0)
+        {
+            _now = Math.Max(_now, CurrentTick()); // nobody has advanced an empty wheel
+        }
+
         // Rounded up, plus the tick that is under way: late by up to one tick, never early.
         var ticks = (Math.Max(0, delay.Ticks) + Tick.Ticks - 1) / Tick.Ticks;
         entry.DueTick = Math.Max(CurrentTick(), _now) + ticks + 1;

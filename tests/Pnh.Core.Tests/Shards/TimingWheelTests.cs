@@ -56,13 +56,13 @@ public sealed class TimingWheelTests
         Assert.InRange(_clock.GetUtcNow(), due, due + (Tick * 2));
     }
 
-    [Fact]
-    public void Schedule_AfterALongIdlePause_IsOnTime()
+    [Fact(Timeout = 60_000)]
+    public async Task Schedule_AfterALongIdlePause_IsOnTimeAndCatchesUpNoTick()
     {
-        _clock.Advance(TimeSpan.FromDays(40) + TimeSpan.FromMilliseconds(7));
+        _clock.Advance(TimeSpan.FromDays(40_000) + TimeSpan.FromMilliseconds(7)); // tick by tick a quarter of an hour of CPU
         var entry = new Entry();
         _wheel.Schedule(entry, TimeSpan.FromSeconds(30));
-        Assert.InRange(TicksUntil(entry, 2_000), 1_500, 1_502);
+        Assert.InRange(await Task.Run(() => TicksUntil(entry, 2_000)), 1_500, 1_502);
     }
 
     [Fact]
