@@ -1,7 +1,7 @@
 namespace Pnh.Channels;
 
 /// <summary>
-/// A part of the configuration that can be judged at start. Registered as a service by whoever owns the part; the program runs all of them
+/// A part of the configuration that can be judged at start. Registered as a service by the owner of the part; the program runs all of them
 /// before it listens and prints every error at once.
 /// </summary>
 public interface IConfigurationCheck

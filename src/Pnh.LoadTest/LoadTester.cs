@@ -10,7 +10,7 @@ namespace Pnh.LoadTest;
 /// <summary>The load tester as one call, for its own program and for <c>pnh bench</c>. Linux only.</summary>
 public static class LoadTester
 {
-    /// <summary>Every profile's name, parted by spaces. A constant: whoever only prints it does not load this assembly.</summary>
+    /// <summary>Every profile's name, parted by spaces. A constant: a program that only prints it does not load this assembly.</summary>
     public const string Profiles = "broadcast one ndjson echo chat fan-out storm groups silent idle stop mixed overload selfcheck";
 
     private const int WrongExitCode = 1;

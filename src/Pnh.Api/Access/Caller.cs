@@ -18,7 +18,7 @@ internal sealed class Caller
         IsOperator = isOperator;
     }
 
-    /// <summary>Whoever may read the data folder. Speaks for no app.</summary>
+    /// <summary>A user who may read the data folder. Speaks for no app.</summary>
     public static Caller Operator { get; } = new("", Scope.None, null, isOperator: true);
 
     /// <summary>The app whose data the caller may touch: always from the credential, never from the request. Empty for the operator.</summary>
@@ -33,7 +33,7 @@ internal sealed class Caller
     /// <summary>True for <see cref="Operator"/>.</summary>
     public bool IsOperator { get; }
 
-    /// <summary>True once the publisher's key is nobody's any more: for whoever remembers a caller, or has a request of any length under way.</summary>
+    /// <summary>True once the publisher's key is nobody's any more: for code that remembers a caller, or has a request of any length under way.</summary>
     public bool IsRevoked => Volatile.Read(ref _isRevoked);
 
     /// <summary>A key's holder.</summary>

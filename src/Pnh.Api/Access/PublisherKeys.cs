@@ -46,7 +46,7 @@ internal sealed class PublisherKeys
     /// <summary>Takes up a key from now on; false when it is known already.</summary>
     public bool Add(PublisherKey key) => !_configured.ContainsKey(key.Hash) && _added.TryAdd(key.Hash, Caller.OfPublisher(key.App, key.Scopes));
 
-    /// <summary>From now on nobody holds the key, whoever remembers its holder included; false when it was none of those added.</summary>
+    /// <summary>From now on nobody holds the key, also where its holder is remembered; false when it was none of those added.</summary>
     public bool Remove(KeyHash hash)
     {
         var wasThere = _added.TryRemove(hash, out var caller);

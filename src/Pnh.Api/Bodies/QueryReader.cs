@@ -8,7 +8,7 @@ namespace Pnh.Api.Bodies;
 /// <summary>Reads query parameters and goes on after a mistake, so that all are told at once. An empty parameter is one that is not there. Not thread-safe.</summary>
 internal readonly struct QueryReader(HttpContext context)
 {
-    // Cursors are ours and far shorter; anything longer is none.
+    // Cursors are ours and far shorter; anything longer is no cursor.
     private const int MostCharacters = 512;
     private readonly List<FieldError> _errors = [];
 

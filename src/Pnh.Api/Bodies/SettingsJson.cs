@@ -34,7 +34,7 @@ internal static class SettingsJson
         json.WriteEndObject();
     }
 
-    /// <summary>An RFC 3339 time; null with an error when it is none.</summary>
+    /// <summary>An RFC 3339 time; null with an error when the text is no time.</summary>
     internal static DateTimeOffset? ReadTime(ref JsonCursor cursor, string pointer)
     {
         if (cursor.ReadString(pointer, 40) is not { } text)

@@ -200,7 +200,7 @@ internal sealed class WatchedBody : PipeReader, IRequestBodyPipeFeature, IDispos
         }
     }
 
-    // Of the last run only its end counts; mostly the last byte is none.
+    // Of the last run only its end counts; mostly the last byte belongs to no run.
     private void CountBlanks(in ReadOnlySequence<byte> used)
     {
         foreach (var piece in used)

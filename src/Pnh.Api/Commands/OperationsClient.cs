@@ -55,7 +55,7 @@ internal sealed class OperationsClient
         }
         catch (HttpRequestException exception) when (exception.HttpRequestError == HttpRequestError.SecureConnectionError)
         {
-            // A hub may well be there, so whoever reads this must not look for one that is down. The cause says which of the two it is.
+            // A hub may well be there, so the reader must not look for one that is down. The cause says which of the two it is.
             var cause = (exception.InnerException ?? exception).Message.TrimEnd('.');
             return (null, $"{_operations} shows no certificate that is both trusted and good for {_operations.Host} ({cause}); "
                 + $"it needs {_operations.Host} among its alternative names (SAN), and SSL_CERT_FILE=… names a file of roots to trust");

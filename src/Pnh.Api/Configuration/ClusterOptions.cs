@@ -33,7 +33,7 @@ internal sealed record ClusterOptions
     /// <summary>How long an edge without a link still counts as ready.</summary>
     public TimeSpan HubWait { get; init; }
 
-    /// <summary>Where an edge dials a hub with this address; null when the text is none.</summary>
+    /// <summary>Where an edge dials a hub with this address; null when the text is no address.</summary>
     public static Uri? HubAddress(string text) =>
         Uri.TryCreate(text, UriKind.Absolute, out var uri) && (uri.Scheme == Uri.UriSchemeHttp || uri.Scheme == Uri.UriSchemeHttps) && uri.PathAndQuery == "/" && uri.Fragment.Length == 0
             ? new UriBuilder(uri) { Scheme = uri.Scheme == Uri.UriSchemeHttps ? Uri.UriSchemeWss : Uri.UriSchemeWs, Path = LinkPath }.Uri

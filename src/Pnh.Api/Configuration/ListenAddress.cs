@@ -16,7 +16,7 @@ internal sealed record ListenAddress(bool IsHttps, IPAddress? Address, int Port)
     /// <summary>True when nothing but this machine can connect.</summary>
     public bool IsLoopback => Address is null || IPAddress.IsLoopback(Address);
 
-    /// <summary>Reads the text form; false when it is none.</summary>
+    /// <summary>Reads the text form; false when the text is no address.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out ListenAddress? address)
     {
         address = null;

@@ -91,7 +91,7 @@ internal sealed record PnhOptions
     public ClassPolicies ToPolicies() => new(
         ToPolicy(EventClass.Call), ToPolicy(EventClass.Message), ToPolicy(EventClass.Bulk), ToPolicy(EventClass.Transient));
 
-    /// <summary>What the hub itself is told.</summary>
+    /// <summary>Settings of the hub itself.</summary>
     public HubOptions ToHubOptions() => new()
     {
         MailboxItems = Mailbox.Items,

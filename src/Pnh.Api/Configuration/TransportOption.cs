@@ -15,7 +15,7 @@ internal readonly record struct TransportOption(int DirectPercent)
     /// <summary>Ours for every connection.</summary>
     public static TransportOption Direct { get; } = new(100);
 
-    /// <summary>Reads the text form; false when it is none.</summary>
+    /// <summary>Reads the text form; false when the text is not one.</summary>
     public static bool TryParse(string? text, out TransportOption option)
     {
         option = Framework;

@@ -12,7 +12,7 @@ namespace Pnh.Api.DirectHttp;
 /// <summary>
 /// Who speaks first on a connection of the direct transport. An event is taken and answered here, an upgrade to a WebSocket is answered and given
 /// on, and at anything else the connection goes to Kestrel for good. One request at a time: what follows stays unread until it is answered. The
-/// loop's thread reads; the answer may be sent by whoever completes the event, and until then that thread owns what belongs to it.
+/// loop's thread reads; the answer may be sent by the thread that completes the event, and until then that thread owns what belongs to it.
 /// </summary>
 internal sealed partial class HttpFront : ILoopClient, IIdleConnection
 {

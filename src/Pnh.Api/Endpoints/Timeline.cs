@@ -38,7 +38,7 @@ internal sealed class Timeline
     /// <summary>The milestone after this one in its chain; -1 = that was the last.</summary>
     public int After(int index) => _next[index];
 
-    /// <summary>True for a milestone that belongs to no planned delivery: it is told of the event.</summary>
+    /// <summary>True for a milestone that belongs to no planned delivery: it stands with the event.</summary>
     public static bool IsOfEvent(in Milestone milestone) => milestone.Device is null || milestone.User is null;
 
     private void Sort()

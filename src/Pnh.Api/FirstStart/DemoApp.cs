@@ -71,7 +71,7 @@ internal static class DemoApp
         section[$"{account}:BaseAddress"] = sandbox.ApnsAddress.ToString();
     }
 
-    // For the browsers of GET /sandbox/browsers/{name}: whoever wants one registers it.
+    // For the browsers of GET /sandbox/browsers/{name}: a page that wants one registers it.
     private static void AddWebPush(Dictionary<string, string?> section, SandboxServer sandbox)
     {
         var account = $"{Section}:WebPush:0";

@@ -7,7 +7,7 @@ using Pnh.Core.Intake;
 namespace Pnh.Api.Ingest;
 
 /// <summary>
-/// One posted event from its bytes to the hub, for whoever speaks HTTP: what is refused and what is counted is decided here. Thread-safe.
+/// One posted event from its bytes to the hub, for both ways of serving HTTP: what is refused and what is counted is decided here. Thread-safe.
 /// </summary>
 internal sealed class EventIntake
 {

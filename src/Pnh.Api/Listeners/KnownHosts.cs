@@ -2,7 +2,7 @@ using System.Net;
 
 namespace Pnh.Api.Listeners;
 
-/// <summary>Under which names the operations listener answers, whatever the port: a stranger's name that was re-pointed at this machine (DNS rebinding) is none.</summary>
+/// <summary>Under which names the operations listener answers, whatever the port: a stranger's name that was re-pointed at this machine (DNS rebinding) is not one of them.</summary>
 /// <param name="names">Configured ones; loopback is known without.</param>
 internal sealed class KnownHosts(IReadOnlyCollection<string> names)
 {

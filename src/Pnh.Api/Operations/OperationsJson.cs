@@ -20,7 +20,7 @@ internal sealed record KeyBody(string Id, string[] Scopes, DateTimeOffset? MadeA
 internal sealed record KeyListBody(KeyBody[] Keys);
 
 /// <summary>Answer of <c>POST /console/links</c>.</summary>
-/// <param name="Link">With a ticket: whoever has it may sign in with it.</param>
+/// <param name="Link">With a ticket: its holder may sign in with it.</param>
 internal sealed record ConsoleLinkBody(string Link);
 
 /// <summary>JSON of what commands ask the running hub, for both sides: strict, without reflection.</summary>

@@ -13,7 +13,7 @@ namespace Pnh.Api.WebConsole;
 /// </summary>
 internal sealed class ConsoleAccess
 {
-    /// <summary>How long a link opens: whoever asked for it is there, and what stands in a terminal's history or a log later is worth nothing.</summary>
+    /// <summary>How long a link opens: the user who asked for it is there, and what stands in a terminal's history or a log later is worth nothing.</summary>
     public static readonly TimeSpan LinkLife = TimeSpan.FromMinutes(15);
 
     // Unused links that still open; an older one is forgotten.
@@ -34,7 +34,7 @@ internal sealed class ConsoleAccess
     }
 
     /// <summary>
-    /// A link that signs one browser in, once, within <see cref="LinkLife"/>. For whoever may read the hub's data folder, and for what a start prints on a
+    /// A link that signs one browser in, once, within <see cref="LinkLife"/>. For a user who may read the hub's data folder, and for what a start prints on a
     /// terminal, or on a hub whose console nobody but this machine reaches; no other output or log may hold one.
     /// </summary>
     /// <param name="operations">Address of the operations listener.</param>
@@ -49,7 +49,7 @@ internal sealed class ConsoleAccess
     public string? Redeem(string ticket) =>
         _tickets.TryRemove(Hash(ticket), out var made) && _time.GetUtcNow() - made <= LinkLife ? _sessions.Open(null) : null;
 
-    /// <summary>The session's cookie value for an admin key; null when it is none.</summary>
+    /// <summary>The session's cookie value for an admin key; null when it is not one.</summary>
     public string? SignIn(string key) => IsAdmin(key) ? _sessions.Open(KeyHash.Of(key)) : null;
 
     /// <summary>True for a key that may administer now.</summary>

@@ -16,7 +16,7 @@ internal sealed class ConsoleSessions
     /// <summary>How long a browser stays signed in at most.</summary>
     public static readonly TimeSpan Life = TimeSpan.FromHours(12);
 
-    /// <summary>How long without a request; an open stream is none.</summary>
+    /// <summary>How long without a request; an open stream does not count as one.</summary>
     public static readonly TimeSpan IdleLife = TimeSpan.FromMinutes(30);
 
     // The oldest is signed out.

@@ -38,7 +38,7 @@ internal sealed class PageFiles
     /// <summary>What a one-time link answers: it goes on to the page by itself.</summary>
     public const string Opened = "opened.html";
 
-    /// <summary>The form for a key, for whoever is not signed in.</summary>
+    /// <summary>The form for a key, for a browser that is not signed in.</summary>
     public const string SignIn = "sign in";
 
     /// <summary>The form, after a link that does not open.</summary>

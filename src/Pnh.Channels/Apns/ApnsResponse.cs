@@ -76,7 +76,7 @@ internal static class ApnsResponse
         _ => DeliveryStatus.Rejected,
     };
 
-    /// <summary>A body too large stays too large whoever says so; anything else may be gone in a minute.</summary>
+    /// <summary>A body too large stays too large, whichever server says so; anything else may be gone in a minute.</summary>
     private static DeliveryStatus WithoutReason(int status) => status == 413 ? DeliveryStatus.Rejected : DeliveryStatus.Unavailable;
 
     /// <summary><c>{"reason":"…","timestamp":ms}</c>; the timestamp comes with 410 only.</summary>

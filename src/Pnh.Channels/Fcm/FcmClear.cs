@@ -15,7 +15,7 @@ internal static class FcmClear
 
     /// <summary>The message without its target, its TTL fixed.</summary>
     /// <param name="withdrawal">What is taken back.</param>
-    /// <param name="class">A ringing phone is told at once; else a dozing one is left alone, since Google lowers apps that wake it for nothing to see.</param>
+    /// <param name="class">A ringing phone hears at once; else a dozing one is left alone, since Google lowers apps that wake it for nothing to see.</param>
     /// <param name="now">When its hour begins, for the Apple part.</param>
     public static JsonObject Compose(Withdrawal withdrawal, EventClass @class, DateTimeOffset now)
     {

@@ -8,7 +8,7 @@ namespace Pnh.Channels.Fcm;
 internal readonly record struct FcmAuthorization(string? Header, DeliveryResult Failure);
 
 /// <summary>
-/// The OAuth access token of one service account. One fetch at a time, whoever asks; renewed in the background while the old token is still
+/// The OAuth access token of one service account. One fetch at a time, however many senders ask; renewed in the background while the old token is still
 /// good, so that no send waits for it. After a failed fetch nobody asks again for a while. Thread-safe.
 /// </summary>
 internal sealed class FcmCredential : IDisposable

@@ -61,7 +61,7 @@ internal static class FcmQuotas
             return FcmQuota.None;
         }
 
-        // The consumer last: it is the project whoever's quota it is.
+        // The consumer last: it names the project, whatever the quota is of.
         foreach (var member in (ReadOnlySpan<string>)["quota_limit", "quota_unit", "quota_metric", "consumer"])
         {
             if (Named(FcmResponse.Text(metadata, member)) is var kind && kind != FcmQuota.None)

@@ -77,7 +77,7 @@ internal sealed class EdgeLink
     /// <summary>The session has ended.</summary>
     public void Remove(EdgeSession session) => _sessions.TryRemove(session.Handle, out _);
 
-    /// <summary>There is a connection, and the hub has greeted: it is told which sessions there are and what they hold.</summary>
+    /// <summary>There is a connection, and the hub has greeted: it hears which sessions there are and what they hold.</summary>
     public void Connect(LinkQueue output)
     {
         Volatile.Write(ref _output, output);

@@ -59,7 +59,7 @@ internal sealed class HeldReports
         }
     }
 
-    /// <summary>The hub listens: it is told all that it has not noted.</summary>
+    /// <summary>The hub listens: it gets all that it has not noted.</summary>
     public void Start(LinkQueue output)
     {
         lock (_gate)

@@ -50,7 +50,7 @@ internal sealed class HubLink : ISessionCarrier
     /// <summary>What an edge said that no edge says, found when its item's turn came; null = nothing. The output has ended then.</summary>
     public LinkFormatException? Fault { get; private set; }
 
-    /// <summary>Called once the edge has said which sessions it has. Unless it is set the edge is told at once to go on: the hub has recovered.</summary>
+    /// <summary>Called once the edge has said which sessions it has. Unless it is set, the edge may go on at once: the hub has recovered.</summary>
     public Action Synced { get; set; }
 
     /// <summary>The connection that this one takes the place of, of the same edge; null = none. What it still says of a session that is said again here does not count.</summary>
@@ -170,7 +170,7 @@ internal sealed class HubLink : ISessionCarrier
         Output.End();
     }
 
-    /// <summary>An event of this session was refused because too much waits: it is told when there is room.</summary>
+    /// <summary>An event of this session was refused because too much waits: the session hears when there is room.</summary>
     public void OweRoom(HubSession session)
     {
         _owedRoom[session] = true;

@@ -237,7 +237,7 @@ internal sealed partial class HubSession : ISessionLink
         Receive(LinkItemKind.Detached, default);
     }
 
-    /// <summary>The session is said by another connection now: the end of this one is none of the session's.</summary>
+    /// <summary>The session is said by another connection now: the end of this connection does not end the session.</summary>
     public void Supersede()
     {
         lock (this)

@@ -23,7 +23,7 @@ internal sealed class LinkOrphans(TimeProvider time, TimeSpan linger)
         _ = Task.Delay(linger, time).ContinueWith(_ => End(linked), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
     }
 
-    /// <summary>The session was said again. Returns the connection that had it; null = it is none of these.</summary>
+    /// <summary>The session was said again. Returns the connection that had it; null = it is not one of these.</summary>
     public HubLink? Take(SessionKey session) => _sessions.TryRemove(session, out var orphan) ? orphan.Linked.Link : null;
 
     /// <summary>The edge has said all sessions of this link: those of older connections of it that it did not say have ended.</summary>

@@ -23,7 +23,7 @@ internal sealed class LinkStart(TimeProvider time)
         cancellationToken.ThrowIfCancellationRequested();
     }
 
-    /// <summary>A link has said its sessions: its edge is told to go on once the hub has recovered.</summary>
+    /// <summary>A link has said its sessions: its edge may go on once the hub has recovered.</summary>
     public void Synced(LinkedEdge linked)
     {
         lock (_gate)

@@ -62,7 +62,7 @@ internal static class SettingsReader
         ? text.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
         : section.GetSection(key).GetChildren().Select(static child => child.Value ?? "");
 
-    /// <summary>The text as the binder reads it without a doubt; null when it is none of the property's type.</summary>
+    /// <summary>The text as the binder reads it without a doubt; null when the property's type does not take it.</summary>
     private static string? Convert(PropertyInfo property, string text)
     {
         var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;

@@ -6,7 +6,7 @@ namespace Pnh.Channels.WebPush;
 /// </summary>
 internal sealed class PushServiceHost
 {
-    /// <summary>Google (Chrome, Edge on Android), Mozilla, Apple, Microsoft: whoever makes a browser with push.</summary>
+    /// <summary>The makers of browsers with push: Google (Chrome, Edge on Android), Mozilla, Apple, Microsoft.</summary>
     public const string Known = "fcm.googleapis.com updates.push.services.mozilla.com *.push.apple.com *.notify.windows.com";
 
     private readonly string _host;
@@ -28,7 +28,7 @@ internal sealed class PushServiceHost
     /// <summary>The host's origin, under which a private authority can be trusted; of a suffix without its star.</summary>
     public Uri Origin { get; }
 
-    /// <summary>Reads one entry; null when it is none.</summary>
+    /// <summary>Reads one entry; null when the text is not one.</summary>
     public static PushServiceHost? Parse(string entry)
     {
         if (entry == "*")

@@ -49,7 +49,7 @@ internal sealed class PushSubscription
         return parts.Length == 3 ? (parts[0], parts[1], parts[2]) : ("", "", "");
     }
 
-    /// <summary>The whole; null when it is none.</summary>
+    /// <summary>The whole; null when the text is no subscription.</summary>
     public static PushSubscription? Parse(string value)
     {
         var (endpoint, p256dh, auth) = Split(value);
@@ -106,7 +106,7 @@ internal sealed class PushSubscription
             return null;
         }
 
-        // Not TryDecodeFromChars, which throws on a character that is none of base64url's.
+        // Not TryDecodeFromChars, which throws on a character that base64url does not have.
         var decoded = new byte[bytes];
         return Base64Url.DecodeFromChars(text, decoded, out _, out var written) == OperationStatus.Done && written == bytes ? decoded : null;
     }

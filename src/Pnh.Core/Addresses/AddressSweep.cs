@@ -91,7 +91,7 @@ public sealed class AddressSweep : IAsyncDisposable
                     }
 
                     stale++;
-                    // What is removed is never met again, so it is told however old it is.
+                    // What is removed is never met again, so it is logged however old it is.
                     if (Removes
                         ? await _devices.RemoveAddressAsync(new UserKey(app, owned.User), owned.Device.Id, address, address.RegisteredAt, Stale, cancellationToken).ConfigureAwait(false)
                         : address.RegisteredAt + StaleAfter > since)

@@ -24,7 +24,7 @@ public sealed class ThreadPoolWatchdog : IDisposable
 
     /// <summary>
     /// Measures into <paramref name="metrics"/>, and tells <paramref name="observe"/> each wait, also one that still goes on; what it returns says whether the next is
-    /// wanted in 10 ms instead of 100. While nothing waits for the pool it is told the wait for a core three times of four. Nothing runs before <see cref="Start"/>.
+    /// wanted in 10 ms instead of 100. While nothing waits for the pool it gets the wait for a core three times of four. Nothing runs before <see cref="Start"/>.
     /// </summary>
     public ThreadPoolWatchdog(HubMetrics metrics, TimeProvider time, Func<TimeSpan, bool>? observe = null)
         : this(metrics, time, static probe => ThreadPool.UnsafeQueueUserWorkItem(probe, preferLocal: false), static () => ThreadPool.PendingWorkItemCount, observe)

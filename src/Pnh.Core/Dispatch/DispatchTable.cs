@@ -3,7 +3,7 @@ using Pnh.Core.Shards;
 namespace Pnh.Core.Dispatch;
 
 /// <summary>
-/// The durable events that are on their way from the door to their last delivery, found by app and id: whoever takes one back waits for it. A list per
+/// The durable events that are on their way from the door to their last delivery, found by app and id: a caller that takes one back waits for it. A list per
 /// bucket through the events themselves, so that coming and going costs one hash and no memory. Of twins with one id both are in it. Thread-safe.
 /// </summary>
 internal sealed class DispatchTable

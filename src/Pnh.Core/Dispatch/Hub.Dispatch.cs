@@ -11,7 +11,7 @@ namespace Pnh.Core.Dispatch;
 /// <summary>From an accepted event to its deliveries, user by user.</summary>
 public sealed partial class Hub
 {
-    // Up to so many are served at once, by whoever brought the event: a hop costs as much as a few of them.
+    // Up to so many are served at once, by the thread that brought the event: a hop costs as much as a few of them.
     private const int FewTargets = 128;
 
     /// <summary>

@@ -44,7 +44,7 @@ public sealed partial class Hub
                     continue;
                 }
 
-                _dispatching.Add(progress); // whoever takes it back waits for it, as for a new one
+                _dispatching.Add(progress); // a caller that takes it back waits for it, as for a new one
                 await DispatchAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
                 recovered++;
             }
@@ -171,7 +171,7 @@ public sealed partial class Hub
         return isSet;
     }
 
-    // Every publisher is told; the log is told every 5 s, because a full disk may be the one that the log is on.
+    // Every publisher hears of it; the log gets a line every 5 s, because a full disk may be the one that the log is on.
     private void NoteRefusals(string fault)
     {
         if (IsDue(ref _refusalsAt))

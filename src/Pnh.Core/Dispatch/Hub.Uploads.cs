@@ -9,7 +9,7 @@ public sealed partial class Hub
     public int UploadBatch => _context.Lanes.Pace.Batch;
 
     /// <summary>
-    /// For whoever can wait, such as the reader of a long upload, whose sender then waits too: completes when the hub is neither overloaded nor has
+    /// For a caller that can wait, such as the reader of a long upload, whose sender then waits too: completes when the hub is neither overloaded nor has
     /// thousands of bulk pushes waiting, or when <paramref name="patience"/> with an overload is over. Synchronous when there is nothing to wait for: then false.
     /// </summary>
     public async ValueTask<bool> WaitForRoomAsync(TimeSpan patience, CancellationToken cancellationToken)

@@ -117,7 +117,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public IntakeGate Gate => _gate;
 
     /// <summary>
-    /// Takes a measurement. For one caller, some 10 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on is told
+    /// Takes a measurement. For one caller, some 10 times a second, and 100 times while the answer is true: something follows them. A wait that still goes on counts
     /// each time.
     /// </summary>
     /// <param name="pool">How long work waited for a thread of the pool.</param>
@@ -195,7 +195,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             return new Entry(null, null, place, ValueTask.FromResult(AppendResult.Appended));
         }
 
-        // Known before it is stored, so that whoever takes it back waits for its deliveries to begin.
+        // Known before it is stored, so that a caller that takes it back waits for its deliveries to begin.
         var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
         _dispatching.Add(progress);
         return new Entry(null, progress, place, _context.Journal.AppendAsync(accepted, CancellationToken.None));

@@ -86,7 +86,7 @@ public enum MemoryAnswer
     /// <summary>There is room.</summary>
     Taken,
 
-    /// <summary>There is none for events of this class.</summary>
+    /// <summary>There is no memory for events of this class.</summary>
     Full,
 
     /// <summary>There is room, but the app has had its share of it.</summary>

@@ -32,7 +32,7 @@ public static class EventClassNames
         _ => throw new ArgumentOutOfRangeException(nameof(value), value, null),
     };
 
-    /// <summary>Reads a name; false when it is none of the four.</summary>
+    /// <summary>Reads a name; false when it is not one of the four.</summary>
     public static bool TryParse(ReadOnlySpan<char> name, out EventClass value)
     {
         foreach (var candidate in All)

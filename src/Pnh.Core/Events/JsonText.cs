@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Pnh.Core.Events;
 
 /// <summary>
-/// JSON text that is well-formed and yet no Unicode: an escape may stand for half a surrogate pair (RFC 8259 section 8.2). Whoever reads
-/// such a value later, and every provider, would choke on it. Pure functions.
+/// JSON text that is well-formed and yet no Unicode: an escape may stand for half a surrogate pair (RFC 8259 section 8.2). Each later
+/// reader of such a value, and every provider, would choke on it. Pure functions.
 /// </summary>
 internal static class JsonText
 {

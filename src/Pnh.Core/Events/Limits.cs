@@ -43,7 +43,7 @@ public static class Limits
     public const int DevicesPerUser = 10_000;
 
     /// <summary>
-    /// Devices that a user may have when a client token registers one more. Whoever holds a token chooses device ids and addresses, and 10,000 large
+    /// Devices that a user may have when a client token registers one more. The holder of a token chooses device ids and addresses, and 10,000 large
     /// ones are some 150 MB to read and to write out; a person with a hundred installations is not known.
     /// </summary>
     public const int DevicesByClient = 100;

@@ -88,7 +88,7 @@ public sealed class ConcurrencyLimit(TimeProvider time, Func<TimeSpan> cpuTime)
 
     /// <summary>
     /// Takes a measurement of how long work waits for a core. For one caller, some 10 times a second, and 100 times while the limit is narrow or the wait is over
-    /// <see cref="Courtesy"/>; a wait that still goes on is told each time.
+    /// <see cref="Courtesy"/>; a wait that still goes on is a measurement each time.
     /// </summary>
     public void Observe(TimeSpan wait)
     {

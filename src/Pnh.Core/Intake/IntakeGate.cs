@@ -125,7 +125,7 @@ public sealed class IntakeGate
         return false;
     }
 
-    /// <summary>Gives a place back; one that was never taken is none.</summary>
+    /// <summary>Gives a place back; one that was never taken does not count.</summary>
     public void Leave(Place place)
     {
         if (place.OfApp is { } ofApp)

@@ -23,7 +23,7 @@ public interface IEventJournal
     void Note(in Milestone milestone);
 
     /// <summary>
-    /// Completes when all that was noted before is on stable storage, as soon as one sync allows: whoever notes thousands is held back by the disk so. Throws
+    /// Completes when all that was noted before is on stable storage, as soon as one sync allows: so the disk holds a caller back that notes thousands. Throws
     /// <see cref="StoreUnavailableException"/> when it could not be written now; it stays noted, so that this may be asked again.
     /// </summary>
     ValueTask FlushAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;

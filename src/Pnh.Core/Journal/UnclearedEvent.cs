@@ -115,7 +115,7 @@ internal sealed class UnclearedEvent
         return rest;
     }
 
-    // An answer is noted as "answered: accept": the first half is what a device is told.
+    // An answer is noted as "answered: accept": the first half is what a device hears.
     private static string ReasonOf(in Milestone withdrawn)
     {
         var reason = withdrawn.Reason ?? "withdrawn";

@@ -42,7 +42,7 @@ internal sealed partial class Shard
                 }
                 else if (user.FindLive(device) is not null)
                 {
-                    item.Loaded = body; // else whoever comes next reads it again: memory is for those who are here
+                    item.Loaded = body; // else the next session reads it again: memory is for those who are here
                 }
             }
 

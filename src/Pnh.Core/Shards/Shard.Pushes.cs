@@ -186,7 +186,7 @@ internal sealed partial class Shard
             return Backoff(delivery.Attempts);
         }
 
-        // Who is held is told the same few seconds, however long the outage lasts.
+        // A held delivery gets the same few seconds, however long the outage lasts.
         return result.IsHeld && Backoff(delivery.Attempts) is var own && own > given
             ? own
             : Spread(given, rest);

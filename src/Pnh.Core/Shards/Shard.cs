@@ -82,7 +82,7 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Ends what the previous process began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as it is told.</summary>
+    /// <summary>Ends what the previous process began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as the caller says.</summary>
     internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, DeliveryState state, string? reason)
     {
         using (Enter())

@@ -21,7 +21,7 @@ public static class SecretText
     /// <summary>True when the file holds text; a line end behind it does not matter.</summary>
     public static bool IsText(ReadOnlySpan<byte> file) => file.TrimEnd("\r\n"u8) is { Length: > 0 } text && !text.ContainsAnyExcept(Base64UrlCharacters);
 
-    /// <summary>The secret that the file's content stands for; of fewer than 32 characters it is none.</summary>
+    /// <summary>The secret that the file's content stands for; fewer than 32 characters are no secret.</summary>
     public static string Read(ReadOnlySpan<byte> file) => IsText(file) ? Encoding.ASCII.GetString(file.TrimEnd("\r\n"u8)) : Base64Url.EncodeToString(file);
 
     private static readonly System.Buffers.SearchValues<byte> Base64UrlCharacters =

@@ -51,7 +51,7 @@ public sealed class BatchWhileBusy(long frequency)
         var (from, to) = isOn ? (SchedulerAttributes.Other, SchedulerAttributes.Batch) : (SchedulerAttributes.Batch, SchedulerAttributes.Other);
         if (!SchedulerAttributes.TryRead(out var attributes) || attributes.Policy != from)
         {
-            return false; // whoever runs the process has decided otherwise
+            return false; // the process was started with another decision
         }
 
         attributes.Policy = to;

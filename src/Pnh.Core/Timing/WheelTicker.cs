@@ -13,7 +13,7 @@ internal sealed class WheelTicker(TimeProvider time) : IDisposable
     private PeriodicTimer? _timer;
     private bool _isCalm;
 
-    /// <summary>After <see cref="RunAsync"/> has ended, or was never called; who sets a timer later wakes nobody.</summary>
+    /// <summary>After <see cref="RunAsync"/> has ended, or was never called; a timer that is set later wakes nothing.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -23,7 +23,7 @@ internal sealed class WheelTicker(TimeProvider time) : IDisposable
         }
     }
 
-    /// <summary>A wheel that had no timer has one. By whoever holds that wheel's lock.</summary>
+    /// <summary>A wheel that had no timer has one. By the thread that holds that wheel's lock.</summary>
     internal void Wake()
     {
         if (!Volatile.Read(ref _isCalm))
@@ -56,7 +56,7 @@ internal sealed class WheelTicker(TimeProvider time) : IDisposable
                         SetCalm(true);
                     }
 
-                    // Whoever set a timer before the lock of its wheel was taken here did not see the calm: it is seen here.
+                    // A thread that set a timer before the lock of its wheel was taken here did not see the calm: its timer is seen here.
                     if (advance())
                     {
                         without = 0;

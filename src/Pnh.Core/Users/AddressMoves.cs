@@ -1,7 +1,7 @@
 namespace Pnh.Core.Users;
 
 /// <summary>
-/// How often users may take push addresses from each other, per user and hour: whoever takes is counted, and whoever loses, so that several who take from one user in
+/// How often users may take push addresses from each other, per user and hour: the user who takes is counted, and the one who loses, so that several who take from one user in
 /// turn never use up what this user needs to take it back. In memory: a user is forgotten an hour after the first count. Thread-safe.
 /// </summary>
 public sealed class AddressMoves

@@ -18,7 +18,7 @@ internal sealed record PairRatio(IReadOnlyList<double> Values, int Pairs)
             return new PairRatio(own.Count == peer.Count ? Ratios(own.Zip(peer)) : [], Math.Max(own.Count, peer.Count));
         }
 
-        // A pair that one side ran twice is none: nobody knows which belongs to the other's.
+        // A pair that one side ran twice does not count: nobody knows which run belongs to the other side's.
         var (mine, others) = (own.ToLookup(static run => run.Pair), peer.ToLookup(static run => run.Pair));
         var pairs = mine.Select(static group => group.Key).Union(others.Select(static group => group.Key)).ToList();
         var whole = pairs.Where(pair => mine[pair].Count() == 1 && others[pair].Count() == 1);

@@ -100,7 +100,7 @@ internal sealed class LoadRun : IDisposable
         return new Phase(name, _options.PhaseSeconds, recorder, hub, own.TotalSeconds, most, faults);
     }
 
-    // What an earlier run left in the hub is none of this one's.
+    // What an earlier run left in the hub does not count in this one.
     private Delivered Deliver(int user, int device) => (session, id, @class, due) =>
     {
         if (id.StartsWith(_ids))

@@ -32,7 +32,7 @@ internal sealed class FcmStandIn
         _quota = new MinuteQuota(options.FcmMessagesPerMinute);
     }
 
-    /// <summary>The project in the path; null when the path is none of ours.</summary>
+    /// <summary>The project in the path; null when the path is not one of ours.</summary>
     public static string? ProjectOf(string path) =>
         path.StartsWith(Prefix, StringComparison.Ordinal) && path.EndsWith(Suffix, StringComparison.Ordinal)
             && path.Length > Prefix.Length + Suffix.Length && path.IndexOf('/', Prefix.Length) == path.Length - Suffix.Length

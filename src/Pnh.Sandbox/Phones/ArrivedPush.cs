@@ -4,7 +4,7 @@ namespace Pnh.Sandbox.Phones;
 internal sealed record ArrivedPush(
     string Address, PhonePlatform Platform, ReceivedPush Request, ShownNotification? Shown, Clearing? Clears);
 
-/// <summary>What the app on a phone is told to remove.</summary>
+/// <summary>What the app on a phone has to remove.</summary>
 /// <param name="Event">An event id, or a collapse id.</param>
 /// <param name="Reason">The push's <c>pnh-reason</c>; null for none.</param>
 internal sealed record Clearing(string Event, string? Reason);

@@ -55,7 +55,7 @@ internal sealed class PhoneState
         }
     }
 
-    /// <summary>Removes what carries the event's id, whoever told the app so; false when nothing did.</summary>
+    /// <summary>Removes what carries the event's id, whatever told the app so; false when nothing did.</summary>
     public bool Clear(Clearing clearing, DateTimeOffset at, int kept)
     {
         lock (_lock)

@@ -75,7 +75,7 @@ internal sealed class ReadCache<TKey, TValue>
             now.Young.Remove(key);
             now.Old.Remove(key);
 
-            // Last: whoever reads the new number does not find the old value any more.
+            // Last: a reader that sees the new number no longer finds the old value.
             Interlocked.Increment(ref _writes);
         }
     }
@@ -100,7 +100,7 @@ internal sealed class ReadCache<TKey, TValue>
         var now = _generations;
         if (now.Young.Add(key, value) > _generationWeight)
         {
-            // Whoever comes second finds the generation turned already.
+            // The second of two threads finds that the generation has turned.
             Interlocked.CompareExchange(ref _generations, new Generations(new(_weigh), now.Young), now);
         }
     }

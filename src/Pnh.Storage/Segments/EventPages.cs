@@ -32,7 +32,7 @@ internal sealed class EventPages : IDisposable
     // Of an event to many.
     private const int MostFailures = 20;
 
-    // What has more is told by its timeline.
+    // The rest stands in the event's timeline.
     private const int MostMilestones = 128;
 
     /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
@@ -165,7 +165,7 @@ internal sealed class EventPages : IDisposable
     }
 
     /// <summary>
-    /// Nothing when it is over, or was carried on and is told from its new place. Its id when it was carried on and the page lacks the new place: that was not on stable
+    /// Nothing when it is over, or was carried on and is read at its new place. Its id when it was carried on and the page lacks the new place: that was not on stable
     /// storage when the page was looked for, or belongs to a page that was read before.
     /// </summary>
     private (StoredEvent? Stored, string? Moved) EventAt(RecordReader reader, long root, string app, UserPlaces page, long now)

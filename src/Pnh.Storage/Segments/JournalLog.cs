@@ -55,7 +55,7 @@ internal sealed class JournalLog : IDisposable
             ref _damage, new StoreUnavailableException($"The journal broke ({bug.Message.TrimEnd('.')}), which is a bug: restart the hub.", bug));
     }
 
-    /// <summary>Every attempt has a number of its own: what a failed one left behind is told by it.</summary>
+    /// <summary>Every attempt has a number of its own: what a failed one left behind is recognised by it.</summary>
     public void Begin(Group group) => group.Begin(Segments.Last.Number, Segments.Last.End, ++_lastGroup);
 
     /// <summary>Null = the group is on stable storage. Else nothing of it counts, and the next goes to the same place.</summary>

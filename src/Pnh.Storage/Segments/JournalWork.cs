@@ -9,7 +9,7 @@ internal abstract class JournalWork
     /// <summary>How many of the notes that were queued with it came before it.</summary>
     public int NotesBefore { get; set; }
 
-    /// <summary>Whoever waits is being told. For the writer's thread.</summary>
+    /// <summary>The waiting caller gets its answer now. For the writer's thread.</summary>
     public bool IsTold { get; set; }
 
     /// <summary>Bytes that its records take at most; 0 = it writes nothing.</summary>
@@ -22,7 +22,7 @@ internal abstract class JournalWork
     /// </summary>
     public abstract bool TryAnswer(JournalWriter writer);
 
-    /// <summary>Tells who waits: null = its group is on stable storage. Never on the writer's thread: whoever waits may go on inside.</summary>
+    /// <summary>Answers the waiting caller: null = its group is on stable storage. Never on the writer's thread: the caller may go on inside.</summary>
     public void Tell(Exception? fault)
     {
         if (fault is null)

@@ -141,7 +141,7 @@ internal sealed partial class JournalWriter
     /// <summary>Nothing can be written, and the index names only what was: who asks, or sends what stands already, has an answer all the same.</summary>
     private void Refuse(Span<JournalWork> works)
     {
-        // First: who is told asks next whether anything is taken.
+        // First: a caller that has its answer asks next whether anything is taken.
         _refusal.Note(_fault, isWritten: false);
         var refused = 0;
         foreach (var work in works)

@@ -184,7 +184,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         }
         catch (Exception bug)
         {
-            // Nobody is above this thread, and whoever waits must hear of it.
+            // No caller is above this thread, and those that wait for an answer must hear of it.
             _log.Break(bug);
             Rollback();
             _applied.Clear();

@@ -3,7 +3,7 @@ using Pnh.Core.Stores;
 namespace Pnh.Storage.Segments;
 
 /// <summary>
-/// Whether events are refused because the disk takes nothing, and when that is tried again: who sends events is told to stay away meanwhile, so nobody else would find out
+/// Whether events are refused because the disk takes nothing, and when that is tried again: publishers are asked to stay away meanwhile, so nobody else would find out
 /// that it takes them again. For the writer's thread, but for <see cref="Fault"/>.
 /// </summary>
 internal sealed class Refusal(TimeProvider time)

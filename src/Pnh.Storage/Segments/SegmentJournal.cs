@@ -11,7 +11,7 @@ namespace Pnh.Storage.Segments;
 
 /// <summary>
 /// The journal of one node: segments in <c>journal/</c> of the data folder, synced once per group. Thread-safe. A
-/// <see cref="CancellationToken"/> is honoured until work is queued; from then on it is written and its result is told.
+/// <see cref="CancellationToken"/> is honoured until work is queued; from then on it is written and the caller gets its result.
 /// </summary>
 public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 {
@@ -222,7 +222,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return new SegmentJournal(index, log, tables?.Invoke(), recovery.DamagedRecords, time, options);
     }
 
-    // Where nothing can be written now, what stands is told all the same.
+    // Where nothing can be written now, what stands is answered all the same.
     private async ValueTask TryFlushAsync(CancellationToken cancellationToken)
     {
         try

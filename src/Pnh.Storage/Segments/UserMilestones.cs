@@ -11,7 +11,7 @@ internal sealed class UserMilestones(long root)
 {
     private const int None = -1;
 
-    // By the hash of the user's name: whoever reads compares the name.
+    // By the hash of the user's name: the reader compares the name.
     private readonly Dictionary<int, int> _newest = [];
     private readonly List<(long Position, int Older)> _all = [];
 

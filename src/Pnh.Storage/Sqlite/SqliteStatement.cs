@@ -96,7 +96,7 @@ internal sealed class SqliteStatement : IDisposable
 
     public int Int32(int column) => raw.sqlite3_column_int(_handle, column);
 
-    /// <summary>UTC ticks as a time; what is none was damaged, which SQLite does not notice within a value.</summary>
+    /// <summary>UTC ticks as a time; a value that is no time was damaged, which SQLite does not notice.</summary>
     public DateTimeOffset Time(int column) => Int64(column) is >= 0 and var ticks && ticks <= DateTimeOffset.MaxValue.Ticks
         ? new(ticks, TimeSpan.Zero)
         : throw new SqliteException("a time is out of range", raw.SQLITE_CORRUPT);

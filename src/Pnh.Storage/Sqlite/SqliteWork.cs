@@ -32,7 +32,7 @@ internal sealed class SqliteWork<T> : SqliteWork
     private T _result = default!;
 
     /// <param name="apply">Writes and says what came of it.</param>
-    /// <param name="committed">Runs after the commit and before the waiter is told; must not throw.</param>
+    /// <param name="committed">Runs after the commit and before the waiting caller has its answer; must not throw.</param>
     public SqliteWork(Func<SqliteDatabase, T> apply, Action? committed)
     {
         _apply = apply;

@@ -40,7 +40,7 @@ internal sealed class TestCluster : IAsyncDisposable
         .. configuration,
     ], role: role);
 
-    /// <summary>An edge of the hub, or of whoever listens there; linked unless it is told not to wait.</summary>
+    /// <summary>An edge of the hub, or of another server at that address; linked, unless the caller does not wait.</summary>
     internal async Task<EdgeHost> StartEdgeAsync(string node = "edge-1", Uri? hub = null, string? key = null, bool waits = true, params string[] configuration)
     {
         var errors = new ConfigurationErrors();

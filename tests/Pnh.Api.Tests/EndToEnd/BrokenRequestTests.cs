@@ -79,7 +79,7 @@ public sealed class BrokenRequestTests
                 // Closed already.
             }
 
-            // Whoever ends at once is gone, and is not answered.
+            // A client that ends at once is gone, and is not answered.
             var reading = client.ReceiveAllAsync();
             await Task.WhenAny(reading, Task.Delay(100));
             client.TryEndSending();

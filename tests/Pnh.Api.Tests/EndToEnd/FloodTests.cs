@@ -94,7 +94,7 @@ public sealed class FloodTests
         }
     }
 
-    // Whoever is refused is reset, perhaps before its connect has returned.
+    // A client that is refused is reset, perhaps before its connect has returned.
     private static async Task TryAsync(Func<Task> send)
     {
         try

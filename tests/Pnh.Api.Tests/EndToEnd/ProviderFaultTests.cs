@@ -112,7 +112,7 @@ public sealed class ProviderFaultTests
             Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", $$"""{"to":{"user":"user-{{i}}"},"class":"message","ttl":600,"notification":{"title":"Hi"} }""")).Status);
         }
 
-        // Whoever is hit by a neighbour's reset too waits for one retry more, up to 20 s each: 12 to 50 s in 15 runs, over 60 in one.
+        // A push that is hit by a neighbour's reset too waits for one retry more, up to 20 s each: 12 to 50 s in 15 runs, over 60 in one.
         await TestHub.EventuallyAsync(() => Settled(hub), static settled => settled == phones, TimeSpan.FromMinutes(3));
 
         Assert.Equal(phones, EventFlowTests.Metric(hub, "pnh_ledger_planned_total{app=\"demo\",class=\"message\"}"));

@@ -11,7 +11,7 @@ using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
-/// <summary>Refusals that need a hub in trouble, each over the wire of both transports: whoever serves the connection, the answer is the same.</summary>
+/// <summary>Refusals that need a hub in trouble, each over the wire of both transports: whatever serves the connection, the answer is the same.</summary>
 public sealed class RefusalTests
 {
     private const string Bulk = """{"to":{"user":"ada"},"class":"bulk"}""";
@@ -133,7 +133,7 @@ public sealed class RefusalTests
         Overload(hub.Host.Services.GetRequiredService<Hub>().Gate.Limit, time);
         var crowd = Crowd(hub, (ConcurrencyLimit.Least / 2) - 1);
 
-        // That many others are too many for bulk, and not for a message, whoever sends it.
+        // That many others are too many for bulk, and not for a message, whichever connection sends it.
         Assert.Equal(20, await RefusedAsync(hub, Bulk));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"data":{"bulk":1,"class":"bulk"}}"""));
         Assert.Equal(0, await RefusedAsync(hub, """{"to":{"user":"ada"},"class":"message","data":"transient"}"""));

@@ -102,7 +102,7 @@ public sealed class StrangerTests
             .. more,
         ]);
 
-    // Whoever is refused is reset, perhaps before its connect has returned.
+    // A client that is refused is reset, perhaps before its connect has returned.
     private static async Task<string> AskAsync(int port, IPAddress address)
     {
         try

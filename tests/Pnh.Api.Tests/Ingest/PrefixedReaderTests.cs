@@ -4,7 +4,7 @@ using Pnh.Api.DirectHttp;
 
 namespace Pnh.Api.Tests.Ingest;
 
-/// <summary>Whoever reads cannot tell where the prefix ended.</summary>
+/// <summary>The reader cannot see where the prefix ended.</summary>
 public sealed class PrefixedReaderTests
 {
     private static readonly byte[] Text = "0123456789abcdef"u8.ToArray();

@@ -49,7 +49,7 @@ internal sealed class AssemblyRooms
             .Select(static circle => circle.Split(", "))];
     }
 
-    /// <summary>The arrows inside a circle, one a line, for whoever has to cut one.</summary>
+    /// <summary>The arrows inside a circle, one a line, for a developer who has to cut one.</summary>
     public string Describe(IReadOnlyList<string> circle) => string.Join('\n', _arrows
         .Where(arrow => circle.Contains(arrow.Key.From) && circle.Contains(arrow.Key.To))
         .Select(static arrow => $"{arrow.Key.From} -> {arrow.Key.To}: {string.Join(", ", arrow.Value)}")

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Pnh.Channels.Tests.Http;
 
-/// <summary>Keeps every line, whoever logs it: <c>EventName: text</c>.</summary>
+/// <summary>Keeps every line of every category: <c>EventName: text</c>.</summary>
 internal sealed class LogLines : ILoggerFactory, ILogger
 {
     private readonly ConcurrentQueue<string> _lines = new();

@@ -142,7 +142,7 @@ public sealed class JournalFaultTests
         await carrying.WaitAsync();
         var found = disk.Journal.FindAsync("app", "long", default).AsTask();
         var open = disk.OpenAsync();
-        await Task.WhenAny(Task.WhenAll(found, open), Task.Delay(200)); // whoever does not wait for the disk has its answer by now
+        await Task.WhenAny(Task.WhenAll(found, open), Task.Delay(200)); // a caller that does not wait for the disk has its answer by now
         goOn.Release();
 
         Assert.Equal("long", (await found)?.Id);

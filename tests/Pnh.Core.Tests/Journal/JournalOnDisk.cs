@@ -24,7 +24,7 @@ internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
 
     public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
 
-    /// <summary>Each look at the clock finds 10 ms gone: whoever has a budget of time does the least that it does at once.</summary>
+    /// <summary>Each look at the clock finds 10 ms gone: work with a budget of time does the least that it does at once.</summary>
     public bool IsSlow { get; set; }
 
     /// <summary>How far its stopwatch is ahead of the real one.</summary>

@@ -71,7 +71,7 @@ public sealed class TopicTableTests
     [Fact]
     public void LeaveAndRemove_InAnyOrder_KeepTheOthers()
     {
-        // Whoever leaves gives its place to the last: everybody's place must stay right.
+        // A session that leaves gives its place to the last: everybody's place must stay right.
         var table = new TopicTable();
         var sessions = Enumerable.Range(0, 50).Select(i => Session($"s{i}")).ToList();
         sessions.ForEach(session => table.Join(session, ["hall", "room"]));

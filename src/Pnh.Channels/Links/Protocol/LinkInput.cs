@@ -31,7 +31,7 @@ internal sealed class LinkInput
     /// <summary>So many bytes came.</summary>
     public void Advance(int bytes) => _to += bytes;
 
-    /// <summary>The next whole item; false = none yet. Throws <see cref="LinkFormatException"/> for what is none.</summary>
+    /// <summary>The next whole item; false = none yet. Throws <see cref="LinkFormatException"/> for bytes that are no item.</summary>
     public bool TryTake(out LinkItemKind kind, out ReadOnlyMemory<byte> members)
     {
         ReadOnlyMemory<byte> batch = _buffer.AsMemory(_from.._to);

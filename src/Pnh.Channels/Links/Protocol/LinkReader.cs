@@ -178,7 +178,7 @@ internal ref struct LinkReader
         var timestamp = age == 0 ? 0 : time.GetTimestamp() - (long)ticks;
         var origin = new EventOrigin(app, acceptedAt, timestamp, OptionalText(), id, expiresAt);
         var errors = new List<FieldError>();
-        return events.Read(Bytes().ToArray(), origin, errors) ?? throw new LinkFormatException("an event is none that this node takes");
+        return events.Read(Bytes().ToArray(), origin, errors) ?? throw new LinkFormatException("this node does not take the event");
     }
 
     private ReadOnlySpan<byte> Take(int length)

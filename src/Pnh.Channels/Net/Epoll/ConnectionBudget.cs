@@ -181,7 +181,7 @@ internal sealed partial class ConnectionBudget
         return false;
     }
 
-    // The oldest first. Whoever carries a session leaves the list for good, so that looking past thousands of them is paid once.
+    // The oldest first. A connection that carries a session leaves the list for good, so that looking past thousands of them is paid once.
     private bool TryEvict(PlaceList places, bool alsoKnown)
     {
         for (var looks = Math.Min(MostLooks, places.Count); looks > 0 && places.First is { } place;)

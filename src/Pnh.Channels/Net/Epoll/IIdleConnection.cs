@@ -20,7 +20,7 @@ internal enum GiveUp
 internal interface IIdleConnection
 {
     /// <summary>
-    /// Goes, or says why not. Called by any thread under a lock of the budget: it must not wait, and not call the budget. Whoever was going but
+    /// Goes, or says why not. Called by any thread under a lock of the budget: it must not wait, and not call the budget. A connection that was going but
     /// became busy meanwhile may stay, and says so with <see cref="ConnectionPermit.Stay"/>.
     /// </summary>
     /// <param name="alsoKnown">True = also when it has proven a credential.</param>

@@ -1,7 +1,7 @@
 namespace Pnh.Channels.Net.Epoll;
 
 /// <summary>
-/// Whoever speaks a protocol on a connection of a loop. Called by that loop's thread only, one call at a time, never from inside a send or
+/// What speaks a protocol on a connection of a loop. Called by that loop's thread only, one call at a time, never from inside a send or
 /// close; must not wait and must not throw: every other connection of the loop waits for it.
 /// </summary>
 internal interface ILoopClient

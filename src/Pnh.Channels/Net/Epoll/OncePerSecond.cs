@@ -1,6 +1,6 @@
 namespace Pnh.Channels.Net.Epoll;
 
-/// <summary>Lets one of many through each second, and counts the others. Not thread-safe; for whoever has a lock or a thread of its own.</summary>
+/// <summary>Lets one of many through each second, and counts the others. Not thread-safe: its owner has a lock or a thread of its own.</summary>
 internal struct OncePerSecond(TimeProvider clock)
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);

@@ -125,7 +125,7 @@ internal sealed unsafe partial class SocketLoop
         }
     }
 
-    // Whoever takes a connection over reads what the former client left, such as frames right behind an upgrade.
+    // The client that takes a connection over reads what the one before it left, such as frames right behind an upgrade.
     private static int Give(LoopSocket socket, ReadOnlySpan<byte> bytes)
     {
         var used = 0;

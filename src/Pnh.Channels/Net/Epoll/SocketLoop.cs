@@ -109,7 +109,7 @@ internal sealed unsafe partial class SocketLoop : IDisposable
     /// <summary>The loop's thread: accepts for it no more.</summary>
     internal void Forget(LoopListener listener) => _listeners.Remove(listener);
 
-    /// <summary>The loop's thread: the descriptor is not its any more.</summary>
+    /// <summary>By the loop's thread: the descriptor no longer belongs to it.</summary>
     internal void Forget(int descriptor)
     {
         if (descriptor < _sockets.Length && _sockets[descriptor] is not null)

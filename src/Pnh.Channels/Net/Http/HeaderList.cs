@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace Pnh.Channels.Net.Http;
 
-/// <summary>One header of a request. Values are printable ASCII, checked by whoever made them; shared strings stay the same object, so a connection may remember their encoding.</summary>
+/// <summary>One header of a request. Values are printable ASCII, checked by their maker; shared strings stay the same object, so a connection may remember their encoding.</summary>
 internal readonly record struct Header(HeaderName Name, string Value);
 
 /// <summary>The headers of one request in the order of adding, in place: no list, no dictionary. Not thread-safe.</summary>

@@ -60,7 +60,7 @@ internal sealed class Unobserved : IConnectionObserver
     }
 }
 
-/// <summary>What a connection is told about its owner's wishes. Immutable.</summary>
+/// <summary>What the owner of a connection wants of it. Immutable.</summary>
 internal sealed record ConnectionOptions
 {
     /// <summary>Scheme, host and port: <c>:scheme</c> and the <c>:authority</c> of requests that name none.</summary>

@@ -40,7 +40,7 @@ internal sealed partial class Http2Connection
         {
             var reading = _stream.ReadAsync(_in.AsMemory(filled));
 
-            // A TLS record comes alone, and a server may put each answer into its own: what has arrived already is read before anybody is told,
+            // A TLS record comes alone, and a server may put each answer into its own: what has arrived already is read before any caller goes on,
             // so that the requests that follow the answers share a write.
             if (!reading.IsCompleted || ++unflushed == MaxUnflushedReads)
             {

@@ -5,7 +5,7 @@ namespace Pnh.Channels.Provider.Connections;
 /// <summary>How connections begin and end.</summary>
 internal sealed partial class ConnectionPool
 {
-    /// <summary>A request waits for so long until the next dial, as a single cut must not cost a call its second; after more failures it is told at once.</summary>
+    /// <summary>A request waits for so long until the next dial, as a single cut must not cost a call its second; after more failures it fails at once.</summary>
     private static readonly TimeSpan ShortPause = TimeSpan.FromSeconds(1);
 
     private static readonly TimeSpan LeastForSettings = TimeSpan.FromSeconds(0.5);

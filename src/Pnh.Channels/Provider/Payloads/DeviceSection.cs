@@ -10,7 +10,7 @@ internal static class DeviceSection
     /// <summary>Reads a section's members into addresses; see <c>IPushChannel.ReadAddresses</c>.</summary>
     internal delegate void Reader(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors);
 
-    /// <summary>Calls <paramref name="read"/>, and says so when the section's text is none or a member stands twice.</summary>
+    /// <summary>Calls <paramref name="read"/>, and says so when the section's text is no section or a member stands twice.</summary>
     public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors, Reader read)
     {
         try

@@ -46,7 +46,7 @@ internal static class PayloadMerge
         }
         catch (JsonException)
         {
-            // Whoever read the event knows it for JSON of no great depth.
+            // The reader of the event made sure that it is JSON of no great depth.
             errors.Add(new FieldError("", "duplicate-member", "A member in it is given twice."));
             return null;
         }

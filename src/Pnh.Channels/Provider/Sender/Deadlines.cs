@@ -143,6 +143,6 @@ internal sealed class Deadline
         return isOff;
     }
 
-    /// <summary>True when it was not cancelled; whoever still listens to the token hears nothing of its next use.</summary>
+    /// <summary>True when it was not cancelled; a listener that is left on the token hears nothing of its next use.</summary>
     public bool TryReset() => _source.TryReset();
 }

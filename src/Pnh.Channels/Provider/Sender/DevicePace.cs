@@ -7,7 +7,7 @@ namespace Pnh.Channels.Provider.Sender;
 /// </summary>
 internal sealed class DevicePace
 {
-    /// <summary>Addresses silent at once, some 6 MB; one more is told by the provider again.</summary>
+    /// <summary>Addresses silent at once, some 6 MB; of one more the provider says it again.</summary>
     public const int MostHeld = 16_384;
 
     /// <summary>Half a megabyte.</summary>

@@ -186,7 +186,7 @@ internal abstract partial class Connection
 
     /// <summary>
     /// Counts a frame that is no message: ping, pong, a message's frame that is not its last. It costs as much as a message, also before hello. False = it
-    /// was too many. By whoever reads.
+    /// was too many. By the reader.
     /// </summary>
     public bool CountFrame()
     {

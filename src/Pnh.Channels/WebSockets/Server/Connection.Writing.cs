@@ -39,7 +39,7 @@ internal abstract partial class Connection
     /// <summary>Gives it back; what came meanwhile is written by the pool: the caller holds the session's lock.</summary>
     protected void GiveRoleForFrame()
     {
-        Interlocked.Exchange(ref _writing, 0); // a full fence: whoever came too late for the role is seen below
+        Interlocked.Exchange(ref _writing, 0); // a full fence: a thread that came too late for the role is seen below
         if (HasUrgentWork)
         {
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);

@@ -6,7 +6,7 @@ namespace Pnh.Channels.WebSockets.Server;
 
 /// <summary>
 /// What every kind of connection is, however its bytes go: one writer at a time, who exists only while there is something to write, control
-/// frames before the session's frames, and the close last. Whoever wakes an idle connection becomes its writer for a few frames: a hop to
+/// frames before the session's frames, and the close last. The thread that wakes an idle connection becomes its writer for a few frames: a hop to
 /// another thread would cost more than the send. Thread-safe; nothing waits.
 /// </summary>
 internal abstract partial class Connection : ISessionTransport, IIdleConnection, IThreadPoolWorkItem
@@ -36,12 +36,12 @@ internal abstract partial class Connection : ISessionTransport, IIdleConnection,
         /// <summary>A frame of the session.</summary>
         Frame,
 
-        /// <summary>The close frame; whoever writes it stays the writer, since nothing follows it.</summary>
+        /// <summary>The close frame; the thread that writes it stays the writer, since nothing follows it.</summary>
         Close,
     }
 
     /// <summary>
-    /// The session that is its own, from before the welcome leaves, so that whoever was welcomed is listed; null before hello, and when the session went on
+    /// The session that is its own, from before the welcome leaves, so that a client that was welcomed is listed; null before hello, and when the session went on
     /// to another connection.
     /// </summary>
     public Session? Session => _conversation.Opened is { } session && session.IsCarriedBy(this) ? session : null;
@@ -142,7 +142,7 @@ internal abstract partial class Connection : ISessionTransport, IIdleConnection,
     /// <summary>Drops the TCP connection; what waits for it goes on.</summary>
     public abstract void Abort();
 
-    /// <summary>Writes until nothing is left, or hands the role on. By whoever has the role; never throws.</summary>
+    /// <summary>Writes until nothing is left, or hands the role on. By the thread with the role; never throws.</summary>
     protected abstract void Write();
 
     /// <summary>Decides the close; false = it was decided before, and that reason stands.</summary>

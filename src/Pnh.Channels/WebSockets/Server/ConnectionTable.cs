@@ -76,7 +76,7 @@ internal sealed class ConnectionTable
     internal void LookAt(int place, long when) => Volatile.Write(ref At(place).LookAt, when);
 
     /// <summary>
-    /// The end of a round. Only now do others get the places of those who left: whoever looks at one of those may still write its time.
+    /// The end of a round. Only now do others get the places of those who left: the thread that looks at one of those may still write its time.
     /// </summary>
     internal void EndRound()
     {

@@ -41,7 +41,7 @@ internal sealed class CountedUpgrade : IHttpUpgradeFeature, IHttpExtendedConnect
         return next(context);
     };
 
-    /// <summary>Who is told from now on.</summary>
+    /// <summary>Who hears from now on.</summary>
     public void Serves(Connection connection) => _connection = connection;
 
     /// <inheritdoc/>

@@ -6,7 +6,7 @@ using Pnh.Channels.WebSockets.Sessions;
 namespace Pnh.Channels.WebSockets.Server;
 
 /// <summary>
-/// The writing. Whoever has the writer's role sends without waiting; when the kernel takes a part only, the rest is kept, the role stays taken,
+/// The writing. The thread with the writer's role sends without waiting; when the kernel takes a part only, the rest is kept, the role stays taken,
 /// and the loop goes on with both when there is room: never two writers, nothing between the halves of a frame.
 /// </summary>
 internal sealed partial class DirectConnection

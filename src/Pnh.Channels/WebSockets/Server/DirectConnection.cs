@@ -6,8 +6,8 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.WebSockets.Server;
 
 /// <summary>
-/// A connection that speaks RFC 6455 itself over a <see cref="LoopSocket"/>: frames are read out of the loop's buffer, and written by whoever
-/// has one to send, into the kernel. What the kernel does not take is kept until there is room. This part is the reading, on the loop's thread.
+/// A connection that speaks RFC 6455 itself over a <see cref="LoopSocket"/>: frames are read out of the loop's buffer, and written by the
+/// thread that has one to send, into the kernel. What the kernel does not take is kept until there is room. This part is the reading, on the loop's thread.
 /// </summary>
 internal sealed partial class DirectConnection : Connection, ILoopClient
 {

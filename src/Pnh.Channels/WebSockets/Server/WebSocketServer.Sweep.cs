@@ -4,7 +4,7 @@ namespace Pnh.Channels.WebSockets.Server;
 
 /// <summary>
 /// The look at every connection whose time has come, once in <see cref="WebSocketServerOptions.SweepInterval"/>, in slices: a ping costs some 30 us, and 5,000 clients that came in one
-/// second are pinged in one second for ever after. All at once that kept a thread of the pool, and whoever waited for it, for 180 ms.
+/// second are pinged in one second for ever after. All at once that kept a thread of the pool, and the work behind it, for 180 ms.
 /// </summary>
 public sealed partial class WebSocketServer
 {

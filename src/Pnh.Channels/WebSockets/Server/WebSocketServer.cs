@@ -92,7 +92,7 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     public Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping) =>
         ServeAsync(socket, identity, peer, static _ => { }, stopping);
 
-    /// <summary>The same; <paramref name="begun"/> is told what serves it.</summary>
+    /// <summary>The same; <paramref name="begun"/> gets what serves it.</summary>
     internal async Task ServeAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, Action<Connection> begun, CancellationToken stopping)
     {
         ArgumentNullException.ThrowIfNull(socket);

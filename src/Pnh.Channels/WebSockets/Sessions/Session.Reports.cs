@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace Pnh.Channels.WebSockets.Sessions;
 
 /// <summary>
-/// What the hub is told of a session's life, one thing at a time and in order: <c>Opened</c>, then <c>Detached</c> and <c>Resumed</c> in turns,
-/// <c>Closed</c> once and last. Whoever changes the session reports; when somebody else is reporting, that one looks again afterwards.
+/// What the hub hears of a session's life, one thing at a time and in order: <c>Opened</c>, then <c>Detached</c> and <c>Resumed</c> in turns,
+/// <c>Closed</c> once and last. The thread that changes the session reports; when another is reporting, that one looks again afterwards.
 /// </summary>
 internal sealed partial class Session
 {

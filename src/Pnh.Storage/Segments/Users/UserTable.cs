@@ -57,7 +57,7 @@ internal sealed class UserTable
             var file = rented.AsSpan(0, bytes);
             Fill(file, before, records, first);
 
-            // Not synced, which would hold up the journal's: a table that a crash cut is told by its checksum, and made again.
+            // Not synced, which would hold up the journal's: a table that a crash cut fails its checksum, and is made again.
             using var written = folder.Create(FileName(records.Segment.Number), bytes);
             written.Write(file, 0);
             return new UserTable(folder, records.Segment.Number, file);

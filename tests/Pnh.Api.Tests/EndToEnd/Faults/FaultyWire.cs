@@ -103,7 +103,7 @@ internal sealed class FaultyWire : IAsyncDisposable
             }
             catch (Exception exception) when (exception is SocketException or OperationCanceledException or ObjectDisposedException)
             {
-                // Whoever is left sees the end of its connection.
+                // A client that is left sees the end of its connection.
             }
         }
     }
