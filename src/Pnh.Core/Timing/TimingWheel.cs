@@ -51,14 +51,15 @@ internal sealed class TimingWheel
     internal void Schedule(WheelEntry entry, TimeSpan delay)
     {
         Cancel(entry);
+        var current = Math.Max(CurrentTick(), _now);
         if (Count == 0)
         {
-            _now = Math.Max(_now, CurrentTick()); // nobody has advanced an empty wheel
+            _now = current; // an empty wheel is not advanced
         }
 
         // Rounded up, plus the tick that is under way: late by up to one tick, never early.
         var ticks = (Math.Max(0, delay.Ticks) + Tick.Ticks - 1) / Tick.Ticks;
-        entry.DueTick = Math.Max(CurrentTick(), _now) + ticks + 1;
+        entry.DueTick = current + ticks + 1;
         Insert(entry);
         if (++Count == 1)
         {
@@ -79,13 +80,12 @@ internal sealed class TimingWheel
     /// <summary>Moves every due entry to <paramref name="due"/>, in no order within a tick.</summary>
     internal void Advance(ICollection<WheelEntry> due)
     {
-        var target = CurrentTick();
         if (Count == 0)
         {
-            _now = Math.Max(_now, target);
             return;
         }
 
+        var target = CurrentTick();
         while (_now < target)
         {
             _now++;
