@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Pnh.Api.Commands;
@@ -32,7 +33,23 @@ internal sealed class TestCluster : IAsyncDisposable
     }
 
     /// <summary>The hub; on the port that it had before, when it was there before.</summary>
-    internal async Task StartHubAsync(Role role = Role.Hub, int port = 0, params string[] configuration) => Hub = await TestHub.StartAsync(Data, null, null,
+    internal async Task StartHubAsync(Role role = Role.Hub, int port = 0, params string[] configuration)
+    {
+        for (var tries = 0; ; tries++)
+        {
+            try
+            {
+                Hub = await StartOnAsync(role, port, configuration);
+                return;
+            }
+            catch (IOException fault) when (fault.InnerException is AddressInUseException && port != 0 && tries < 50)
+            {
+                await Task.Delay(100); // a connection of this machine may have the port meanwhile
+            }
+        }
+    }
+
+    private Task<TestHub> StartOnAsync(Role role, int port, string[] configuration) => TestHub.StartAsync(Data, null, null,
     [
         $"--Pnh:Cluster:Urls=http://127.0.0.1:{port}", $"--Pnh:Cluster:KeyFile={KeyFile(ClusterKey)}",
         $"--Pnh:Apps:demo:Keys:0:Secret={TestHub.ConfiguredKey}", "--Pnh:Apps:demo:Keys:0:Scopes=send register read admin", $"--Pnh:Apps:demo:Tokens:Hs256Secret={Secret}",
