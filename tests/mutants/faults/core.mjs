@@ -100,7 +100,7 @@ export const core = [
   },
   {
     name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
-    file: "src/Pnh.Core/Timing/TimingWheel.cs", at: "entry.DueTick = ⟦Math.Max(CurrentTick(), _now) + ticks + 1⟧;", fault: "Math.Max(CurrentTick(), _now) + ticks - 1",
+    file: "src/Pnh.Core/Timing/TimingWheel.cs", at: "entry.DueTick = ⟦current + ticks + 1⟧;", fault: "current + ticks - 1",
   },
   {
     name: "greedy-app-takes-all", hurts: "an app that sends little is refused because another sends much", tests: "Pnh.Core.Tests:IntakeGateTests",
