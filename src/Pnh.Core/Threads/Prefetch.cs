@@ -11,6 +11,20 @@ public static class Prefetch
 {
     private const int LineBytes = 64;
 
+    /// <summary>The item, of 64 bytes at most, wherever it lies.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static unsafe void Item<T>(ref readonly T target)
+        where T : unmanaged
+    {
+        if (Sse.IsSupported)
+        {
+            // As below.
+            var start = (byte*)Unsafe.AsPointer(ref Unsafe.AsRef(in target));
+            Sse.Prefetch0(start);
+            Sse.Prefetch0(start + sizeof(T) - 1);
+        }
+    }
+
     /// <summary>The first <paramref name="lines"/> lines of 64 bytes from the object's start on; null = none. What lies behind a small object is fetched too.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static unsafe void Object(object? target, int lines)

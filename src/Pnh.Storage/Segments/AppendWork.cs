@@ -30,6 +30,8 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
 
     public override int MostBytes { get; }
 
+    public override void Prefetch(EventIndex index) => index.Prefetch(_hash);
+
     public override void Apply(JournalWriter writer)
     {
         var index = writer.Index;

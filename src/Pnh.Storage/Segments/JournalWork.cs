@@ -1,3 +1,5 @@
+using Pnh.Storage.Segments.Index;
+
 namespace Pnh.Storage.Segments;
 
 /// <summary>
@@ -16,6 +18,11 @@ internal abstract class JournalWork
     public abstract int MostBytes { get; }
 
     public abstract void Apply(JournalWriter writer);
+
+    /// <summary><see cref="Apply"/> follows, after some of others: asks for what of the index it will look at.</summary>
+    public virtual void Prefetch(EventIndex index)
+    {
+    }
 
     /// <summary>
     /// In place of <see cref="Apply"/> while nothing can be written: true = what stands on stable storage is its answer, false = it has to write.

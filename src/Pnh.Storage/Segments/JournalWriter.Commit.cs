@@ -165,8 +165,9 @@ internal sealed partial class JournalWriter
         Answers.Tell(works[..refused], _fault);
     }
 
-    private void Apply(in Note note)
+    private void Apply(ReadOnlySpan<Note> notes, int at)
     {
+        ref readonly var note = ref notes[at];
         ref readonly var milestone = ref note.Milestone;
         if (!TryReserve(Group.MostBytesOf(milestone)))
         {
@@ -179,7 +180,7 @@ internal sealed partial class JournalWriter
             Group.Milestone(milestone, RecordKind.Address, RecordFlags.None, 0, 0);
             Saw(milestone.At.UtcTicks);
         }
-        else if (IsNoted(milestone) || TryFindQuietly(milestone.App, milestone.Event, out _notedEntry))
+        else if (IsNoted(milestone) || TryFindQuietly(_hashes.Of(notes, at), milestone, out _notedEntry))
         {
             (_notedApp, _notedId) = (milestone.App, milestone.Event);
             _notedEntry = Write(note.Kind, _notedEntry, milestone);
@@ -213,11 +214,11 @@ internal sealed partial class JournalWriter
         return entry.Finished();
     }
 
-    private bool TryFindQuietly(string app, string id, out IndexEntry entry)
+    private bool TryFindQuietly(ulong hash, in Milestone milestone, out IndexEntry entry)
     {
         try
         {
-            return TryFind(Index.Hash.Of(app, id), app, id, out entry);
+            return TryFind(hash, milestone.App, milestone.Event, out entry);
         }
         catch (StoreUnavailableException)
         {

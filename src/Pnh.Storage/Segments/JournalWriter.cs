@@ -22,6 +22,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private readonly List<Note> _noted = [];
     private readonly JournalLog _log;
     private readonly Retirement _retirement;
+    private readonly NoteHashes _hashes;
     private readonly RecordReader _reader;
     private readonly Refusal _refusal;
     private readonly TimeProvider _time;
@@ -44,6 +45,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     {
         (_log, Index, Users, _time, _options) = (log, index, users, time, options);
         _reader = new RecordReader(log.Segments);
+        _hashes = new NoteHashes(index);
         _refusal = new Refusal(time);
         _retirement = new Retirement(this, log, time, options);
         _markedAt = time.GetTimestamp();
@@ -204,19 +206,27 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         _fault = _log.Damage;
         Begin();
         (_retried, _held) = (_held, _retried);
-        foreach (ref readonly var note in CollectionsMarshal.AsSpan(_retried))
+        var notes = CollectionsMarshal.AsSpan(_retried);
+        _hashes.Begin();
+        for (var retried = 0; retried < notes.Length; retried++)
         {
-            Apply(note);
+            Apply(notes, retried);
         }
 
         _retried.Clear();
-        var notes = CollectionsMarshal.AsSpan(_notes);
+        notes = CollectionsMarshal.AsSpan(_notes);
+        _hashes.Begin();
+        foreach (var work in _works)
+        {
+            work.Prefetch(Index);
+        }
+
         var noted = 0;
         foreach (var work in _works)
         {
             for (; noted < work.NotesBefore; noted++)
             {
-                Apply(notes[noted]);
+                Apply(notes, noted);
             }
 
             Apply(work);
@@ -224,7 +234,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
 
         for (; noted < notes.Length; noted++)
         {
-            Apply(notes[noted]);
+            Apply(notes, noted);
         }
 
         var isWritten = !Group.IsEmpty;

@@ -15,4 +15,16 @@ public sealed class PrefetchTests
         Prefetch.Object(text, lines); // most of it is not the process's own
         Assert.Equal("xxx", text);
     }
+
+    [Fact]
+    public void Item_AnyPlaceOfAnArray_ChangesNothing()
+    {
+        var items = new (long, long, long)[64];
+        foreach (ref readonly var item in items.AsSpan())
+        {
+            Prefetch.Item(in item);
+        }
+
+        Assert.All(items, static item => Assert.Equal(default, item));
+    }
 }

@@ -39,6 +39,9 @@ internal sealed class EventIndex
         }
     }
 
+    /// <summary>A look for this hash is about to follow, after some for others. For the changing thread; changes nothing.</summary>
+    public void Prefetch(ulong hash) => TableOf(hash).Prefetch(hash);
+
     /// <summary>The <paramref name="nth"/> event with this hash.</summary>
     public bool TryFind(ulong hash, int nth, out IndexEntry entry) => TableOf(hash).TryFind(hash, nth, out entry);
 

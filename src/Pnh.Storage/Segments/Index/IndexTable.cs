@@ -53,6 +53,9 @@ internal sealed class IndexTable
         return !entry.IsEmpty;
     }
 
+    /// <summary>A look for this hash is about to follow. By the thread that changes the table.</summary>
+    public void Prefetch(ulong hash) => Core.Threads.Prefetch.Item(in _slots[First(hash)]);
+
     public void Add(in IndexEntry entry)
     {
         lock (_gate)
