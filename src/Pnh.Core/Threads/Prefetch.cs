@@ -18,7 +18,7 @@ public static class Prefetch
     {
         if (Sse.IsSupported)
         {
-            // As below.
+            // The collector may move it meanwhile, as below.
             var start = (byte*)Unsafe.AsPointer(ref Unsafe.AsRef(in target));
             Sse.Prefetch0(start);
             Sse.Prefetch0(start + sizeof(T) - 1);

@@ -14,7 +14,7 @@ internal static class IdleProfile
     private const int WarmSessions = 1500;
     private const double IdleSeconds = 3;
 
-    // Of 15,000 a reset takes a fifth of a second, and one of three meets a collection or the compiler.
+    // A reset of 15,000 takes a fifth of a second: a collection, or the compiler, in one round moves its figure, and not the median.
     private const int Rounds = 3;
 
     public static BenchResult Run(BenchRun run)

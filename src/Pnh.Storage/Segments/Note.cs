@@ -15,8 +15,8 @@ internal readonly struct Note(RecordKind kind, in Milestone milestone)
 }
 
 /// <summary>
-/// The hashes of the events of a batch of notes, a block at a time, so that the index's lines of a block are fetched together: one after the other each was a miss of the
-/// processor's cache, and with the hashes a tenth of what the writer's thread computes. For that thread.
+/// The hashes of the events of a batch of notes, a block at a time, so that the index's lines of a block are fetched together: one after the other, each look was a miss of the
+/// processor's cache. For the writer's thread.
 /// </summary>
 internal sealed class NoteHashes(EventIndex index)
 {
