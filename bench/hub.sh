@@ -44,36 +44,37 @@ build_generator() {
   generator=$PWD/artifacts/bin/Pnh.LoadTest/release/Pnh.LoadTest
 }
 
-# start_hub [--Pnh:…=…]: on core 0, as a first start. Sets hub, port, operations, phones (the sandbox), key, data; a second call starts another one.
+# start_hub [--Pnh:…=…]: on core 0, as a first start. Sets hub, port, operations, phones (the sandbox), key, data, log; a second call starts another one.
 # A port that was free may be taken by a connection of the load tester meanwhile: then with others, twice.
 hubs=0
 start_hub() {
   for attempt in 1 2 3; do
     try_hub "$@" && return
-    [ "$attempt" -lt 3 ] && grep -q 'address already in use' "$scratch/hub.log" || break
+    [ "$attempt" -lt 3 ] && grep -q 'address already in use' "$log" || break
   done
 
-  cat "$scratch/hub.log" >&2
+  cat "$log" >&2
   exit 1
 }
 
 try_hub() {
   hubs=$((hubs + 1))
   data=$scratch/data$hubs
+  log=$scratch/hub$hubs.log
   port=$(free_port)
   operations=$(free_port)
   phones=$(free_port)
   taskset -c 0 "$program" --Pnh:Data="$data" --Pnh:Urls="http://127.0.0.1:$port" --Pnh:OperationsUrls="http://127.0.0.1:$operations" \
-    --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm="$phones" "$@" >"$scratch/hub.log" 2>&1 &
+    --Pnh:SandboxPorts:Apns=0 --Pnh:SandboxPorts:Fcm="$phones" "$@" >"$log" 2>&1 &
   hub=$!
   started+=("$hub")
   for _ in $(seq 150); do
-    curl -fso /dev/null "http://127.0.0.1:$operations/readyz" && grep -q 'Authorization: Bearer ' "$scratch/hub.log" && break
+    curl -fso /dev/null "http://127.0.0.1:$operations/readyz" && grep -q 'Authorization: Bearer ' "$log" && break
     kill -0 "$hub" 2>/dev/null || return 1
     sleep 0.2
   done
 
-  key=$(sed -n 's/.*Authorization: Bearer \([^ "'"'"'\\]*\).*/\1/p' "$scratch/hub.log" | head -1)
+  key=$(sed -n 's/.*Authorization: Bearer \([^ "'"'"'\\]*\).*/\1/p' "$log" | head -1)
   [ -n "$key" ] || { echo "the start printed no key" >&2; return 1; }
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # An old and a new build of PNH, with the same profiles: bench/pair.sh OLD-pnh [GROUP …], writes bench/results/pair.md.
 # OLD-pnh is a published program (dotnet publish src/Pnh.Api -c Release -r linux-x64 --self-contained false -o FOLDER, in a checkout of the old commit); the new one is this tree,
-# or PNH_PROGRAM. Groups: broadcast broadcast-acked members members-acked one one-acked ndjson groups mixed idle stop (all of them by default). Server on core 0, load tester on core 1.
-# The sides take turns, each run has a fresh server. PNH_PAIRS (8), PNH_SECONDS (12), PNH_WARM (15), PNH_OUTPUT change what they say; PNH_RUNS=file keeps the runs, and adds to what is in it.
+# or PNH_PROGRAM. Groups: broadcast broadcast-acked members members-acked one one-acked ndjson groups mixed idle stop (all of them by default). Hubs on core 0, load tester on core 1.
+# A hub of each build is started and warmed, then they take turns; after PNH_TURNS pairs both are started anew. For idle and stop, which count from a start, each run has a fresh hub.
+# PNH_PAIRS (8), PNH_TURNS (4), PNH_SECONDS (6), PNH_WARM (25), PNH_OUTPUT change what they say; PNH_RUNS=file keeps the runs, and adds to what is in it.
 # The exit code is 1 when a group's work per CPU second is below 0.97 of the old build's, or a run was not clean.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -15,16 +16,20 @@ shift
 groups=("$@")
 [ "${#groups[@]}" -gt 0 ] || groups=(broadcast broadcast-acked members members-acked one one-acked ndjson groups mixed idle stop)
 pairs=${PNH_PAIRS:-8}
-# After 8 s of warming the build with more code to compile was 3 to 5 % behind in a broadcast, after 15 s within 2 %.
-common=(--seconds "${PNH_SECONDS:-12}" --warm "${PNH_WARM:-15}")
+turns=${PNH_TURNS:-4}
+seconds=${PNH_SECONDS:-6}
+# A build with more code still compiles 20 s after its start: after 8 s of warming it was 3 to 5 % behind in a broadcast, after 15 s within 2 %.
+warm=${PNH_WARM:-25}
+# The load tester is a new process in each run and has to be compiled too.
+again=4
 
 # What each group runs: the profile and its options.
 profile() {
   case $1 in
-    broadcast | one | ndjson | groups | mixed) work=("$1" "${common[@]}") ;;
-    broadcast-acked | one-acked) work=("${1%-acked}" --class message "${common[@]}") ;;
-    members) work=(broadcast --as members "${common[@]}") ;;
-    members-acked) work=(broadcast --as members --class message "${common[@]}") ;;
+    broadcast | one | ndjson | groups | mixed) work=("$1") ;;
+    broadcast-acked | one-acked) work=("${1%-acked}" --class message) ;;
+    members) work=(broadcast --as members) ;;
+    members-acked) work=(broadcast --as members --class message) ;;
     idle) work=("$1" --linger 3) ;;
     stop) work=("$1") ;;
     *) echo "no such group: $1" >&2; exit 2 ;;
@@ -39,32 +44,56 @@ runs=${PNH_RUNS:-$scratch/runs.jsonl}
 # Pairs are counted on from what the file has: a ratio is taken within a pair.
 former=$({ grep -o '"pair":[0-9]*' "$runs" 2>/dev/null || true; } | cut -d: -f2 | sort -n | tail -1)
 former=${former:-0}
+declare -A port_of operations_of key_of data_of hub_of
 
-# run GROUP SIDE: a fresh hub of that build, one run, a line of JSON. A run that saw something wrong is kept: the table says so.
-run() {
-  local group=$1 side=$2
-  if [ "$side" = old ]; then program=$old; else program=$new; fi
-  profile "$group"
-  # Sessions that linger for 60 s make a pair last seven minutes.
-  start_hub $([ "$group" = idle ] && echo --Pnh:Sockets:Linger=00:00:03)
-  timeout 600 taskset -c 1 "$generator" "${work[@]}" --peer pnh --port "$port" --operations-port "$operations" --key "$key" --secret-file "$data/demo.hs256" \
-    --server "$hub" --label "$group:$side" --pair $((former + pair)) --json >>"$runs" || echo "$group:$side failed with $?" >&2
-  stop "$hub"
-  rm -rf "$data"
+# begin SIDE: a fresh hub of that build. Sessions that linger for 60 s would make a pair of idle last seven minutes, and be there in the next run of other groups.
+begin() {
+  if [ "$1" = old ]; then program=$old; else program=$new; fi
+  start_hub --Pnh:Sockets:Linger=00:00:03
+  port_of[$1]=$port operations_of[$1]=$operations key_of[$1]=$key data_of[$1]=$data hub_of[$1]=$hub
 }
 
-for pair in $(seq "$pairs"); do
-  for group in "${groups[@]}"; do
-    echo "= pair $pair of $pairs, $group" >&2
-    # Who is second meets a warmer machine: that is the other side's luck in the next pair.
-    if [ $(((former + pair) % 2)) -eq 1 ]; then order="old new"; else order="new old"; fi
-    for side in $order; do run "$group" "$side"; done
+end() {
+  stop "${hub_of[$1]}"
+  rm -rf "${data_of[$1]}"
+}
+
+# load GROUP SIDE [OPTION …]: one run, a line of JSON.
+load() {
+  local group=$1 side=$2
+  shift 2
+  profile "$group"
+  timeout 600 taskset -c 1 "$generator" "${work[@]}" --peer pnh --port "${port_of[$side]}" --operations-port "${operations_of[$side]}" --key "${key_of[$side]}" \
+    --secret-file "${data_of[$side]}/demo.hs256" --server "${hub_of[$side]}" --label "$group:$side" --pair $((former + pair)) --json "$@"
+}
+
+# measure GROUP SIDE [OPTION …]: a run that saw something wrong is kept: the table says so.
+measure() { load "$@" >>"$runs" || echo "$1:$2 failed with $?" >&2; }
+
+# Who is second meets a warmer machine: that is the other side's luck in the next pair.
+order() { if [ $(((former + pair) % 2)) -eq 1 ]; then echo old new; else echo new old; fi; }
+
+for group in "${groups[@]}"; do
+  for pair in $(seq "$pairs"); do
+    echo "= $group, pair $pair of $pairs" >&2
+    if [ "$group" = idle ] || [ "$group" = stop ]; then
+      for side in $(order); do begin "$side"; measure "$group" "$side"; end "$side"; done
+      continue
+    fi
+
+    if [ $(((pair - 1) % turns)) -eq 0 ]; then
+      for side in $(order); do begin "$side"; load "$group" "$side" --warm "$warm" --seconds 1 >/dev/null || echo "$group:$side: its warming failed with $?" >&2; done
+    fi
+
+    # Two runs of one hub follow each other when the order turns: its sessions of the first are gone after their linger.
+    for side in $(order); do sleep 4; measure "$group" "$side" --warm "$again" --seconds "$seconds"; done
+    if [ $((pair % turns)) -eq 0 ] || [ "$pair" -eq "$pairs" ]; then end old; end new; fi
   done
 done
 
 mkdir -p bench/results
 output=${PNH_OUTPUT:-bench/results/pair.md}
 code=0
-"$generator" pair "$runs" "$output" "\`bench/pair.sh\`, $pairs pairs of ${groups[*]}: ${common[1]} s measured after ${common[3]} s of warming. $(nproc) cores, .NET $(dotnet --version), old $("$old" --version)${PNH_OLD_VERSION:+ ($PNH_OLD_VERSION)}, new $version, $(date -u +%Y-%m-%d)." || code=$?
+"$generator" pair "$runs" "$output" "\`bench/pair.sh\`, $pairs pairs of ${groups[*]}: $seconds s in turns, hubs started anew after $turns pairs and warmed for $warm s. $(nproc) cores, .NET $(dotnet --version), old $("$old" --version)${PNH_OLD_VERSION:+ ($PNH_OLD_VERSION)}, new $version, $(date -u +%Y-%m-%d)." || code=$?
 cat "$output"
 exit "$code"

@@ -52,6 +52,15 @@ internal sealed class FakeLink : ISessionLink
         }
     }
 
+    /// <summary>Sessions that it was asked to give away. It gives none.</summary>
+    public List<string> Surrendered { get; } = [];
+
+    public ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq)
+    {
+        Surrendered.Add(session);
+        return ValueTask.FromResult<IReadOnlyList<string>?>(null);
+    }
+
     public IReadOnlyList<string> Ids => [.. Frames.Select(f => f.Id)];
 
     public SessionClose? ClosedWith

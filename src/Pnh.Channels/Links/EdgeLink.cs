@@ -133,21 +133,24 @@ internal sealed class EdgeLink
     /// <summary>Called with each session that was given away to another node.</summary>
     public Action<EdgeSession> GivenAway { get; set; } = static _ => { };
 
-    /// <summary>Asks the hub for a session that another node may hold. Its topics; null = nobody gives it away.</summary>
-    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq)
+    /// <summary>Asks the hub for a session that another node may hold, for a connection that came then. Its topics; null = nobody gives it away.</summary>
+    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq, DateTimeOffset connectedAt)
     {
         var answer = await _calls.AskAsync(call =>
         {
             var output = Output;
             using (var item = output.Begin(LinkItemKind.Claim))
             {
-                item.Members.Number(call).Key(key).Number(seq);
+                Connected(item.Members.Number(call).Key(key).Number(seq), connectedAt);
             }
 
             return IsCarriedBy(output);
         });
         return answer.Topics;
     }
+
+    /// <summary>Adds when a client's connection came, which a hub hears since version 3.</summary>
+    public LinkWriter Connected(LinkWriter members, DateTimeOffset at) => Output.Version >= LinkHello.SaysConnected ? members.Age(_time.GetUtcNow() - at) : members;
 
     /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
     public void Report(EdgeSession session, in HeldReport report) => _reports.Add(session, report);

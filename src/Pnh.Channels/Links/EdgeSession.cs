@@ -10,9 +10,9 @@ namespace Pnh.Channels.Links;
 /// </summary>
 internal sealed class EdgeSession
 {
-    private readonly DateTimeOffset _since;
     private LinkQueue _output;
     private SessionState _state;
+    private DateTimeOffset _since; // when its connection came
     private HashSet<string>? _topics;
     private List<string>? _left; // while the hub could not hear of it
     private long _lastRefusal;
@@ -99,29 +99,32 @@ internal sealed class EdgeSession
         }
     }
 
-    /// <summary>Its client has a connection, or none.</summary>
-    public void SetDetached(bool isDetached)
+    /// <summary>Its client has no connection.</summary>
+    public void Detach()
     {
         lock (this)
         {
-            _isDetached = isDetached;
-            if (isDetached)
-            {
-                Write(LinkItemKind.Detached);
-            }
+            _isDetached = true;
+            Write(LinkItemKind.Detached);
+        }
+    }
+
+    /// <summary>Its client has a connection again. The hub is asked about it by <see cref="LinkItemKind.Resumed"/>.</summary>
+    public void Resume(SessionState state, DateTimeOffset connectedAt)
+    {
+        lock (this)
+        {
+            (_state, _since, _isDetached) = (state, connectedAt, false);
         }
     }
 
     /// <summary>Front or background.</summary>
-    public void SetState(SessionState state, bool isNews)
+    public void SetState(SessionState state)
     {
         lock (this)
         {
             _state = state;
-            if (isNews)
-            {
-                Write(LinkItemKind.StateChanged, members => members.State(state));
-            }
+            Write(LinkItemKind.StateChanged, members => members.State(state));
         }
     }
 

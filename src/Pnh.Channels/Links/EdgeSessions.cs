@@ -58,7 +58,7 @@ internal sealed class EdgeSessions : ISessionEvents
     }
 
     /// <inheritdoc/>
-    public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
+    public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken)
     {
         if (Find(session) is not { } known)
         {
@@ -66,9 +66,9 @@ internal sealed class EdgeSessions : ISessionEvents
         }
 
         await UntilReadyAsync(known.Link, cancellationToken);
-        known.SetState(state, isNews: false);
-        known.SetDetached(false);
-        var answer = await known.Link.AskAsync(known, LinkItemKind.Resumed, members => members.State(state), cancellationToken);
+        var since = connectedAt ?? _time.GetUtcNow();
+        known.Resume(state, since);
+        var answer = await known.Link.AskAsync(known, LinkItemKind.Resumed, members => known.Link.Connected(members.State(state), since), cancellationToken);
         return answer.Yes;
     }
 
@@ -82,11 +82,11 @@ internal sealed class EdgeSessions : ISessionEvents
     }
 
     /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq)
+    public async ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt)
     {
         var link = LinkOf(session);
         await UntilReadyAsync(link, CancellationToken.None);
-        return await link.ClaimAsync(session, seq);
+        return await link.ClaimAsync(session, seq, connectedAt ?? _time.GetUtcNow());
     }
 
     /// <summary>A session that another node gave away: from now on it is this edge's. What the hub makes of it comes back as a close.</summary>
@@ -99,7 +99,7 @@ internal sealed class EdgeSessions : ISessionEvents
     }
 
     /// <inheritdoc/>
-    public void Detached(SessionKey session) => Find(session)?.SetDetached(true);
+    public void Detached(SessionKey session) => Find(session)?.Detach();
 
     /// <inheritdoc/>
     public void Closed(SessionKey session)
@@ -112,7 +112,7 @@ internal sealed class EdgeSessions : ISessionEvents
     }
 
     /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state) => Find(session)?.SetState(state, isNews: true);
+    public void StateChanged(SessionKey session, SessionState state) => Find(session)?.SetState(state);
 
     /// <inheritdoc/>
     public void Acked(SessionKey session, string eventId) => Find(session)?.Report(new(eventId, null, null));

@@ -223,14 +223,14 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Claim(LinkReader reader)
     {
-        var (call, key, seq) = (reader.Number(), reader.Key(), reader.Number());
+        var (call, key, seq, age) = (reader.Number(), reader.Key(), reader.Number(), reader.AgeOrNone());
         reader.End();
-        _ = ClaimAsync(call, key, seq);
+        _ = ClaimAsync(call, key, seq, Time.GetUtcNow() - age);
     }
 
-    private async Task ClaimAsync(long call, SessionKey key, long seq)
+    private async Task ClaimAsync(long call, SessionKey key, long seq, DateTimeOffset? connectedAt)
     {
-        var topics = await _claims.ClaimAsync(key, seq);
+        var topics = await _claims.ClaimAsync(key, seq, connectedAt);
         using var item = Output.Begin(LinkItemKind.Claimed);
         item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
     }

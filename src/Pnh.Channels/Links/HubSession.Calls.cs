@@ -11,9 +11,10 @@ internal sealed partial class HubSession
         var call = reader.Number();
         if (kind == LinkItemKind.Resumed)
         {
-            var state = reader.State();
+            var (state, age) = (reader.State(), reader.AgeOrNone());
             reader.End();
-            return (call, () => ResumeAsync(state));
+            var connectedAt = _link.Time.GetUtcNow() - age;
+            return (call, () => ResumeAsync(state, connectedAt));
         }
 
         var (identity, frame) = (reader.Identity(), reader.Bytes().ToArray());
@@ -21,9 +22,9 @@ internal sealed partial class HubSession
         return (call, async () => LinkAnswer.Refusal(await _link.Hub.SendAsync(_key, identity, frame, CancellationToken.None)));
     }
 
-    private async ValueTask<LinkAnswer> ResumeAsync(SessionState state)
+    private async ValueTask<LinkAnswer> ResumeAsync(SessionState state, DateTimeOffset? connectedAt)
     {
-        var isKnown = await _link.Hub.ResumedAsync(_key, state, CancellationToken.None);
+        var isKnown = await _link.Hub.ResumedAsync(_key, state, connectedAt, CancellationToken.None);
         _isDetached &= !isKnown;
         return LinkAnswer.Flag(isKnown);
     }

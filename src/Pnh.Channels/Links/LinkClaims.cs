@@ -11,11 +11,11 @@ internal sealed class LinkClaims(ISessionEvents hub, ILogger log)
     private volatile bool _isEnded;
 
     /// <summary>Asks the node that holds the session. Its topics; null = nobody gives it away.</summary>
-    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq)
+    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq, DateTimeOffset? connectedAt)
     {
         try
         {
-            var topics = await hub.ClaimAsync(key, seq);
+            var topics = await hub.ClaimAsync(key, seq, connectedAt);
             if (topics is not null)
             {
                 _given[key] = true;

@@ -140,9 +140,9 @@ internal sealed partial class LinkDialler : IAsyncDisposable
             }
             else
             {
-                var hub = Greeted(output, kind, members);
+                Greet(output, kind, members);
                 isGreeted = true;
-                if (_status is not null && _self.VersionWith(hub) >= NodeStatus.Since)
+                if (_status is not null && output.Version >= NodeStatus.Since)
                 {
                     _status().Write(output);
                     saying = SecondHand.Each(_time, () => _status().Write(output));
@@ -168,7 +168,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         return isGreeted;
     }
 
-    private LinkHello Greeted(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
+    private void Greet(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var hub = LinkHello.ReadAnswer(kind, members);
         if (!_self.Understands(hub) || (_sessions.Cluster.Length > 0 && _sessions.Cluster != hub.Cluster))
@@ -179,8 +179,8 @@ internal sealed partial class LinkDialler : IAsyncDisposable
         _sessions.Cluster = hub.Cluster;
         _lastFault = null;
         Log.Linked(_log, hub.Node, _hub);
+        output.Version = _self.VersionWith(hub);
         _link.Connect(output);
-        return hub;
     }
 
     // Each fault once: a hub that is away for an hour is not 7,200 lines.

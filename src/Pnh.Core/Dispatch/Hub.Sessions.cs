@@ -86,8 +86,10 @@ public sealed partial class Hub
     }
 
     /// <inheritdoc/>
-    public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq) =>
-        ShardOf(session).Find(session)?.Link.SurrenderAsync(session.Session, seq) ?? ValueTask.FromResult<IReadOnlyList<string>?>(null);
+    public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt) =>
+        ShardOf(session).Find(session) is { } known && !known.IsNotFor(connectedAt, _context.Time.GetUtcNow())
+            ? known.Link.SurrenderAsync(session.Session, seq)
+            : ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
     /// <inheritdoc/>
     public ValueTask FlushAsync() => _context.Journal.FlushAsync(CancellationToken.None);
@@ -96,8 +98,8 @@ public sealed partial class Hub
     public void Detached(SessionKey session) => ShardOf(session).Detach(session);
 
     /// <inheritdoc/>
-    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(ShardOf(session).Resume(session, state));
+    public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(ShardOf(session).Resume(session, state, connectedAt));
 
     /// <inheritdoc/>
     public void Closed(SessionKey session)

@@ -93,8 +93,9 @@ public interface ISessionEvents
     /// <summary>
     /// A detached session has a connection again. False when the hub does not know it any more (a newer one took its place): then nothing
     /// happened, and the session must not go on. What was unacked was not sent again by the hub; what came meanwhile is sent now.
+    /// <paramref name="connectedAt"/> is when that connection came; null = its node does not say.
     /// </summary>
-    ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken);
+    ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken);
 
     /// <summary>
     /// A session of another node whose way to the hub broke, or that the hub's previous process knew: this is what it is now, and what it holds. What the hub gave it besides is lost, and given to it again.
@@ -103,10 +104,10 @@ public interface ISessionEvents
     ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken) => ValueTask.FromResult(false);
 
     /// <summary>
-    /// A client asks at this node for a session that another node holds. That node gives it away: its topics, and <see cref="ReopenedAsync"/> has to follow. Null when nobody has it to give: then nothing
-    /// happened, and the client gets a new session.
+    /// A client asks at this node for a session that another node holds. That node gives it away: its topics, and <see cref="ReopenedAsync"/> has to follow. Null when nobody has it to give, or when its
+    /// connection there came after <paramref name="connectedAt"/>, when the client's did (null = its node does not say): then nothing happened, and the client gets a new session, or is closed as stale.
     /// </summary>
-    ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
+    ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
     /// <summary>Completes when what sessions said before is on stable storage. Throws as a journal's flush does.</summary>
     ValueTask FlushAsync() => ValueTask.CompletedTask;

@@ -65,8 +65,8 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>It has a connection again, and gets what came meanwhile; false when it is not known any more.</summary>
-    internal bool Resume(SessionKey resumed, SessionState state)
+    /// <summary>It has a connection again, which came then (null = its node does not say), and gets what came meanwhile; false when it is not known any more.</summary>
+    internal bool Resume(SessionKey resumed, SessionState state, DateTimeOffset? connectedAt)
     {
         using (Enter())
         {
@@ -75,13 +75,14 @@ internal sealed partial class Shard
                 return false;
             }
 
-            if (!user.Sessions[index].IsDetached)
+            var before = user.Sessions[index];
+            if (!before.IsDetached)
             {
                 // Its old connection still hung: taken over without a loss.
-                Count(user.Sessions[index], -1);
+                Count(before, -1);
             }
 
-            var session = user.Sessions[index] with { IsDetached = false, State = state };
+            var session = before with { IsDetached = false, State = state, Since = connectedAt ?? before.Since };
             Replace(user, index, session);
             Count(session, +1);
             if (user.FindMailbox(resumed.Device) is { } mailbox)

@@ -267,6 +267,38 @@ public sealed class EdgeTests
         Assert.Single((await cluster.Hub.SendAsync("GET", "/v1/users/ada/presence")).Json.GetProperty("sessions").EnumerateArray());
     }
 
+    /// <summary>As when an edge is frozen: a client gives up, comes back at the other edge, and then the frozen one reads its hello.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Resume_HelloOfAnOlderConnectionIsReadLast_ClosesThatOne(bool wasResumed)
+    {
+        await using var cluster = await TestCluster.StartAsync();
+        var (one, two) = (await cluster.StartEdgeAsync("edge-1"), await cluster.StartEdgeAsync("edge-2"));
+        var token = cluster.Hub.ClientToken("ada");
+        var (session, resume) = ("", "");
+        if (wasResumed)
+        {
+            using var before = await TestSocket.OpenAsync(two.PublicAddress);
+            session = await HelloAsync(before, token);
+            resume = $$""","resume":{"session":"{{session}}","seq":0}""";
+        }
+
+        using var stale = await TestSocket.OpenAsync(one.PublicAddress);
+        await Task.Delay(50);
+        using var newer = await TestSocket.OpenAsync(two.PublicAddress);
+        session = await HelloAsync(newer, token, resume);
+        await stale.SendAsync($$"""{"type":"hello","token":"{{token}}","device":"tab-1","state":"active","resume":{"session":"{{session}}","seq":0} }""");
+        while ((await stale.ReceiveAsync()).GetProperty("type").GetString() == "welcome")
+        {
+        }
+
+        Assert.Equal(4500, (int)stale.CloseStatus!);
+        await cluster.Hub.SendAsync("POST", "/v1/events", Message);
+        Assert.Equal("m-1", (await newer.ReceiveEventAsync()).GetProperty("id").GetString());
+        await UntilTimelineAsync(cluster.Hub, "m-1", "acked");
+    }
+
     [Theory]
     [InlineData("Direct")]
     [InlineData("Framework")]

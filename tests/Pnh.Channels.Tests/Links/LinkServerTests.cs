@@ -75,6 +75,30 @@ public sealed class LinkServerTests
         Assert.Equal(0, Volatile.Read(ref asked));
     }
 
+    /// <summary>So does the second one for a member that it does not know.</summary>
+    [Theory]
+    [InlineData(LinkHello.SaysConnected, true)]
+    [InlineData(LinkHello.SaysConnected - 1, false)]
+    public async Task Dialler_HubOfAVersion_HearsWhenAConnectionCameOrNot(int version, bool isSaid)
+    {
+        await using var scene = await LinkScene.StartAsync();
+        await scene.StopHubAsync();
+        await scene.StartHubAsync(version: version);
+        var sessions = LinkScene.Sessions();
+        await using var dialler = await scene.LinkAsync(sessions);
+        await OpenAsync(sessions);
+        await scene.Hub.NextOpenedAsync();
+        sessions.Detached(Key);
+        var since = TimeProvider.System.GetUtcNow() - TimeSpan.FromMinutes(5);
+
+        Assert.True(await sessions.ResumedAsync(Key, SessionState.Active, since, CancellationToken.None));
+        Assert.Null(await sessions.ClaimAsync(Key with { Session = "s-2" }, 0, since));
+
+        var said = Assert.Single(scene.Hub.ConnectedAt);
+        Assert.Equal(isSaid, said is not null);
+        Assert.InRange((said ?? since) - since, TimeSpan.Zero, TimeSpan.FromMinutes(1));
+    }
+
     [Fact]
     public async Task Dialler_HubGoesAndComesBack_SessionsStayAndAreSaidAgain()
     {

@@ -22,7 +22,7 @@ internal sealed class ByteLink : IAsyncDisposable
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private readonly HubLink _hubEnd;
     private readonly EdgeLink _edgeEnd = new(Reader, new Turns(TimeProvider.System), TimeProvider.System);
-    private readonly LinkQueue _edgeOutput = new();
+    private readonly LinkQueue _edgeOutput = new() { Version = LinkHello.Version };
     private readonly Task _toHub;
     private readonly Task _toEdge;
     private int _items;
@@ -151,7 +151,7 @@ internal sealed class ByteLink : IAsyncDisposable
 
         public void Detached(SessionKey session) => hub.Detached(session);
 
-        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => hub.ResumedAsync(session, state, cancellationToken);
+        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken) => hub.ResumedAsync(session, state, connectedAt, cancellationToken);
 
         public void Closed(SessionKey session) => hub.Closed(session);
 

@@ -110,7 +110,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
         _detached.Writer.TryWrite(session);
     }
 
-    public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken)
+    public async ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken)
     {
         if (Dawdles)
         {
@@ -128,10 +128,14 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
             _online[session.Session] = true;
         }
 
+        ConnectedAt.Enqueue(connectedAt);
         _states.Writer.TryWrite(state);
         _resumed.Writer.TryWrite(session);
         return true;
     }
+
+    /// <summary>When connections came that sessions were resumed with, as their node says.</summary>
+    public ConcurrentQueue<DateTimeOffset?> ConnectedAt { get; } = new();
 
     /// <summary>True = a session may be said again that nobody has said to be without a connection.</summary>
     public bool MayReopenOnline { get; set; }

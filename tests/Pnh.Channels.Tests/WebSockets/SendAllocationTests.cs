@@ -190,7 +190,7 @@ public class SendAllocationTests
         {
         }
 
-        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+        public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
         public void HasRoom(SessionKey session)
         {

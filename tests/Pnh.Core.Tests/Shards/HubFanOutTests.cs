@@ -199,7 +199,7 @@ public sealed class HubFanOutTests
         await using var hub = new HubUnderTest();
         var (link, key) = await JoinAsync(hub, "ada");
         hub.Hub.Detached(key);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         var first = await hub.SendAsync(Transient, Room);
         hub.Hub.StateChanged(key, SessionState.Background);
         Assert.Equal([first, await hub.SendAsync(Transient, Room)], link.Ids);

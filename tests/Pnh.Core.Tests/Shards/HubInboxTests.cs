@@ -52,7 +52,7 @@ public sealed class HubInboxTests
         hub.Journal.Damaged.Add(damaged);
         hub.Hub.Detached(key);
         Assert.Empty(await ReadAsync(hub, "tablet"));
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.AckAsync(key, damaged);
         Assert.Equal("acked", hub.Journal.EndOf(damaged, "tablet"));
         hub.AssertAllEnded(damaged);

@@ -272,7 +272,7 @@ public sealed class HubMailboxTests
         link.Room = int.MaxValue; // resumed already, but the hub has not heard of either
         var second = await hub.SendAsync();
         hub.Hub.Detached(key);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([first, second], link.Ids);
     }

@@ -78,7 +78,7 @@ public sealed class HubMembershipTests
         var (_, first) = await hub.OpenAsync("tab");
         hub.Hub.Joined(first, ["room"]);
         hub.Hub.Detached(first);
-        Assert.True(await hub.Hub.ResumedAsync(first, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
         AssertIn(hub, joined: [first], members: [first]);
 
         var (_, second) = await hub.OpenAsync("tab");

@@ -19,7 +19,7 @@ public sealed class HubResumeTests
         var id = await hub.SendAsync();
         Assert.Equal([id], hub.Pushed);
         Assert.Empty(link.Ids);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([id], link.Ids); // accepted by the provider, and waits all the same
         Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
@@ -35,7 +35,7 @@ public sealed class HubResumeTests
         string[] meanwhile = [await hub.SendAsync(), await hub.SendAsync()];
         Assert.Equal([before], link.Ids);
         Assert.Contains(hub.Journal.Milestones, m => m.Event == meanwhile[0] && m.Reason == PlanReasons.DetachedSession);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
         await hub.RestAsync();
         var after = await hub.SendAsync();
         Assert.Equal([before, .. meanwhile, after], link.Ids);
@@ -53,7 +53,7 @@ public sealed class HubResumeTests
         var older = await hub.SendAsync();
         var reading = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Reading = reading.Task;
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         var newer = hub.NewEvent();
         var call = hub.NewEvent("\"class\":\"call\"");
         await hub.Hub.AcceptAsync(newer);
@@ -91,8 +91,8 @@ public sealed class HubResumeTests
         hub.Hub.Detached(first);
         var (_, second) = await hub.OpenAsync("tab", session: "s2");
         Assert.Equal(SessionClose.Replaced, old.ClosedWith);
-        Assert.False(await hub.Hub.ResumedAsync(first, SessionState.Active, CancellationToken.None));
-        Assert.False(await hub.Hub.ResumedAsync(second with { User = "eve" }, SessionState.Active, CancellationToken.None));
+        Assert.False(await hub.Hub.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
+        Assert.False(await hub.Hub.ResumedAsync(second with { User = "eve" }, SessionState.Active, null, CancellationToken.None));
         Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
         hub.Hub.Closed(first);
         hub.Hub.Closed(second);
@@ -104,7 +104,7 @@ public sealed class HubResumeTests
     {
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
         Assert.Equal((0, 1), (hub.Metrics.Snapshot().ActiveSessions, hub.Metrics.Snapshot().BackgroundSessions));
     }
 
@@ -144,7 +144,7 @@ public sealed class HubResumeTests
         var (link, key) = await hub.OpenAsync("tab");
         hub.Hub.Detached(key);
         await hub.SendAsync("\"class\":\"transient\"");
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Empty(link.Ids);
         Assert.Contains(hub.Metrics.Snapshot().Deliveries, d => d.Status == DeliveryStatus.Suppressed);

@@ -50,6 +50,29 @@ public sealed class HubSocketTests
     }
 
     [Fact]
+    public async Task Resumed_HelloOfAnOlderConnectionIsReadLast_IsNotGivenTheSessionAndClosed()
+    {
+        await using var hub = new HubUnderTest();
+        var (present, key) = await hub.OpenAsync("tab");
+        hub.Hub.Detached(key);
+        await hub.PassAsync(1);
+        var between = hub.Now;
+        await hub.PassAsync(1);
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None));
+
+        Assert.Null(await hub.Hub.ClaimAsync(key, 0, between));
+        var stale = new FakeLink();
+        Assert.True(await hub.Hub.OpenedAsync(new SessionOpened(key with { Session = "stale" }, SessionState.Active, stale, between), CancellationToken.None));
+
+        Assert.Equal(SessionClose.Replaced, stale.ClosedWith);
+        Assert.Null(present.ClosedWith);
+        Assert.Empty(present.Surrendered);
+        Assert.Null(await hub.Hub.ClaimAsync(key, 0, hub.Now)); // its link gives nothing away, but it is asked
+        Assert.Null(await hub.Hub.ClaimAsync(key, 0, null)); // an edge of an older build does not say it
+        Assert.Equal([key.Session, key.Session], present.Surrendered);
+    }
+
+    [Fact]
     public async Task Open_ClockWasSetBack_ReplacesTheOlderSession()
     {
         await using var hub = new HubUnderTest();

@@ -135,7 +135,7 @@ public sealed class HubTopicTests
         var id = await hub.SendAsync(to: Room);
         await hub.SendAsync("\"class\":\"transient\"", Room);
         Assert.Empty(link.Ids);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([id], link.Ids);
     }

@@ -349,7 +349,7 @@ public sealed class HubWithdrawTests
         var waiting = await hub.SendAsync();
         await WithdrawAsync(hub, shown);
         await WithdrawAsync(hub, waiting);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, CancellationToken.None));
+        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([shown], link.Ids);
         Assert.Equal([$"{shown}:withdrawn"], link.Withdrawn);

@@ -67,7 +67,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
                 break;
             case 13 or 14 when session is { Link: { IsConnected: false, IsOver: false } }:
                 session.Link.IsConnected = true;
-                Assert.True(await _hub.Hub.ResumedAsync(session.Key, RandomState(), CancellationToken.None));
+                Assert.True(await _hub.Hub.ResumedAsync(session.Key, RandomState(), null, CancellationToken.None));
                 break;
             case 15 when session is { Link.IsConnected: true }:
                 _hub.Hub.StateChanged(session.Key, RandomState());

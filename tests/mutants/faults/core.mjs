@@ -99,6 +99,14 @@ export const core = [
     file: "src/Pnh.Core/Plans/Planner.cs", at: ": ⟦Contains(accepted.Except?.Sessions, session.Session)⟧ ? PlanReasons.ExceptSession", fault: "Contains(accepted.Except?.Sessions, session.Device)",
   },
   {
+    name: "stale-claim-granted", hurts: "a session goes to a connection that its client gave up long ago", tests: "Pnh.Core.Tests:HubSocketTests",
+    file: "src/Pnh.Core/Sessions/LiveSession.cs", at: "!IsDetached && ⟦asker is { } since && CameAfter(since, now)⟧", fault: "asker is null && now == Since",
+  },
+  {
+    name: "resume-keeps-the-old-time", hurts: "a hello that an edge reads late closes the connection that its client has by now", tests: "Pnh.Core.Tests:HubSocketTests",
+    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "Since = ⟦connectedAt ?? before.Since⟧", fault: "before.Since",
+  },
+  {
     name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
     file: "src/Pnh.Core/Timing/TimingWheel.cs", at: "entry.DueTick = ⟦current + ticks + 1⟧;", fault: "current + ticks - 1",
   },

@@ -12,10 +12,13 @@ namespace Pnh.Channels.Links.Protocol;
 internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incarnation, int Place, string Cluster, long Term, IReadOnlyList<string> Apps)
 {
     /// <summary>The newest version that this build speaks.</summary>
-    public const int Version = 2;
+    public const int Version = 3;
 
     /// <summary>The oldest.</summary>
     public const int OldestVersion = 1;
+
+    /// <summary>The version since which an edge says when a client's connection came: of two that ask for a session the later has it, whatever is read first.</summary>
+    public const int SaysConnected = 3;
 
     /// <summary>The version of its program; empty = it does not say.</summary>
     public string Build { get; init; } = "";

@@ -9,7 +9,7 @@ internal enum LinkItemKind : byte
     /// <summary>Edge to hub: the session lost its connection. Handle.</summary>
     Detached = 2,
 
-    /// <summary>Edge to hub, answered: it has one again. Handle, call number, state.</summary>
+    /// <summary>Edge to hub, answered: it has one again. Handle, call number, state; since version 3 the age of the connection.</summary>
     Resumed = 3,
 
     /// <summary>Edge to hub: the session is gone for good. Handle.</summary>
@@ -84,7 +84,7 @@ internal enum LinkItemKind : byte
     /// <summary>Hub to edge: so many reports of this connection (<see cref="Acked"/>, <see cref="Answered"/>, <see cref="Reported"/>) are on stable storage. Number.</summary>
     Noted = 26,
 
-    /// <summary>Edge to hub, answered by <see cref="Claimed"/>: a client asks for a session that another node may hold. Call number, key, seq.</summary>
+    /// <summary>Edge to hub, answered by <see cref="Claimed"/>: a client asks for a session that another node may hold. Call number, key, seq; since version 3 the age of its connection.</summary>
     Claim = 27,
 
     /// <summary>Hub to edge. Call number, whether the session was given away, its topics. A <see cref="Reopen"/> has to follow.</summary>

@@ -29,6 +29,9 @@ internal sealed class LinkQueue
     private bool _isWaiting; // the writer, for the next item
     private bool _isLent; // the writer's thread is the one that flushed
 
+    /// <summary>The version of the protocol that both ends speak; 0 = they have not greeted yet.</summary>
+    public int Version { get; set; }
+
     /// <summary>Bytes that wait or are being written.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 

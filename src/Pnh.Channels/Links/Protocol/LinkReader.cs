@@ -107,6 +107,9 @@ internal ref struct LinkReader
         : throw new LinkFormatException("a time is out of range");
 
     /// <summary>How long ago it was, up to a hundred years.</summary>
+    /// <summary>An age that a node of an older version does not say: null then. It ends the item.</summary>
+    public TimeSpan? AgeOrNone() => Left == 0 ? null : Age();
+
     public TimeSpan Age() => Number() is var ticks && ticks <= MostAge.Ticks ? new(ticks) : throw new LinkFormatException("an age is out of range");
 
     /// <summary>Code and reason of a close frame.</summary>

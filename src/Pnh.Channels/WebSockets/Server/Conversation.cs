@@ -215,18 +215,18 @@ internal sealed class Conversation
     private async ValueTask<bool> TryClaimAsync(SessionKey key, ClientFrame hello, ClientIdentity identity)
     {
         var seq = hello.ResumeSeq!.Value;
-        if (await _parts.Events.ClaimAsync(key, seq) is not { } given)
+        var since = _parts.CameAt(_transport);
+        if (await _parts.Events.ClaimAsync(key, seq, since) is not { } given)
         {
             return false;
         }
 
-        var now = _parts.Clock.GetUtcNow();
-        var session = new Session(key, hello.State ?? SessionState.Active, now, _peer, _parts, seq);
+        var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts, seq);
         var topics = session.TakeTopics(given, identity);
         string[] left = [.. given.Except(topics, StringComparer.Ordinal)];
         _opened = session;
         if (!await _parts.Events.ReopenedAsync(
-            new SessionReopened(new SessionOpened(key, session.State, session, now), IsDetached: false, topics, left, []), CancellationToken.None))
+            new SessionReopened(new SessionOpened(key, session.State, session, since), IsDetached: false, topics, left, []), CancellationToken.None))
         {
             _transport.Close(SessionClose.Replaced);
             return true;
@@ -238,7 +238,7 @@ internal sealed class Conversation
 
     private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
     {
-        var since = _parts.Clock.GetUtcNow() - _parts.Clock.GetElapsedTime(_transport.AcceptedAt);
+        var since = _parts.CameAt(_transport);
         var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
         var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
         var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts);

@@ -120,7 +120,7 @@ internal sealed partial class Session
             LeaveForbidden(identity);
             Acknowledge(seq);
             var confirmed = PrepareRepeat(state);
-            if (await _parts.Events.ResumedAsync(Key, state, cancellationToken))
+            if (await _parts.Events.ResumedAsync(Key, state, _parts.CameAt(transport), cancellationToken))
             {
                 _told = Told.Online;
                 return confirmed;

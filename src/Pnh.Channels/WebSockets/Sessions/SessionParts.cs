@@ -9,6 +9,9 @@ internal record SessionParts(ISessionEvents Events, TimeProvider Clock, WebSocke
     /// <summary>The sessions that can be resumed.</summary>
     public SessionTable Sessions { get; } = new(Options, Clock);
 
+    /// <summary>When the connection came.</summary>
+    public DateTimeOffset CameAt(ISessionTransport transport) => Clock.GetUtcNow() - Clock.GetElapsedTime(transport.AcceptedAt);
+
     /// <summary>Ends the lingering sessions that nobody came back for, or that are too many. Not for senders.</summary>
     public void EndOverdue()
     {
