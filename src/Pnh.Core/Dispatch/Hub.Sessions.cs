@@ -87,7 +87,7 @@ public sealed partial class Hub
 
     /// <inheritdoc/>
     public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt) =>
-        ShardOf(session).Find(session) is { } known && !known.IsNotFor(connectedAt, _context.Time.GetUtcNow())
+        ShardOf(session).Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
             ? known.Link.SurrenderAsync(session.Session, seq)
             : ValueTask.FromResult<IReadOnlyList<string>?>(null);
 

@@ -33,7 +33,7 @@ internal sealed partial class Shard
                 return false;
             }
 
-            if (index >= 0 && user.Sessions[index] is { IsDetached: false } present && present.CameAfter(newer, _hub.Time.GetUtcNow()))
+            if (index >= 0 && user.Sessions[index] is var present && present.Key != newer.Key && present.Outdates(newer.Since, _hub.Time.GetUtcNow()))
             {
                 (older, newer) = (newer, present);
             }

@@ -72,6 +72,24 @@ public sealed class HubSocketTests
         Assert.Equal([key.Session, key.Session], present.Surrendered);
     }
 
+    /// <summary>The hub may read late that the present one opened, and then takes it for younger than it is.</summary>
+    [Theory]
+    [InlineData(0.9, false)]
+    [InlineData(1.1, true)]
+    public async Task Open_PresentSessionIsOfAnotherNode_IsTakenForTheLaterAfterASecond(double seconds, bool isStale)
+    {
+        await using var hub = new HubUnderTest();
+        var present = new FakeLink { Carrier = new FakeCarrier(), Number = 1 };
+        var key = new SessionKey("demo", HubUnderTest.User, "tab", "present");
+        Assert.True(await hub.Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, present, hub.Now), CancellationToken.None));
+        var other = new FakeLink();
+        Assert.True(await hub.Hub.OpenedAsync(
+            new SessionOpened(key with { Session = "other" }, SessionState.Active, other, hub.Now - TimeSpan.FromSeconds(seconds)), CancellationToken.None));
+
+        Assert.Equal(isStale ? SessionClose.Replaced : null, other.ClosedWith);
+        Assert.Equal(isStale ? null : SessionClose.Replaced, present.ClosedWith);
+    }
+
     [Fact]
     public async Task Open_ClockWasSetBack_ReplacesTheOlderSession()
     {

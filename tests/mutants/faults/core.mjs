@@ -100,7 +100,7 @@ export const core = [
   },
   {
     name: "stale-claim-granted", hurts: "a session goes to a connection that its client gave up long ago", tests: "Pnh.Core.Tests:HubSocketTests",
-    file: "src/Pnh.Core/Sessions/LiveSession.cs", at: "!IsDetached && ⟦asker is { } since && CameAfter(since, now)⟧", fault: "asker is null && now == Since",
+    file: "src/Pnh.Core/Sessions/LiveSession.cs", at: "⟦!IsDetached && Since - hello > (Link.FindCarrier(out _) is null ? TimeSpan.Zero : OtherNodeLeeway)⟧ && Since <= now", fault: "hello > now",
   },
   {
     name: "resume-keeps-the-old-time", hurts: "a hello that an edge reads late closes the connection that its client has by now", tests: "Pnh.Core.Tests:HubSocketTests",
