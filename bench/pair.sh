@@ -117,6 +117,6 @@ done
 mkdir -p bench/results
 output=${PNH_OUTPUT:-bench/results/pair.md}
 code=0
-"$generator" pair "$runs" "$output" "\`bench/pair.sh\`, $pairs pairs of ${groups[*]}: both at the same time, $seconds s, hubs started anew after $turns pairs and warmed for $warm s. $(nproc) cores, .NET $(dotnet --version), old $("$old" --version)${PNH_OLD_VERSION:+ ($PNH_OLD_VERSION)}, new $version, $(date -u +%Y-%m-%d)." || code=$?
+"$generator" pair "$runs" "$output" "\`bench/pair.sh\`, $pairs pairs of ${groups[*]}: both at the same time (idle and mixed: in turns), $seconds s, hubs started anew after $turns pairs and warmed for $warm s (idle and stop: after each). $(nproc) cores, .NET $(dotnet --version), old $("$old" --version)${PNH_OLD_VERSION:+ ($PNH_OLD_VERSION)}, new $version, $(date -u +%Y-%m-%d)." || code=$?
 cat "$output"
 exit "$code"

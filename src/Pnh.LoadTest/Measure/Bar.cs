@@ -40,7 +40,7 @@ internal sealed record Bar(
         Of("NDJSON to one session each, transient; peers: single POSTs", "ndjson:pnh", "one:nchan", Events, Events, 1.5, 2.2),
         Least("memory of an idle session, kB (15,000, after a collection)", "idle:pnh", null, "kB", "kilobytesPerSession", 6, 2.5),
         Least("CPU to accept 10,000 (PNH: with JWT, hello, welcome)", "idle:pnh", "idle:nchan", "CPU s", "acceptCpuPer10000", 6, 2),
-        Least("all sessions reset at once: CPU until clean", "idle:pnh", "idle:nchan", "CPU s", "resetCpu", 5, 1),
+        Least("all sessions reset at once: CPU of their ends", "idle:pnh", "idle:nchan", "CPU s", "resetCpu", 5, 1),
         Least("15,000 sessions, then SIGTERM: CPU until the process is gone", "stop:pnh", null, "CPU s", "stopCpu", 2, 1),
         Of("6,000 topics of 3, 4,000 transient events/s", "groups:pnh", "groups:nchan", Deliveries, Deliveries, 1.0, 2.0),
         Of("the same; reference: nchan's single POST, its core full", "groups:pnh", "groups-one:nchan", Deliveries, Deliveries, 1.0, 2.0),

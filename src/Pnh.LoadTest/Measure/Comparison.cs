@@ -39,7 +39,8 @@ internal static class Comparison
 
         How: server on core 0, load tester on core 1, loopback, no TLS, 200 bytes of payload. CPU is user and system time of the server's process and its children by their CPU clocks, from the first
         event that was due until the last one had arrived. PNH in its default configuration with sessions, client tokens, publisher keys and metrics; nchan stores nothing and checks nobody; the C loop is
-        `bench/peers/send-loop.c`. "CPU until clean" has the CPU subtracted that the idle server takes in the same time, for every peer, and for PNH lasts until the sessions stopped waiting for their clients.
+        `bench/peers/send-loop.c`. "CPU of their ends" is the server's until it is as quiet as before, and for PNH also that of the second in which the sessions stop waiting for their
+        clients; what the idle server takes in that time is subtracted, for every peer.
         Ratios are the median over the pairs, whose number stands behind them: "4 of 5" when a side of one has no figure.
         Latencies count from when an event was due; for the chat rooms and the 2 x 1,000 the tool polls (`--poll`). Only ratios within one table compare; a tool near 100 % was the limit itself.
 

@@ -9,7 +9,7 @@ internal static class MixedProfile
     private const double Share = 0.7;
     private const double Tolerance = 0.04;
     private const int MostTrials = 8;
-    private const int MostRuns = 3;
+    private const int MostRuns = 6;
     private const double CallsPerSecond = 50;
 
     public static BenchResult Run(BenchRun run)
