@@ -88,6 +88,11 @@ internal class Subscriber(SessionKey key)
 
     private void SetWay(ISessionLink? way)
     {
+        if (ReferenceEquals(way, _way))
+        {
+            return;
+        }
+
         var number = 0L;
         var carrier = way?.FindCarrier(out number);
         Volatile.Write(ref _changes, _changes + 1);

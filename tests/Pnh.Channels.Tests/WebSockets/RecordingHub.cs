@@ -39,9 +39,6 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     /// <summary>What the hub does when a session is resumed; false = it does not know it.</summary>
     public Func<SessionKey, bool> OnResumed { get; set; } = _ => true;
 
-    /// <summary>False = it does not close a device's older session, as if it had forgotten it.</summary>
-    public bool ClosesOlder { get; set; } = true;
-
     /// <summary>True = it takes a while to say whether it knows a session.</summary>
     public bool Dawdles { get; set; }
 
@@ -94,10 +91,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
             _byDevice[DeviceOf(opened.Key)] = opened;
         }
 
-        if (older is not null && ClosesOlder)
-        {
-            older.Link.Close(older.Key.Session, SessionClose.Replaced);
-        }
+        older?.Link.Close(older.Key.Session, SessionClose.Replaced);
 
         await OnOpened(opened);
         _opened.Writer.TryWrite(opened);

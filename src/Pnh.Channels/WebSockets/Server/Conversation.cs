@@ -260,8 +260,6 @@ internal sealed class Conversation
             return;
         }
 
-        // The hub did that already if it still knew it; a storm of hellos must not fill the table either way.
-        _parts.Sessions.LingeringOf(key)?.End(SessionClose.Replaced);
         Carry(session, identity, hello, seq: 0, resumed: false);
     }
 

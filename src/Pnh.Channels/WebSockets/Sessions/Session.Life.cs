@@ -59,7 +59,10 @@ internal sealed partial class Session
         }
 
         Report();
-        _parts.EndOverdue();
+        if (_parts.Sessions.IsFull)
+        {
+            _parts.EndOverdue(); // by time they end with the sweep
+        }
     }
 
     /// <summary>Ends the stream and closes its connection; the first reason stands. What is not acked is the hub's again.</summary>

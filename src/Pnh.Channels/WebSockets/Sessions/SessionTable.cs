@@ -6,17 +6,17 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// <summary>
 /// The sessions that a <c>resume</c> can find: those with a connection, and those that lost it and linger. Lingering ones stand in the order
 /// in which they lost it, which is the order in which they end, so finding the overdue costs nothing while there are none. Bounded by
-/// number and bytes, and by one per device. Thread-safe; never calls a session.
+/// number and bytes; that a device has one at most is the hub's, which closes its older session. Thread-safe; never calls a session.
 /// </summary>
 internal sealed class SessionTable
 {
     private readonly ConcurrentDictionary<string, Session> _byId = new(StringComparer.Ordinal);
     private readonly Lock _gate = new();
     private readonly LinkedList<Lingerer> _lingerers = new();
-    private readonly Dictionary<SessionKey, LinkedListNode<Lingerer>> _byDevice = [];
     private readonly WebSocketServerOptions _options;
     private readonly TimeProvider _clock;
     private long _bytes;
+    private volatile bool _isFull;
     private bool _stopped;
 
     public SessionTable(WebSocketServerOptions options, TimeProvider clock)
@@ -39,6 +39,9 @@ internal sealed class SessionTable
             }
         }
     }
+
+    /// <summary>More linger than may: the oldest are <see cref="Overdue"/>, whatever the time.</summary>
+    public bool IsFull => _isFull;
 
     /// <summary>Makes the session known.</summary>
     public void Add(Session session) => _byId[session.Key.Session] = session;
@@ -66,8 +69,7 @@ internal sealed class SessionTable
 
             var place = _lingerers.AddLast(new Lingerer(session, bytes, _clock.GetTimestamp()));
             session.Lingering = place;
-            _byDevice[DeviceOf(session)] = place;
-            _bytes += bytes;
+            Weigh(bytes);
             return true;
         }
     }
@@ -84,20 +86,7 @@ internal sealed class SessionTable
 
             session.Lingering = null;
             _lingerers.Remove(place);
-            _bytes -= place.Value.Bytes;
-            if (_byDevice.TryGetValue(DeviceOf(session), out var known) && ReferenceEquals(known, place))
-            {
-                _byDevice.Remove(DeviceOf(session));
-            }
-        }
-    }
-
-    /// <summary>The session of this device that lingers; null = none.</summary>
-    public Session? LingeringOf(SessionKey device)
-    {
-        lock (_gate)
-        {
-            return _byDevice.TryGetValue(device with { Session = "" }, out var place) ? place.Value.Session : null;
+            Weigh(-place.Value.Bytes);
         }
     }
 
@@ -111,9 +100,7 @@ internal sealed class SessionTable
                 return null;
             }
 
-            var isOverdue = _stopped || _lingerers.Count > _options.MaxConnections || _bytes > _options.LingerBytes
-                || _clock.GetElapsedTime(first.Value.Since) >= _options.Linger;
-            return isOverdue ? first.Value.Session : null;
+            return _stopped || _isFull || _clock.GetElapsedTime(first.Value.Since) >= _options.Linger ? first.Value.Session : null;
         }
     }
 
@@ -126,11 +113,16 @@ internal sealed class SessionTable
         }
     }
 
-    private static SessionKey DeviceOf(Session session) => session.Key with { Session = "" };
+    // Under the gate, after the list.
+    private void Weigh(int bytes)
+    {
+        _bytes += bytes;
+        _isFull = _lingerers.Count > _options.MaxConnections || _bytes > _options.LingerBytes;
+    }
 
     /// <summary>A session without a connection.</summary>
     /// <param name="Session">Which.</param>
     /// <param name="Bytes">Of its frames.</param>
     /// <param name="Since">Timestamp.</param>
-    internal sealed record Lingerer(Session Session, int Bytes, long Since);
+    internal readonly record struct Lingerer(Session Session, int Bytes, long Since);
 }
