@@ -89,7 +89,7 @@ internal static class IdleProfile
         var from = Stopwatch.GetTimestamp();
         var cpu = run.Server.CpuSeconds;
         run.Fleet.Sessions.ForEach(static session => session.Close(reset: true));
-        Burst(run, idle);
+        SettleSoon(run, idle);
         var detached = run.Server.CpuSeconds - cpu;
         var took = Stopwatch.GetElapsedTime(from).TotalSeconds;
 
@@ -98,49 +98,42 @@ internal static class IdleProfile
         measured["lingerCpuPercent"] = 100 * (run.Server.CpuSeconds - cpu - detached) / Math.Max(BurstStep, Stopwatch.GetElapsedTime(from, lingered).TotalSeconds - took);
         cpu = run.Server.CpuSeconds;
         run.Loop.Run(LingerStep + took);
-        Burst(run, idle);
+        SettleSoon(run, idle);
         var ended = run.Server.CpuSeconds - cpu;
         took += Stopwatch.GetElapsedTime(lingered).TotalSeconds;
 
         measured["resetSeconds"] = took;
         measured["resetCpuUntilDetached"] = detached;
         measured["resetCpuOfLingers"] = ended;
-        measured["resetCpu"] = detached + ended - (idle * took);
+        if (detached + ended - (idle * took) is > 0 and var work)
+        {
+            measured["resetCpu"] = work; // less than nothing is no figure
+        }
+
         measured["sessionsLeft"] = ScrapedMetrics.Read(run.Options.Host, run.Options.OperationsPort)?.Sum("pnh_sessions") ?? 0;
     }
 
-    // Until the server has been as quiet as idle for a tenth of a second; a minute at most.
-    private static void Burst(BenchRun run, double idle)
+    // For the end of a burst: until it is quiet for a tenth of a second.
+    private static void SettleSoon(BenchRun run, double idle) => Settle(run, idle, BurstStep, steps: 5);
+
+    // Until the server takes no more than 5 % of a core above what it takes idle, in so many steps of so many seconds one after the other; a minute at most.
+    private static void Settle(BenchRun run, double idle = 0.05, double step = 0.5, int steps = 1)
     {
         var quiet = 0;
-        for (var i = 0; i < 60 / BurstStep && quiet < 5; i++)
+        for (var i = 0; i < 60 / step && quiet < steps; i++)
         {
             var cpu = run.Server.CpuSeconds;
-            run.Loop.Run(BurstStep);
-            quiet = run.Server.CpuSeconds - cpu <= BurstStep * (idle + 0.05) ? quiet + 1 : 0;
-        }
-    }
-
-    // Until the server takes no more than 5 % of a core above what it takes idle, for half a second; a minute at most.
-    private static void Settle(BenchRun run, double idle = 0.05)
-    {
-        for (var i = 0; i < 120; i++)
-        {
-            var cpu = run.Server.CpuSeconds;
-            run.Loop.Run(0.5);
-            if (run.Server.CpuSeconds - cpu <= 0.5 * (idle + 0.05))
-            {
-                return;
-            }
+            run.Loop.Run(step);
+            quiet = run.Server.CpuSeconds - cpu <= step * (idle + 0.05) ? quiet + 1 : 0;
         }
     }
 
     // CPU seconds per second.
-    private static double Idle(BenchRun run, double seconds = IdleSeconds)
+    private static double Idle(BenchRun run)
     {
         var cpu = run.Server.CpuSeconds;
-        run.Loop.Run(seconds);
-        return (run.Server.CpuSeconds - cpu) / seconds;
+        run.Loop.Run(IdleSeconds);
+        return (run.Server.CpuSeconds - cpu) / IdleSeconds;
     }
 
     // Twice, with time in between: what the first collection finds free, a later step gives back.
