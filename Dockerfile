@@ -13,6 +13,7 @@ WORKDIR /source
 # Project and lock files first: packages are fetched again only when these change.
 COPY global.json Directory.Build.props Directory.Packages.props BannedSymbols.txt ./
 COPY clients/dotnet/Pnh.Client.csproj clients/dotnet/packages.lock.json clients/dotnet/
+COPY src/Directory.Build.props src/
 COPY src/Pnh.Api/Pnh.Api.csproj src/Pnh.Api/packages.lock.json src/Pnh.Api/
 COPY src/Pnh.Channels/Pnh.Channels.csproj src/Pnh.Channels/packages.lock.json src/Pnh.Channels/
 COPY src/Pnh.Core/Pnh.Core.csproj src/Pnh.Core/packages.lock.json src/Pnh.Core/

@@ -29,7 +29,7 @@ public sealed class SecondOpinionTests : IDisposable
         File.WriteAllText(PathOf("server.key"), certificate.GetECDsaPrivateKey()?.ExportPkcs8PrivateKeyPem() ?? certificate.GetRSAPrivateKey()!.ExportPkcs8PrivateKeyPem());
         File.WriteAllText(PathOf("server.crt"), certificate.ExportCertificatePem());
         Directory.CreateDirectory(PathOf("3/device"));
-        var port = FreePort();
+        var port = FreePort.Take();
         using var server = Start("stdbuf", $"-oL nghttpd -v -m 7 -d {_folder.FullPath} {port} {PathOf("server.key")} {PathOf("server.crt")}");
         try
         {
@@ -112,14 +112,6 @@ public sealed class SecondOpinionTests : IDisposable
 
     private static Process Start(string program, string arguments) =>
         Process.Start(new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true, RedirectStandardError = false })!;
-
-    private static int FreePort()
-    {
-        // nghttpd takes no port 0; what is free now is free a moment later, or the test says so.
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
-    }
 
     private static async Task ListeningAsync(int port)
     {

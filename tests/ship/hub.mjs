@@ -1,6 +1,7 @@
 // Starts the published hub on free loopback ports with data of its own, as a first start: app demo, secrets made, sandbox as its providers.
 import { execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,23 +9,8 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/**
- * `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. `key`: of the app that the settings configure; without one it is a first start.
- * A port that was free may be taken by another connection of the machine meanwhile: then with others, twice.
- */
-export async function startHub(program, options = {}) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await tryHub(program, options);
-    } catch (e) {
-      if (attempt === 3 || !/address already in use/.test(e.message)) {
-        throw e;
-      }
-    }
-  }
-}
-
-async function tryHub(program, { settings = [], wrap = [], env = {}, key = undefined }) {
+/** `program`: path of the published `pnh`. `wrap`: command that starts it, such as ["taskset", "-c", "0"]. `key`: of the app that the settings configure; without one it is a first start. */
+export async function startHub(program, { settings = [], wrap = [], env = {}, key = undefined } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "pnh-ship-"));
   const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const configuration = [
@@ -72,13 +58,30 @@ async function tryHub(program, { settings = [], wrap = [], env = {}, key = undef
 
 export const delay = (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref());
 
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+/**
+ * A port that a program of this script can listen on, also when it is ended and started again. It lies outside the range from which the kernel gives ports to connections, so no connection
+ * takes it meanwhile; and each script begins at a place of its own, so two scripts beside each other take different ones.
+ */
+export async function freePort() {
+  const [low, high] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").trim().split(/\s+/).map(Number);
+  const [first, count] = low > 14_000 ? [12_000, low - 12_000] : [high + 1, 65_535 - high];
+  for (let tries = 0; tries < count; tries++) {
+    const port = first + ((process.pid * 61 + given++) % count);
+    if (await canListen(port)) {
+      return port;
+    }
+  }
+
+  throw new Error("every port outside the range of connections is taken");
+}
+
+let given = 0;
+
+/** On every address, as a listener on any one of them would be in the way. */
+function canListen(port) {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
 }
 

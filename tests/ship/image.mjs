@@ -47,9 +47,10 @@ check("what the Dockerfile copies reaches the builder", kept.length ? `.dockerig
 
 const projects = [...readFileSync(join(root, "Pnh.slnx"), "utf8").matchAll(/Path="(src\/[^"]+)"/g)].map(([, path]) => path);
 const used = projects.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/<ProjectReference Include="([^"]+)"/g)].map(([, to]) => join(path, "..", to)));
-const forgotten = [...new Set([...projects, ...used])].filter((path) => !copied.includes(path));
+const properties = ["Directory.Build.props", "src/Directory.Build.props"];
+const forgotten = [...new Set([...projects, ...used, ...properties])].filter((path) => !copied.includes(path));
 const embedded = projects.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/<EmbeddedResource Include="([^"]+)"/g)].map(([, file]) => join(path, "..", file)));
 const uncopied = embedded.filter((path) => !copied.some((folder) => path.startsWith(folder)));
 check("Dockerfile copies what projects embed", uncopied.length ? uncopied.join(" ") : null);
-check("Dockerfile restores every project of src and what they use", forgotten.length ? forgotten.join(" ") : null);
+check("Dockerfile restores every project of src, with what they use and their properties", forgotten.length ? forgotten.join(" ") : null);
 finish();

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Pnh.Channels.Net.Http2;
@@ -55,7 +54,7 @@ public sealed class ProgramServerTests
         using var folder = new TemporaryFolder();
         var (certificate, key) = WriteKeys(folder);
         await File.WriteAllTextAsync(folder["push"], "pushed");
-        var port = FreePort();
+        var port = FreePort.Take();
         using var server = Start(
             "nghttpd", "--max-concurrent-streams=20", "--header-table-size=128", "--encoder-header-table-size=4096", "--echo-upload",
             $"--htdocs={folder.FullPath}", "-a", "127.0.0.1", $"{port}", key, certificate);
@@ -106,12 +105,5 @@ public sealed class ProgramServerTests
                 await Task.Delay(50);
             }
         }
-    }
-
-    private static int FreePort()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 }
