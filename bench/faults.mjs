@@ -8,6 +8,7 @@ import { fanouts } from "./faults/fanouts.mjs";
 import { folder } from "./faults/folder.mjs";
 import { process_ } from "./faults/process.mjs";
 import { providers } from "./faults/providers.mjs";
+import { readers } from "./faults/readers.mjs";
 import { strangers } from "./faults/strangers.mjs";
 
 const { values: options, positionals: [program] } = parseArgs({ allowPositionals: true, options: { only: { type: "string" }, report: { type: "string" } } });
@@ -18,7 +19,7 @@ if (!program || !existsSync(program)) {
 
 process.setMaxListeners(0); // each stage ends its processes with this one
 
-const all = [...folder, ...providers, ...process_, ...fanouts, ...strangers];
+const all = [...folder, ...providers, ...process_, ...fanouts, ...strangers, ...readers];
 const kinds = all.filter(({ name }) => !options.only || options.only.split(",").includes(name));
 const rows = [];
 for (const kind of kinds) {

@@ -19,15 +19,17 @@ internal sealed class DeviceTransfer
     // Writes under way at once share one flush of the registry.
     private const int Window = 64;
     private readonly IDeviceStore _devices;
+    private readonly HistoryReads _reads;
     private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
     private readonly TimeProvider _time;
     private readonly CancellationToken _stopping;
 
     public DeviceTransfer(
-        IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time, IHostApplicationLifetime lifetime)
+        IDeviceStore devices, HistoryReads reads, DeviceRegistrations registrations, DeviceJson json, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _devices = devices;
+        _reads = reads;
         _registrations = registrations;
         _json = json;
         _time = time;
@@ -42,7 +44,6 @@ internal sealed class DeviceTransfer
 
     private async Task ExportAsync(HttpContext context)
     {
-        context.Response.ContentType = RequestBody.Ndjson;
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _stopping);
         try
         {
@@ -57,10 +58,18 @@ internal sealed class DeviceTransfer
 
     private async Task ExportAsync(HttpContext context, CancellationToken ending)
     {
+        var app = Caller.Of(context).App;
+        if (await _reads.InTurnsAsync(app, _devices.ExportAsync(app, ending), ending) is not { } devices)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
+        context.Response.ContentType = RequestBody.Ndjson;
         var output = context.Response.BodyWriter;
         await using var json = new Utf8JsonWriter(output);
         var pending = 0L;
-        await foreach (var owned in _devices.ExportAsync(Caller.Of(context).App, ending))
+        await foreach (var owned in devices)
         {
             json.Reset(output);
             _json.Write(json, owned.User, owned.Device);

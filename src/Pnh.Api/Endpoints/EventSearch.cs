@@ -3,20 +3,28 @@ using Pnh.Core.Journal;
 namespace Pnh.Api.Endpoints;
 
 /// <summary>Pages of events, newest first. Thread-safe.</summary>
-internal sealed class EventSearch(IEventJournal journal)
+internal sealed class EventSearch(IEventJournal journal, HistoryReads reads)
 {
     // Where a filter passes nearly nothing a search ends all the same, after some 50 ms, and says where to go on.
     private const int MostRead = 2_000;
 
-    /// <summary>The next page; it may have fewer events than the limit and still have a next. A cursor that is not of this hub is a <see cref="FormatException"/>.</summary>
-    public async Task<UserEventPage> ReadAsync(EventQuery query, CancellationToken cancellationToken)
+    /// <summary>
+    /// The next page; it may have fewer events than the limit and still have a next. Null when the app's turn did not come. A cursor that is not of this hub is a <see cref="FormatException"/>.
+    /// </summary>
+    public async Task<UserEventPage?> ReadAsync(EventQuery query, CancellationToken cancellationToken)
     {
         var found = new List<EventHistory>();
         var (next, read) = (query.Before, 0);
         do
         {
             var left = query.Limit - found.Count;
-            var page = await ReadAsync(query, next, left, cancellationToken);
+            var (from, limit) = (next, left);
+            var (isRead, page) = await reads.ReadAsync(query.App, end => ReadAsync(query, from, limit, end), cancellationToken);
+            if (!isRead)
+            {
+                return read == 0 ? null : new UserEventPage(found, next);
+            }
+
             read += left;
             next = page.Next;
             foreach (var history in page.Events)

@@ -18,12 +18,14 @@ internal sealed class FeedEndpoint
     // Under the 30 to 60 s after which load balancers close what stands still.
     private static readonly TimeSpan KeepAlive = TimeSpan.FromSeconds(15);
     private readonly IEventJournal _journal;
+    private readonly HistoryReads _reads;
     private readonly TimeProvider _time;
     private readonly IHostApplicationLifetime _lifetime;
 
-    public FeedEndpoint(IEventJournal journal, TimeProvider time, IHostApplicationLifetime lifetime)
+    public FeedEndpoint(IEventJournal journal, HistoryReads reads, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _journal = journal;
+        _reads = reads;
         _time = time;
         _lifetime = lifetime;
     }
@@ -44,7 +46,13 @@ internal sealed class FeedEndpoint
         using var end = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _lifetime.ApplicationStopping);
         try
         {
-            var page = await _journal.ReadFeedAsync(Caller.Of(context).App, after, PageEntries, end.Token);
+            var (isRead, page) = await ReadAsync(Caller.Of(context).App, after, end.Token);
+            if (!isRead)
+            {
+                await HistoryReads.TooMany.ExecuteAsync(context);
+                return;
+            }
+
             context.Response.ContentType = RequestBody.Ndjson;
             context.Response.Headers.CacheControl = "no-store";
             await SendAsync(context, page, filter, isFollowing, end.Token);
@@ -95,7 +103,17 @@ internal sealed class FeedEndpoint
                 return;
             }
 
-            page = await _journal.ReadFeedAsync(reader.App, page.Next, PageEntries, end);
+            bool isRead;
+            FeedPage next;
+            do
+            {
+                (isRead, next) = await ReadAsync(reader.App, page.Next, end);
+            }
+            while (!isRead);
+            page = next;
         }
     }
+
+    private ValueTask<(bool IsRead, FeedPage Page)> ReadAsync(string app, string? after, CancellationToken end) =>
+        _reads.ReadAsync(app, over => _journal.ReadFeedAsync(app, after, PageEntries, over), end);
 }

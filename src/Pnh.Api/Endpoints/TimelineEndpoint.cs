@@ -11,12 +11,14 @@ namespace Pnh.Api.Endpoints;
 internal sealed class TimelineEndpoint
 {
     private readonly IEventJournal _journal;
+    private readonly HistoryReads _reads;
     private readonly TimeProvider _time;
     private readonly CancellationToken _stopping;
 
-    public TimelineEndpoint(IEventJournal journal, TimeProvider time, IHostApplicationLifetime lifetime)
+    public TimelineEndpoint(IEventJournal journal, HistoryReads reads, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _journal = journal;
+        _reads = reads;
         _time = time;
         _stopping = lifetime.ApplicationStopping;
     }
@@ -35,7 +37,14 @@ internal sealed class TimelineEndpoint
     /// <summary>Answers with the event's timeline, for one user or (null) all, or with a 404.</summary>
     internal async Task WriteAsync(HttpContext context, string app, string id, string? user)
     {
-        if (await _journal.ReadAsync(app, id, context.RequestAborted) is not { } history)
+        var (isRead, history) = await _reads.ReadAsync(app, end => _journal.ReadAsync(app, id, end), context.RequestAborted);
+        if (!isRead)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
+        if (history is null)
         {
             await PathEvent.Unknown.ExecuteAsync(context);
             return;

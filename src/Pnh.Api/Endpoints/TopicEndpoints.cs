@@ -16,12 +16,14 @@ internal sealed class TopicEndpoints
 {
     private readonly Hub _hub;
     private readonly IDeviceStore _devices;
+    private readonly HistoryReads _reads;
     private readonly CancellationToken _stopping;
 
-    public TopicEndpoints(Hub hub, IDeviceStore devices, IHostApplicationLifetime lifetime)
+    public TopicEndpoints(Hub hub, IDeviceStore devices, HistoryReads reads, IHostApplicationLifetime lifetime)
     {
         _hub = hub;
         _devices = devices;
+        _reads = reads;
         _stopping = lifetime.ApplicationStopping;
     }
 
@@ -107,6 +109,13 @@ internal sealed class TopicEndpoints
 
     private async Task WriteAsync(HttpContext context, string topic, CancellationToken over)
     {
+        var app = Caller.Of(context).App;
+        if (await _reads.InTurnsAsync(app, _devices.GetMembersAsync(app, topic, over), over) is not { } members)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
         var response = context.Response;
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
@@ -115,7 +124,7 @@ internal sealed class TopicEndpoints
             json.WriteStartObject();
             json.WriteString("topic", topic);
             json.WriteStartArray("members");
-            await foreach (var member in _devices.GetMembersAsync(Caller.Of(context).App, topic, over))
+            await foreach (var member in members)
             {
                 json.WriteStringValue(member);
                 await pieces.FlushWhenDueAsync(over);

@@ -19,6 +19,7 @@ internal sealed class UnreachableUsers
 
     private static readonly TimeSpan RetryAfter = TimeSpan.FromSeconds(10);
     private readonly IDeviceStore _devices;
+    private readonly HistoryReads _reads;
     private readonly TimeProvider _time;
     private readonly Dictionary<string, IPushChannel> _channels;
     private readonly CancellationToken _stopping;
@@ -27,9 +28,10 @@ internal sealed class UnreachableUsers
     // and a number for all apps would be one app's to use up by reading slowly.
     private readonly ConcurrentDictionary<string, bool> _underWay = new(StringComparer.Ordinal);
 
-    public UnreachableUsers(IDeviceStore devices, IEnumerable<IPushChannel> channels, TimeProvider time, IHostApplicationLifetime lifetime)
+    public UnreachableUsers(IDeviceStore devices, HistoryReads reads, IEnumerable<IPushChannel> channels, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _devices = devices;
+        _reads = reads;
         _time = time;
         _channels = channels.ToDictionary(static channel => channel.Name, StringComparer.Ordinal);
         _stopping = lifetime.ApplicationStopping;
@@ -58,13 +60,19 @@ internal sealed class UnreachableUsers
 
     private async Task ReadAsync(HttpContext context, string app, CancellationToken over)
     {
+        if (await _reads.InTurnsAsync(app, _devices.ExportAsync(app, over), over) is not { } devices)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
         var output = context.Response.BodyWriter;
         context.Response.ContentType = RequestBody.Ndjson;
         context.Response.Headers.CacheControl = "no-store";
         await using var json = new Utf8JsonWriter(output);
         var user = new Reach(null, 0, Standing.NoAddress);
         var pending = 0L;
-        await foreach (var owned in _devices.ExportAsync(app, over))
+        await foreach (var owned in devices)
         {
             if (!string.Equals(owned.User, user.User, StringComparison.Ordinal))
             {

@@ -64,7 +64,12 @@ internal sealed class UserEventsEndpoint
         try
         {
             var asked = new EventQuery(Caller.Of(context).App, user, OnlyFailures: user is null && filter.State is not null, filter, before, limit) { Since = since };
-            var page = await _search.ReadAsync(asked, context.RequestAborted);
+            if (await _search.ReadAsync(asked, context.RequestAborted) is not { } page)
+            {
+                await HistoryReads.TooMany.ExecuteAsync(context);
+                return;
+            }
+
             await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response, user, page, over), _stopping);
         }
         catch (FormatException)

@@ -20,6 +20,9 @@ internal static class HubCommands
 {
     private const int FailedExitCode = 1;
 
+    // What this hub held alone is another hub's.
+    private const int LostExitCode = 3;
+
     /// <summary>The commands, writing to <paramref name="output"/>.</summary>
     public static CommandActions Create(CommandOutput output) => new(
         (request, cancellationToken) => ServeAsync(request, output, cancellationToken),
@@ -59,9 +62,9 @@ internal static class HubCommands
         try
         {
             var run = request.Role == Role.Edge ? RunEdgeAsync(request, errors, output, cancellationToken) : RunHubAsync(request, errors, output, cancellationToken);
-            if (await run)
+            if (await run is { } exitCode)
             {
-                return 0;
+                return exitCode;
             }
 
             errors.WriteTo(output.Error);
@@ -94,13 +97,13 @@ internal static class HubCommands
         }
     }
 
-    /// <summary>False when the configuration has errors.</summary>
-    private static async Task<bool> RunHubAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
+    /// <summary>The exit code; null when the configuration has errors.</summary>
+    private static async Task<int?> RunHubAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
     {
         await using var host = await HubHost.BuildAsync(request.Role, request.Configuration, errors, null, cancellationToken);
         if (host is null)
         {
-            return false;
+            return null;
         }
 
         if (await TryStartAsync(host.StartAsync, () => host.IsStopping, output, cancellationToken))
@@ -110,16 +113,16 @@ internal static class HubCommands
             await host.WaitForShutdownAsync(cancellationToken);
         }
 
-        return true;
+        return host.Start.Folder.Incarnation.IsLost ? LostExitCode : 0;
     }
 
-    /// <summary>False when the configuration has errors.</summary>
-    private static async Task<bool> RunEdgeAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
+    /// <summary>The exit code; null when the configuration has errors.</summary>
+    private static async Task<int?> RunEdgeAsync(ServeRequest request, ConfigurationErrors errors, CommandOutput output, CancellationToken cancellationToken)
     {
         await using var edge = EdgeHost.Build(request.Configuration, errors);
         if (edge is null)
         {
-            return false;
+            return null;
         }
 
         if (await TryStartAsync(edge.StartAsync, () => edge.IsStopping, output, cancellationToken))
@@ -128,7 +131,7 @@ internal static class HubCommands
             await edge.WaitForShutdownAsync(cancellationToken);
         }
 
-        return true;
+        return 0;
     }
 
     /// <summary>False when the program was told to stop meanwhile, by a signal that its host heard or by the caller: reading a large journal takes a while.</summary>

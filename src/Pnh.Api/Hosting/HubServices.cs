@@ -69,7 +69,8 @@ internal static class HubServices
             provider.GetRequiredService<HubMetrics>(),
             provider.GetRequiredService<TimeProvider>())
         { Removes = start.Options.Addresses.RemoveStale })
-        .AddHostedService<HubService>();
+        .AddHostedService<HubService>()
+        .AddHostedService<FolderWatch>();
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
@@ -81,6 +82,7 @@ internal static class HubServices
     {
         // Unless a test has put one before it.
         services.TryAddSingleton<MemoryGuard>();
+        services.TryAddSingleton<ReaderPlaces>();
         services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>());
         services.TryAddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
         return services
@@ -98,8 +100,12 @@ internal static class HubServices
     private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)
     {
         var (disk, options) = (new DataDisk(start.Folder.FolderPath), start.Options.Journal);
-        var journal = SegmentJournal.Open(
-            start.Folder.FolderPath, time, options with { OnSync = metrics.JournalSynced, MaxBytes = options.MaxBytes ?? disk.UsualBound(options.SegmentBytes) });
+        var journal = SegmentJournal.Open(start.Folder.FolderPath, time, options with
+        {
+            OnSync = metrics.JournalSynced,
+            IsLost = () => start.Folder.Incarnation.IsLost,
+            MaxBytes = options.MaxBytes ?? disk.UsualBound(options.SegmentBytes),
+        });
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
         return journal;
@@ -184,6 +190,7 @@ internal static class HubServices
                 provider.GetRequiredService<IDeviceStore>(),
                 provider.GetRequiredService<DeviceJson>(),
                 provider.GetRequiredService<IEventJournal>(),
+                provider.GetRequiredService<HistoryReads>(),
                 provider.GetRequiredService<EventSearch>(),
                 provider.GetRequiredService<TimeProvider>()),
             new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>(), provider.GetRequiredService<DiskTrend>()),
@@ -215,6 +222,7 @@ internal static class HubServices
         .AddSingleton<DeviceJson>()
         .AddSingleton(provider => new AddressMoves(options.Addresses.MovesPerHour, provider.GetRequiredService<TimeProvider>()))
         .AddSingleton<DeviceRegistrations>()
+        .AddSingleton<HistoryReads>()
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()
         .AddSingleton<DeviceEndpoints>()

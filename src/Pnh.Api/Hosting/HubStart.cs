@@ -73,6 +73,7 @@ internal sealed class HubStart : IAsyncDisposable
         var start = new HubStart(role, read.Options, DataFolder.Open(read.Options.Data));
         try
         {
+            await Task.Delay(start.Folder.Incarnation.Wait, cancellationToken);
             await start.PrepareSandboxAsync(cancellationToken);
             if (start.Options.IsFirstStart)
             {

@@ -11,7 +11,7 @@ using Pnh.Core.Users;
 namespace Pnh.Api.WebConsole;
 
 /// <summary>All that the console shows of a user: devices, sessions, settings, and the last events with the reason why each did or did not ring; and whether an event has that id, as one field of the page takes both.</summary>
-internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, EventSearch search, TimeProvider time)
+internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, IEventJournal journal, HistoryReads reads, EventSearch search, TimeProvider time)
 {
     private const int Events = 25;
     private const int Newest = 15;
@@ -23,7 +23,13 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
     /// <param name="before">A cursor of an earlier page; null = from the newest. Not one of this hub is a <see cref="FormatException"/>.</param>
     public async Task WriteAsync(HttpContext context, UserKey user, string? device, string? before)
     {
-        var page = await journal.ReadUserAsync(user.App, user.User, before, Events, context.RequestAborted);
+        var (isRead, page) = await reads.ReadAsync(user.App, end => journal.ReadUserAsync(user.App, user.User, before, Events, end), context.RequestAborted);
+        if (!isRead)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
         var isEvent = Ids.IsEventId(user.User) && await journal.FindAsync(user.App, user.User, context.RequestAborted) is not null;
         var snapshot = await devices.GetUserAsync(user, context.RequestAborted);
         var removed = await devices.FindRemovedAddressesAsync(user, context.RequestAborted);
@@ -43,7 +49,12 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
 
     private async Task WriteAsync(HttpContext context, EventQuery query)
     {
-        var page = await search.ReadAsync(query, context.RequestAborted);
+        if (await search.ReadAsync(query, context.RequestAborted) is not { } page)
+        {
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
+        }
+
         await JsonAnswer.WriteAsync(context.Response, writer =>
         {
             writer.WriteStartObject();

@@ -22,7 +22,7 @@ public static class FolderBackup
     private const string Unfinished = ".unfinished";
 
     // What is of the running process, and what a start makes again.
-    private static readonly string[] Left = ["hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm"];
+    private static readonly string[] Left = ["hub.incarnation", "hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm"];
 
     // The oldest segment may be removed while it is copied.
     private const int Attempts = 5;

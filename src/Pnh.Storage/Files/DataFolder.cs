@@ -8,24 +8,19 @@ namespace Pnh.Storage.Files;
 
 /// <summary>
 /// The folder <c>Pnh:Data</c>, held by this process alone from <see cref="Open"/> to <see cref="Dispose"/>: two hubs writing the same
-/// files would lose events. The lock is the kernel's (flock), so it ends with the process, however that ends.
+/// files would lose events. By a lock of the kernel's, and by a number for file systems that grant that lock twice (<see cref="Incarnation"/>).
 /// </summary>
 public sealed class DataFolder : IDisposable
 {
-    private const string LockName = "hub.lock";
     private const string PidName = "hub.pid";
-    private const int WouldBlock = 11;
-    private const int MacWouldBlock = 35;
 
-    // ERROR_SHARING_VIOLATION as an HRESULT.
-    private const int WindowsShared = unchecked((int)0x80070020);
+    private readonly FolderLock _lock;
 
-    private readonly FileStream _lock;
-
-    private DataFolder(string path, string? warning, FileStream @lock)
+    private DataFolder(string path, string? warning, FolderLock @lock, FolderIncarnation incarnation)
     {
         FolderPath = path;
         Warning = warning;
+        Incarnation = incarnation;
         _lock = @lock;
     }
 
@@ -35,10 +30,13 @@ public sealed class DataFolder : IDisposable
     /// <summary>Who else may write to the folder, as a line for the log; null = nobody.</summary>
     public string? Warning { get; }
 
+    /// <summary>Whether the folder is still this process's.</summary>
+    public FolderIncarnation Incarnation { get; }
+
     /// <summary>
     /// Creates the folder when missing (mode 0700), narrows what the hub owns to the hub's user, proves that it can be written and takes it. A folder of root's is taken as it is, with a
     /// <see cref="Warning"/> where others may write. Throws <see cref="DataFolderException"/> when it cannot be created or written, belongs to a third user, holds a file of the hub's that
-    /// another user owns or may write, or another hub holds it.
+    /// another user owns or may write, is on a file system without locks, or another hub holds it.
     /// </summary>
     public static DataFolder Open(string path)
     {
@@ -48,11 +46,12 @@ public sealed class DataFolder : IDisposable
         {
             CreateFolder(full);
             var warning = FolderRights.Secure(full);
-            var held = Take(full);
+            var held = FolderLock.TryTake(full)
+                ?? throw new DataFolderException($"The data folder {full} is in use by another hub{Holder(full)}: stop that one, or set Pnh:Data to another folder.");
             try
             {
                 WriteHolder(full);
-                return new DataFolder(full, warning, held);
+                return new DataFolder(full, warning, held, FolderIncarnation.Take(full));
             }
             catch
             {
@@ -130,18 +129,7 @@ public sealed class DataFolder : IDisposable
     }
 
     /// <summary>The id of the process that took the folder last, if it still runs; null = nobody does, or the folder cannot be read. Takes no lock.</summary>
-    public static int? FindHolder(string path)
-    {
-        try
-        {
-            using var process = ReadHolder(path) is { } id ? Process.GetProcessById(id) : null;
-            return process?.Id;
-        }
-        catch (ArgumentException)
-        {
-            return null; // it has ended
-        }
-    }
+    public static int? FindHolder(string path) => ReadHolder(path) is { } id && IsRunning(id) ? id : null;
 
     /// <summary>What is said of a file of the folder that cannot be read or written.</summary>
     public static DataFolderException Unusable(string file, Exception fault)
@@ -155,7 +143,25 @@ public sealed class DataFolder : IDisposable
     }
 
     /// <summary>Lets go of the folder.</summary>
-    public void Dispose() => _lock.Dispose();
+    public void Dispose()
+    {
+        Incarnation.Dispose();
+        _lock.Dispose();
+    }
+
+    /// <summary>Whether a process of this machine has that id.</summary>
+    internal static bool IsRunning(int process)
+    {
+        try
+        {
+            using var found = Process.GetProcessById(process);
+            return true;
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
+    }
 
     /// <summary>Options of a file that only its owner may read.</summary>
     internal static FileStreamOptions PrivateFile(FileMode mode)
@@ -201,20 +207,6 @@ public sealed class DataFolder : IDisposable
         catch (IOException fault) when (fault.HResult == FileFault.NoSpace)
         {
             file.SetLength(0);
-        }
-    }
-
-    private static FileStream Take(string folder)
-    {
-        var file = Path.Combine(folder, LockName);
-        try
-        {
-            return new FileStream(file, PrivateFile(FileMode.OpenOrCreate));
-        }
-        catch (IOException exception) when (exception.HResult is WouldBlock or MacWouldBlock or WindowsShared)
-        {
-            throw new DataFolderException(
-                $"The data folder {folder} is in use by another hub{Holder(folder)}: stop that one, or set Pnh:Data to another folder.", exception);
         }
     }
 

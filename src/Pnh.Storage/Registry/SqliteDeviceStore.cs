@@ -37,6 +37,9 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
     public bool IsDamaged => Engine.IsDamaged;
 
+    /// <summary>Another hub has the data folder: nothing is written any more.</summary>
+    public void Lose() => Engine.Writer.Close(FolderFault.Lost());
+
     internal SqliteEngine Engine { get; }
 
     /// <summary>What the users in memory weigh (<see cref="UserWeight"/>), for tests.</summary>

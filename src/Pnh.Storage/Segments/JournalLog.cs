@@ -1,4 +1,5 @@
 using Pnh.Core.Stores;
+using Pnh.Storage.Files;
 using Pnh.Storage.Segments.Format;
 
 namespace Pnh.Storage.Segments;
@@ -53,6 +54,13 @@ internal sealed class JournalLog : IDisposable
         IsBroken = true;
         Volatile.Write(
             ref _damage, new StoreUnavailableException($"The journal broke ({bug.Message.TrimEnd('.')}), which is a bug: restart the hub.", bug));
+    }
+
+    /// <summary>Another hub writes the log: what memory says of it is not true any more.</summary>
+    public void Lose()
+    {
+        IsBroken = true;
+        Volatile.Write(ref _damage, FolderFault.Lost());
     }
 
     /// <summary>Every attempt has a number of its own: what a failed one left behind is recognised by it.</summary>

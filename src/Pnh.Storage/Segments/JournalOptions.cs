@@ -33,6 +33,9 @@ public sealed record JournalOptions
     /// <summary>Told the duration of every commit (sync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
     internal Action<TimeSpan>? OnSync { get; init; }
 
+    /// <summary>Asked before and after each sync, on the writer's thread: true = another hub has the folder, and nothing is written or answered any more. Null = never.</summary>
+    internal Func<bool>? IsLost { get; init; }
+
     /// <summary>Size of one segment, preallocated: 256 KiB to 1 GiB. Default 64 MiB. Segments of another size are read all the same.</summary>
     [WholeNumber(256 * 1024, 1024 * 1024 * 1024)]
     public int SegmentBytes { get; set; } = 64 * 1024 * 1024;

@@ -39,11 +39,11 @@ internal sealed partial class JournalWriter
     /// <summary>Writes and syncs the group, then tells who waits. After a fault everything up to the end of the batch fails with it.</summary>
     internal void Commit()
     {
-        if (_fault is null && !Group.IsEmpty)
+        if (_fault is null && !Group.IsEmpty && !IsLost())
         {
             var started = _time.GetTimestamp();
             _fault = _log.Commit(Group, _sawTicks);
-            if (_fault is null)
+            if (_fault is null && !IsLost())
             {
                 _options.OnSync?.Invoke(_time.GetElapsedTime(started));
             }
@@ -80,6 +80,19 @@ internal sealed partial class JournalWriter
     {
         Rollback();
         Begin();
+    }
+
+    /// <summary>Whether another hub has the folder. What was synced before its number stood there, that hub reads; so nothing is answered after.</summary>
+    private bool IsLost()
+    {
+        if (_options.IsLost?.Invoke() != true)
+        {
+            return false;
+        }
+
+        _log.Lose();
+        _fault = _log.Damage;
+        return true;
     }
 
     private void Rollback()
@@ -249,6 +262,7 @@ internal sealed partial class JournalWriter
 
     private void Tidy(bool isIdle)
     {
+        _ = _log.Damage is null && IsLost();
         TryAgain();
         _fault = _log.Damage;
         if (_fault is null)

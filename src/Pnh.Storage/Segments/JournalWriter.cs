@@ -170,6 +170,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
         }
 
         Turn(isIdle: true);
+        _ = IsLost();
         _log.MarkStop();
         _log.Dispose();
         _reader.Dispose();

@@ -6,6 +6,7 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Api.Tests.Ingest;
+using Pnh.Core.Intake;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
@@ -97,8 +98,8 @@ public sealed class AnswerTimeTests
                     _ended.TrySetResult();
                 }
             });
-            new UnreachableUsers(devices, [], TimeProvider.System, app.Lifetime).Map(app);
-            new TopicEndpoints(null!, devices, app.Lifetime).Map(app);
+            new UnreachableUsers(devices, new HistoryReads(new ReaderPlaces(TimeProvider.System)), [], TimeProvider.System, app.Lifetime).Map(app);
+            new TopicEndpoints(null!, devices, new HistoryReads(new ReaderPlaces(TimeProvider.System)), app.Lifetime).Map(app);
             new UserEndpoints(devices, new DeviceJson([]), null!, null!, TimeSpan.Zero, TimeProvider.System, app.Lifetime).Map(app);
         },
         keys: new PublisherKeys([_read.Key, _other.Key]));

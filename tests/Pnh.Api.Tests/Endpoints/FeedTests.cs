@@ -6,6 +6,7 @@ using Pnh.Api.Endpoints;
 using Pnh.Api.Tests.EndToEnd;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.TestKit;
 
@@ -28,7 +29,7 @@ public sealed class FeedTests : IAsyncLifetime
             app =>
             {
                 _lifetime = app.Services.GetRequiredService<IHostApplicationLifetime>();
-                new FeedEndpoint(_journal, _time, _lifetime).Map(app);
+                new FeedEndpoint(_journal, new HistoryReads(new ReaderPlaces(_time)), _time, _lifetime).Map(app);
             },
             keys: new PublisherKeys([_read.Key]));
         _reader = ApiReader.Of(_host.Public, _read.Secret);

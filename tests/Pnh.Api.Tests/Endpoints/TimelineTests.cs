@@ -3,6 +3,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Events;
+using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.TestKit;
 
@@ -19,7 +20,7 @@ public sealed class TimelineTests : IAsyncLifetime
     private ApiHost _host = null!;
 
     public async Task InitializeAsync() => _host = await ApiHost.StartAsync(
-        app => new TimelineEndpoint(_journal, _time, app.Lifetime).Map(app), keys: new PublisherKeys([_read.Key, _other.Key]));
+        app => new TimelineEndpoint(_journal, new HistoryReads(new ReaderPlaces(_time)), _time, app.Lifetime).Map(app), keys: new PublisherKeys([_read.Key, _other.Key]));
 
     public Task DisposeAsync() => _host.DisposeAsync().AsTask();
 
