@@ -8,8 +8,15 @@ internal static class KeyCheck
     private const UnixFileMode Others = UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
     private static readonly string[] Files = ["KeyFile", "ServiceAccountFile", "CertificateFile"];
 
-    // Of what a provider takes a new one of at any time. A key of Web Push stays: each subscription is made for it.
-    private static readonly string[] Renewed = ["Apns", "Fcm"];
+    // A key of Web Push stays: each subscription is made for it. A certificate ends by its own date.
+    private static readonly Dictionary<string, string> Renewals = new(StringComparer.Ordinal)
+    {
+        ["Apns:KeyFile"] = "make a new key at Apple; put its file and its KeyId into the configuration together. In appsettings.json both are taken without a restart, in the environment with one. "
+            + "Revoke the old key when the log says that the credential is in use and pushes are accepted",
+        ["Fcm:ServiceAccountFile"] = "make a new key of the same service account at Google and put its JSON into the file, which is taken without a restart. "
+            + "Delete the old key when the log says that the credential is in use and pushes are accepted",
+    };
+
     private static readonly TimeSpan Old = TimeSpan.FromDays(365);
 
     /// <summary>One finding for each file of the section that is there.</summary>
@@ -37,8 +44,10 @@ internal static class KeyCheck
             return new Finding(Grade.Doubtful, "key file", $"{text}, and everybody on this machine may read it: chmod o-rwx {path}");
         }
 
-        return age > Old && setting.Split(':').Intersect(Renewed).Any()
-            ? new Finding(Grade.Doubtful, "key file", $"{text}: make a new one at the provider and put it into the file, which is taken without a restart; then revoke the old one")
-            : new Finding(Grade.Good, "key file", text);
+        return age > Old && Renewal(setting) is { } renewal ? new Finding(Grade.Doubtful, "key file", $"{text}: {renewal}") : new Finding(Grade.Good, "key file", text);
     }
+
+    // Pnh:Apps:{app}:{provider}:{n}:{file}
+    private static string? Renewal(string setting) =>
+        setting.Split(':') is [.., var provider, _, var file] ? Renewals.GetValueOrDefault($"{provider}:{file}") : null;
 }

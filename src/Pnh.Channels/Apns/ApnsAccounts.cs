@@ -142,7 +142,7 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
             return null;
         }
 
-        var credential = new ApnsCredential(team, key, signer, _services.Time);
+        var credential = new ApnsCredential(team, key, signer, _services.Time, _services.Loggers.CreateLogger<ApnsCredential>());
         List<AccountSection> accounts = [section];
         _credentials[(team, key)] = (credential, accounts);
         Own(section, nameof(settings.KeyFile), Ids, bytes, credential, fresh => Take(credential, accounts, fresh));

@@ -2,6 +2,9 @@ using System.Buffers.Text;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.Provider.Credentials;
 
 namespace Pnh.Channels.Apns;
 
@@ -10,7 +13,7 @@ namespace Pnh.Channels.Apns;
 /// connection to APNs). Apple refuses a token older than an hour, and more than one new token in 20 minutes. Thread-safe: one caller
 /// signs (24 us), the others wait for it.
 /// </summary>
-internal sealed class ApnsCredential : ApnsIdentity
+internal sealed partial class ApnsCredential : ApnsIdentity
 {
     /// <summary>Apple answers TooManyProviderTokenUpdates to anything quicker.</summary>
     public static readonly TimeSpan LeastAge = TimeSpan.FromMinutes(20);
@@ -27,20 +30,18 @@ internal sealed class ApnsCredential : ApnsIdentity
     private static readonly TimeSpan RenewalSpread = TimeSpan.FromMinutes(5);
 
     private readonly Lock _lock = new();
-    private string _team;
-    private string _key;
-    private ECDsa _signer;
+    private readonly CredentialSuccession<Key> _keys;
     private readonly TimeProvider _time;
+    private readonly ILogger _log;
     private readonly TimeSpan _renewalAge;
     private Minted? _current;
 
-    public ApnsCredential(string team, string key, ECDsa signer, TimeProvider time)
+    public ApnsCredential(string team, string key, ECDsa signer, TimeProvider time, ILogger? log = null)
         : base(time)
     {
-        _team = team;
-        _key = key;
-        _signer = signer;
+        _keys = new CredentialSuccession<Key>(new Key(team, key, signer), time);
         _time = time;
+        _log = log ?? NullLogger.Instance;
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32((int)RenewalSpread.TotalSeconds));
     }
 
@@ -77,15 +78,61 @@ internal sealed class ApnsCredential : ApnsIdentity
     {
         lock (_lock)
         {
-            _signer.Dispose();
-            (_team, _key, _signer) = (team, key, signer);
+            _keys.Take(new Key(team, key, signer), Stop.IsRefusing);
             Volatile.Write(ref _current, null);
         }
 
         RaiseChanged();
     }
 
-    public override void Dispose() => _signer.Dispose();
+    public override void Accepted(string authorization)
+    {
+        if (Volatile.Read(ref _current) is { } current && ReferenceEquals(current.Authorization, authorization))
+        {
+            _keys.Accepted(current.Key);
+        }
+    }
+
+    public override bool TryFallBack(string refused)
+    {
+        bool isChanged;
+        lock (_lock)
+        {
+            // A header that is not the present one: the key in use may have changed since.
+            var key = _current is { } current && string.Equals(current.Authorization, refused, StringComparison.Ordinal) ? current.Key : null;
+            if (!_keys.TryFallBack(key, out isChanged))
+            {
+                return false;
+            }
+
+            if (isChanged)
+            {
+                Volatile.Write(ref _current, null);
+            }
+        }
+
+        if (isChanged)
+        {
+            Say(_keys.InUse);
+            RaiseChanged();
+        }
+
+        return true;
+    }
+
+    public override void Dispose() => _keys.InUse.Signer.Dispose();
+
+    private void Say(Key inUse)
+    {
+        if (_keys.IsFallback)
+        {
+            Log.FellBack(_log, inUse.Id, inUse.Team);
+        }
+        else
+        {
+            Log.NewAgain(_log, inUse.Id, inUse.Team);
+        }
+    }
 
     private string Renew()
     {
@@ -113,17 +160,28 @@ internal sealed class ApnsCredential : ApnsIdentity
 
     private string Mint()
     {
-        var now = _time.GetUtcNow();
-        var unsigned = Encode($$"""{"alg":"ES256","kid":"{{_key}}"}""") + "."
-            + Encode($$"""{"iss":"{{_team}}","iat":{{now.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture)}}}""");
-        var signature = _signer.SignData(
+        var (now, key) = (_time.GetUtcNow(), _keys.InUse);
+        var unsigned = Encode($$"""{"alg":"ES256","kid":"{{key.Id}}"}""") + "."
+            + Encode($$"""{"iss":"{{key.Team}}","iat":{{now.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture)}}}""");
+        var signature = key.Signer.SignData(
             Encoding.ASCII.GetBytes(unsigned), HashAlgorithmName.SHA256, DSASignatureFormat.IeeeP1363FixedFieldConcatenation);
         var authorization = $"bearer {unsigned}.{Base64Url.EncodeToString(signature)}";
-        Volatile.Write(ref _current, new Minted(authorization, now, _time.GetTimestamp()));
+        Volatile.Write(ref _current, new Minted(authorization, now, _time.GetTimestamp(), key));
         return authorization;
     }
 
     private static string Encode(string json) => Base64Url.EncodeToString(Encoding.ASCII.GetBytes(json));
 
-    private sealed record Minted(string Authorization, DateTimeOffset IssuedAt, long Timestamp);
+    private sealed record Key(string Team, string Id, ECDsa Signer);
+
+    private sealed record Minted(string Authorization, DateTimeOffset IssuedAt, long Timestamp, Key Key);
+
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Error, "Apple refuses the new key: the one before it, {Key} of team {Team}, is used again. Look at KeyId, TeamId and KeyFile, and revoke no key until the new one is taken.", EventName = "ApnsKeyFellBack")]
+        public static partial void FellBack(ILogger logger, string key, string team);
+
+        [LoggerMessage(2, LogLevel.Warning, "Apple refuses the key before: the new one, {Key} of team {Team}, is tried again.", EventName = "ApnsNewKeyAgain")]
+        public static partial void NewAgain(ILogger logger, string key, string team);
+    }
 }

@@ -32,6 +32,14 @@ internal abstract class ApnsIdentity(TimeProvider time) : IDisposable
     /// <summary>For a token that APNs called expired: the one to try instead; null = there is none.</summary>
     public virtual string? Replace(string refused) => null;
 
+    /// <summary>For a header that APNs refused: true = another key is in use meanwhile, whose header is to be tried instead.</summary>
+    public virtual bool TryFallBack(string refused) => false;
+
+    /// <summary>APNs took a request with that header.</summary>
+    public virtual void Accepted(string authorization)
+    {
+    }
+
     public abstract void Dispose();
 
     protected void RaiseChanged()

@@ -80,6 +80,11 @@ internal sealed class ApnsSender : ProviderSender
     /// <summary>The development environment's apns-unique-id, after ours, finds the push in Apple's console.</summary>
     protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery)
     {
+        if (answer.Status == 200 && request.Headers.Find(HeaderName.Authorization) is { } authorization)
+        {
+            _identity.Accepted(authorization);
+        }
+
         var id = request.Headers.Find(HeaderName.ApnsId);
         return Read(answer, delivery) with { ProviderId = answer is { Status: 200, ApnsUniqueId: { } unique } ? $"{id} {unique}" : id };
     }
@@ -94,7 +99,8 @@ internal sealed class ApnsSender : ProviderSender
     }
 
     /// <summary>
-    /// An expired token is replaced, unless it is too young for that. New tokens are counted by connection, so too many of them are tried on the next one as they are.
+    /// An expired token is replaced, unless it is too young for that. A key that is refused after it was changed gives way to the one before. New tokens are counted by connection, so too many
+    /// of them are tried on the next one as they are.
     /// </summary>
     protected override bool TryCorrect(ref ProviderRequest request, in DeliveryResult result)
     {
@@ -103,8 +109,13 @@ internal sealed class ApnsSender : ProviderSender
             return true;
         }
 
-        if (result.Reason != ApnsResponse.ExpiredProviderToken
-            || request.Headers.Find(HeaderName.Authorization) is not { } refused || _identity.Replace(refused) is not { } renewed)
+        if (result.Status != DeliveryStatus.Misconfigured || request.Headers.Find(HeaderName.Authorization) is not { } refused)
+        {
+            return false;
+        }
+
+        var renewed = result.Reason == ApnsResponse.ExpiredProviderToken ? _identity.Replace(refused) : _identity.TryFallBack(refused) ? _identity.Authorization : null;
+        if (renewed is null)
         {
             return false;
         }

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Credentials;
 using Pnh.Core.Push;
@@ -11,7 +12,7 @@ internal readonly record struct FcmAuthorization(string? Header, DeliveryResult 
 /// The OAuth access token of one service account. One fetch at a time, however many senders ask; renewed in the background while the old token is still
 /// good, so that no send waits for it. After a failed fetch nobody asks again for a while. Thread-safe.
 /// </summary>
-internal sealed class FcmCredential : IDisposable
+internal sealed partial class FcmCredential : IDisposable
 {
     /// <summary>Begin to renew this long before the end: many times what a fetch with retries takes.</summary>
     public static readonly TimeSpan RenewalMargin = TimeSpan.FromMinutes(5);
@@ -24,8 +25,9 @@ internal sealed class FcmCredential : IDisposable
 
     private readonly Lock _lock = new();
     private readonly ProviderServices _services;
-    private FcmTokenEndpoint _endpoint;
+    private readonly CredentialSuccession<FcmTokenEndpoint> _endpoints;
     private readonly TimeProvider _time;
+    private readonly ILogger _log;
     private readonly CancellationTokenSource _stopping = new();
     private FcmAccessToken? _current;
     private TimeSpan _replaceFrom;
@@ -35,8 +37,9 @@ internal sealed class FcmCredential : IDisposable
     {
         _services = services;
         Stop = new ConfigurationStop(services.Time);
-        _endpoint = new FcmTokenEndpoint(account, services);
+        _endpoints = new CredentialSuccession<FcmTokenEndpoint>(new FcmTokenEndpoint(account, services), services.Time);
         _time = services.Time;
+        _log = services.Loggers.CreateLogger<FcmCredential>();
     }
 
     /// <summary>How long the present token is good; zero without one.</summary>
@@ -52,8 +55,7 @@ internal sealed class FcmCredential : IDisposable
     {
         lock (_lock)
         {
-            // The former one is not disposed: a fetch may be signing with it, and there are few.
-            _endpoint = new FcmTokenEndpoint(account, _services);
+            _endpoints.Take(new FcmTokenEndpoint(account, _services), Stop.IsRefusing);
             _current = _current is { Authorization.Header: not null } current ? current with { RenewFrom = Now } : null;
         }
 
@@ -107,8 +109,52 @@ internal sealed class FcmCredential : IDisposable
         if (!_stopping.IsCancellationRequested)
         {
             _stopping.Cancel();
-            _endpoint.Dispose();
+            _endpoints.InUse.Dispose();
         }
+    }
+
+    /// <summary>FCM took a request with that header.</summary>
+    public void Accepted(string header)
+    {
+        if (Volatile.Read(ref _current) is { Source: { } source } current && ReferenceEquals(current.Authorization.Header, header))
+        {
+            _endpoints.Accepted(source);
+        }
+    }
+
+    /// <summary>For a header that FCM refused: true = the account before is in use meanwhile, and a token of it is to be tried instead.</summary>
+    public bool TryFallBack(string refused)
+    {
+        lock (_lock)
+        {
+            var source = Volatile.Read(ref _current) is { } current && string.Equals(current.Authorization.Header, refused, StringComparison.Ordinal) ? current.Source : null;
+            if (!_endpoints.TryFallBack(source, out var isChanged))
+            {
+                return false;
+            }
+
+            if (isChanged)
+            {
+                _current = null;
+                FellBack();
+            }
+
+            return true;
+        }
+    }
+
+    private void FellBack()
+    {
+        if (_endpoints.IsFallback)
+        {
+            Log.FellBack(_log, _endpoints.InUse.Project);
+        }
+        else
+        {
+            Log.NewAgain(_log, _endpoints.InUse.Project);
+        }
+
+        Stop.Renewed();
     }
 
     private async Task<FcmAuthorization> FetchAsync(CancellationToken cancellationToken)
@@ -131,6 +177,12 @@ internal sealed class FcmCredential : IDisposable
         }
     }
 
+    private async Task<FcmAccessToken> FetchOnceAsync()
+    {
+        var source = _endpoints.InUse;
+        return await source.FetchAsync(_stopping.Token) with { Source = source };
+    }
+
     private async Task<FcmAccessToken> RunAsync()
     {
         // Off the caller's stack and lock: the signature alone takes 270 us.
@@ -138,7 +190,12 @@ internal sealed class FcmCredential : IDisposable
         FcmAccessToken fetched;
         try
         {
-            fetched = await Volatile.Read(ref _endpoint).FetchAsync(_stopping.Token);
+            fetched = await FetchOnceAsync();
+            if (fetched is { Authorization.Failure.Status: DeliveryStatus.Misconfigured, Source: { } refused } && _endpoints.TryFallBack(refused, out _))
+            {
+                FellBack();
+                fetched = await FetchOnceAsync();
+            }
         }
         catch
         {
@@ -159,5 +216,14 @@ internal sealed class FcmCredential : IDisposable
             _current = keep ? _current! with { RenewFrom = fetched.RenewFrom } : fetched;
             return fetched;
         }
+    }
+
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Error, "Google refuses the new key of project {Project}: the one before it is used again. Look at the service account and its roles, and delete no key until the new one is taken.", EventName = "FcmKeyFellBack")]
+        public static partial void FellBack(ILogger logger, string project);
+
+        [LoggerMessage(2, LogLevel.Warning, "Google refuses the key before of project {Project}: the new one is tried again.", EventName = "FcmNewKeyAgain")]
+        public static partial void NewAgain(ILogger logger, string project);
     }
 }

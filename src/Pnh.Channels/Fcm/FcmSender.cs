@@ -117,6 +117,15 @@ internal sealed class FcmSender : ProviderSender
         }
 
         var attempt = await ExchangeAsync(Request(delivery, header), delivery, cancellationToken);
+        if (attempt.Result.Result.Status == DeliveryStatus.Accepted)
+        {
+            _credential.Accepted(header);
+        }
+        else if (attempt.Result.Result.Status == DeliveryStatus.Misconfigured && _credential.TryFallBack(header))
+        {
+            return Outcome.FromResult(Attempt.Of(Later(DeliveryStatus.Unavailable, "token-replaced", RetryAfter.Jittered(FcmResponse.OutagePause))).After(isAsked: true));
+        }
+
         if (!IsUnauthorized(attempt.Result))
         {
             return attempt;

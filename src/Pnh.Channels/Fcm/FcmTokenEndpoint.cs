@@ -15,7 +15,11 @@ namespace Pnh.Channels.Fcm;
 /// What a fetch brought: a token with its times, or a failure that stands for a short while in a token's place. Times are on the monotonic clock, since
 /// zero: a wall clock that is set back must not lengthen a failure by an hour. Immutable.
 /// </summary>
-internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan FetchedAt, TimeSpan RenewFrom, TimeSpan GoodUntil);
+internal sealed record FcmAccessToken(FcmAuthorization Authorization, TimeSpan FetchedAt, TimeSpan RenewFrom, TimeSpan GoodUntil)
+{
+    /// <summary>Whose token it is; null = nobody's yet.</summary>
+    public FcmTokenEndpoint? Source { get; init; }
+}
 
 /// <summary>Google's OAuth token endpoint (<c>token_uri</c>) for one service account. Never throws for an answer, a network fault or a timeout.</summary>
 internal sealed partial class FcmTokenEndpoint : IDisposable
@@ -40,6 +44,9 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
         });
         _logger = services.Loggers.CreateLogger<FcmTokenEndpoint>();
     }
+
+    /// <summary>The project of its account.</summary>
+    public string Project => _account.ProjectId;
 
     public async Task<FcmAccessToken> FetchAsync(CancellationToken cancellationToken)
     {

@@ -77,7 +77,7 @@ public sealed class DoctorTests : IDisposable
         Assert.Equal(4, found.Count);
         Assert.Equal(Grade.Good, found[_folder["fcm.json"]].Grade);
         Assert.EndsWith("is 3 days old", found[_folder["fcm.json"]].Text, StringComparison.Ordinal);
-        Assert.Equal((Grade.Doubtful, true), (found[_folder["apns.p8"]].Grade, found[_folder["apns.p8"]].Text.Contains("400 days old: make a new one", StringComparison.Ordinal)));
+        Assert.Equal((Grade.Doubtful, true), (found[_folder["apns.p8"]].Grade, found[_folder["apns.p8"]].Text.Contains("400 days old: make a new key at Apple; put its file and its KeyId", StringComparison.Ordinal)));
         Assert.Equal((Grade.Doubtful, true), (found[_folder["open.p8"]].Grade, found[_folder["open.p8"]].Text.Contains("chmod o-rwx", StringComparison.Ordinal)));
 
         // Each subscription is made for it.

@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels.Provider.Credentials;
 using Pnh.Channels.Tests.Http;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -44,10 +45,7 @@ public sealed class ApnsCredentialFileTests
 
         var (first, second) = (apns.Server.Requests[0], apns.Server.Requests[1]);
         Assert.NotEqual(first.Connection, second.Connection);
-        var token = second.Headers["authorization"]["bearer ".Length..];
-        var dot = token.LastIndexOf('.');
-        Assert.True(other.VerifyData(
-            Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256));
+        Assert.True(IsSignedBy(second, other));
     }
 
     [Fact]
@@ -69,6 +67,34 @@ public sealed class ApnsCredentialFileTests
         Assert.Equal(DeliveryStatus.Accepted, (await first).Status);
         Assert.NotEqual(apns.Server.Requests[0].Connection, apns.Server.Requests[1].Connection);
         Assert.NotEqual(apns.Server.Requests[0].Headers["authorization"], apns.Server.Requests[1].Headers["authorization"]);
+    }
+
+    /// <summary>As when a new key is put into the file and its id is forgotten; then the old key is revoked, and the new one is put right at Apple.</summary>
+    [Fact]
+    public async Task KeyFile_NewKeyIsRefused_TheOneBeforeIsUsedWhileItIsAccepted()
+    {
+        var time = new FakeTimeProvider();
+        using var fresh = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var refusesFresh = true;
+        await using var apns = await ApnsFixture.StartAsync(
+            (request, _) => IsSignedBy(request, fresh) == refusesFresh ? new Reply(403, """{"reason":"InvalidProviderToken"}""") : new Reply(200), time);
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello))).Status);
+        apns.WriteKey(fresh.ExportPkcs8PrivateKeyPem());
+        await UntilAsync(time, () => Read(apns.Gauges, ProviderReading.CredentialReloads, "taken") == 1);
+
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"))).Status);
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-3"))).Status);
+        Assert.Equal([false, true, false, false], apns.Server.Requests.Select(request => IsSignedBy(request, fresh)));
+
+        refusesFresh = false;
+        time.Advance(ConfigurationStop.Pause);
+        Assert.Equal(DeliveryStatus.Accepted, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-4"))).Status);
+
+        // The new one was taken: there is no way back any more.
+        refusesFresh = true;
+        time.Advance(2 * ConfigurationStop.Pause);
+        Assert.Equal(DeliveryStatus.Misconfigured, (await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-5"))).Status);
+        Assert.Equal([false, true, true], apns.Server.Requests.Skip(4).Select(request => IsSignedBy(request, fresh)));
     }
 
     [Fact]
@@ -98,10 +124,8 @@ public sealed class ApnsCredentialFileTests
         await apns.SendAsync(Sample.Event(time, notification: Hello, id: "event-2"));
 
         var token = apns.Server.Requests[1].Headers["authorization"]["bearer ".Length..];
-        var dot = token.LastIndexOf('.');
         Assert.Contains("\"kid\":\"NEWKEY7890\"", Encoding.ASCII.GetString(System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(0, token.IndexOf('.')))), StringComparison.Ordinal);
-        Assert.True(other.VerifyData(
-            Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256));
+        Assert.True(IsSignedBy(apns.Server.Requests[1], other));
         Assert.NotEqual(apns.Server.Requests[0].Connection, apns.Server.Requests[1].Connection);
     }
 
@@ -159,6 +183,13 @@ public sealed class ApnsCredentialFileTests
                 "Pnh:Apps:demo:Apns:0:CertificateFile: the certificate has expired",
             ],
             host.Check());
+    }
+
+    private static bool IsSignedBy(Received request, ECDsa key)
+    {
+        var token = request.Headers["authorization"]["bearer ".Length..];
+        var dot = token.LastIndexOf('.');
+        return key.VerifyData(Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256);
     }
 
     private static ChannelHost Host(ProviderStandIn server, byte[] file, string? password, Dictionary<string, string?>? more = null)

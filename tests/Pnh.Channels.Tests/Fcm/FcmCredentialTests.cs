@@ -215,6 +215,62 @@ public sealed class FcmCredentialTests : IAsyncDisposable
         Assert.Equal(FcmTokenEndpoint.PauseAfterFailure, failed.Failure.RetryAfter);
     }
 
+    [Fact]
+    public async Task Take_NewKeyIsRefused_TheOneBeforeIsUsedWhileItIsAccepted()
+    {
+        var credential = await StartAsync((_, n) => n is 1 or 3 ? new Reply(400, """{"error":"invalid_grant"}""") : FcmFixture.Grant(n));
+        Assert.Equal("Bearer access-0", (await GetAsync(credential)).Header);
+        using var key = RSA.Create(2048);
+        credential.Take(ServiceAccount.Read(FcmFixture.AccountFile(key, new Uri(_server!.Address, "/token").AbsoluteUri), out _)!);
+
+        // The new one is asked and refused, then the one before.
+        await UntilHeaderAsync(credential, "Bearer access-2");
+
+        // Later that one is refused, and the new one is good.
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.Equal("Bearer access-4", (await GetAsync(credential)).Header);
+        Assert.Equal([_key, key, _key, _key, key], _server.Requests.Select(request => IsSignedBy(request, key) ? key : _key));
+    }
+
+    [Fact]
+    public async Task TryFallBack_SendsOfTheNewKeyAreRefused_TokenOfTheOneBefore()
+    {
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
+        Assert.Equal("Bearer access-0", (await GetAsync(credential)).Header);
+        using var key = RSA.Create(2048);
+        credential.Take(ServiceAccount.Read(FcmFixture.AccountFile(key, new Uri(_server!.Address, "/token").AbsoluteUri), out _)!);
+        await UntilHeaderAsync(credential, "Bearer access-1");
+
+        Assert.True(credential.TryFallBack("Bearer access-1"));
+        Assert.Equal("Bearer access-2", (await GetAsync(credential)).Header);
+        Assert.False(IsSignedBy(_server.Requests[2], key));
+
+        // What was sent with the refused one comes late.
+        Assert.True(credential.TryFallBack("Bearer access-1"));
+        Assert.Equal("Bearer access-2", (await GetAsync(credential)).Header);
+    }
+
+    [Fact]
+    public async Task TryFallBack_NewKeyWasTaken_HasNoWayBack()
+    {
+        var credential = await StartAsync((_, n) => FcmFixture.Grant(n));
+        await GetAsync(credential);
+        using var key = RSA.Create(2048);
+        credential.Take(ServiceAccount.Read(FcmFixture.AccountFile(key, new Uri(_server!.Address, "/token").AbsoluteUri), out _)!);
+        await UntilHeaderAsync(credential, "Bearer access-1");
+
+        credential.Accepted((await GetAsync(credential)).Header!);
+        Assert.False(credential.TryFallBack("Bearer access-1"));
+    }
+
+    private static bool IsSignedBy(Received request, RSA key)
+    {
+        var token = Uri.UnescapeDataString(request.Text.Split("assertion=")[1].Split('&')[0]);
+        var dot = token.LastIndexOf('.');
+        return key.VerifyData(
+            System.Text.Encoding.ASCII.GetBytes(token[..dot]), System.Buffers.Text.Base64Url.DecodeFromChars(token.AsSpan(dot + 1)), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+    }
+
     private async Task<FcmCredential> StartAsync(Func<Received, int, Reply> script, TimeProvider? time = null)
     {
         _server = await ProviderStandIn.StartAsync(script);

@@ -20,6 +20,9 @@ internal sealed class ConfigurationStop(TimeProvider time)
     private Refusal? _refusal;
     private long _renewedAt = long.MinValue / 2;
 
+    /// <summary>The provider refuses now.</summary>
+    public bool IsRefusing => Volatile.Read(ref _refusal) is not null;
+
     /// <summary>Null = ask the provider: nothing is known against it, or it is time that this one looks.</summary>
     public DeliveryResult? Hold(Delivery delivery)
     {
