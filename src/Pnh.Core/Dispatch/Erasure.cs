@@ -20,9 +20,6 @@ public readonly record struct ErasedUser(int Devices, int Topics, int Sessions, 
 /// <param name="time">An event whose TTL is over waits no more.</param>
 public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
 {
-    /// <summary>The reason of the withdrawals.</summary>
-    public const string Reason = "erased";
-
     private const int PageEvents = 100;
 
     /// <summary>Durable when it completes. Throws <see cref="Stores.StoreUnavailableException"/> when the registry or the journal takes nothing now; then it may be asked again.</summary>
@@ -46,10 +43,15 @@ public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
             foreach (var history in page.Events)
             {
                 any = true;
-                if (IsOpen(history, time.GetUtcNow())
-                    && await hub.WithdrawAsync(user.App, history.Event.Id, Reason, user.User, cancellationToken).ConfigureAwait(false) == WithdrawStatus.Withdrawn)
+                var (isOpen, isOver) = Look(history, time.GetUtcNow());
+                if (isOpen)
                 {
-                    withdrawn++;
+                    withdrawn += await hub.WithdrawAsync(user.App, history.Event.Id, Milestone.Erased, user.User, cancellationToken).ConfigureAwait(false) == WithdrawStatus.Withdrawn ? 1 : 0;
+                }
+                else if (!isOver && history.Milestones.All(static one => one.Kind != MilestoneKind.Withdrawn))
+                {
+                    // The event may go on for others. Noted alone: for this user nothing waits and nothing is shown that a newer event would not clear.
+                    await journal.WithdrawAsync(user.App, history.Event.Id, user.User, Milestone.Erased, time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
                 }
             }
 
@@ -60,10 +62,11 @@ public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
         return (withdrawn, any);
     }
 
-    /// <summary>True while a device of the user has it to come, or can fetch it.</summary>
-    private static bool IsOpen(EventHistory share, DateTimeOffset now)
+    /// <summary>Whether a device of the user has it to come or can fetch it; and whether it is over for everybody.</summary>
+    private static (bool IsOpen, bool IsOver) Look(EventHistory share, DateTimeOffset now)
     {
         var past = UnfinishedFold.Fold(share);
-        return past.Withdrawn.Count == 0 && now < share.Event.ExpiresAt && past.Deliveries.Any(static delivery => !delivery.IsSettled || delivery.IsKept);
+        var isOver = now >= share.Event.ExpiresAt;
+        return (!isOver && past.Withdrawn.Count == 0 && past.Deliveries.Any(static delivery => !delivery.IsSettled || delivery.IsKept), isOver);
     }
 }

@@ -56,6 +56,9 @@ public enum MilestoneKind : byte
 /// <param name="At">When.</param>
 public readonly record struct Milestone(string App, string Event, EventClass Class, MilestoneKind Kind, DateTimeOffset At)
 {
+    /// <summary>The reason of a <see cref="MilestoneKind.Withdrawn"/> of a user who was erased: what is carried on of the event does not name the user.</summary>
+    public const string Erased = "erased";
+
     /// <summary>Whose device; null for what concerns the whole event.</summary>
     public string? User { get; init; }
 

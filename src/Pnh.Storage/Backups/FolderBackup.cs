@@ -22,7 +22,7 @@ public static class FolderBackup
     private const string Unfinished = ".unfinished";
 
     // What is of the running process, and what a start makes again.
-    private static readonly string[] Left = ["hub.incarnation", "hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm"];
+    private static readonly string[] Left = [SqliteGoneUsers.KeyName, "hub.incarnation", "hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm"];
 
     // The oldest segment may be removed while it is copied.
     private const int Attempts = 5;
@@ -102,7 +102,7 @@ public static class FolderBackup
     /// <summary>As a start reads it: damage is a <see cref="DataFolderException"/>.</summary>
     private static async Task<int> CountOpenAsync(string folder, JournalOptions options, CancellationToken cancellationToken)
     {
-        await using var registry = SqliteDeviceStore.Open(folder, TimeProvider.System, cachedUsers: 1);
+        await using var registry = SqliteDeviceStore.Open(folder, TimeProvider.System, cachedUsers: 1, isCopy: true);
         await using var journal = SegmentJournal.Open(folder, TimeProvider.System, options);
         var open = 0;
         await foreach (var _ in journal.RecoverAsync(cancellationToken).ConfigureAwait(false))

@@ -75,7 +75,10 @@ public sealed class DataFolder : IDisposable
     /// </summary>
     /// <param name="name">A plain file name.</param>
     /// <param name="bytes">Length of the secret.</param>
-    public byte[] ReadOrCreateSecret(string name, int bytes)
+    public byte[] ReadOrCreateSecret(string name, int bytes) => ReadOrCreateSecret(FolderPath, name, bytes);
+
+    /// <summary>The same for who has the folder's path alone.</summary>
+    internal static byte[] ReadOrCreateSecret(string folder, string name, int bytes)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
         ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 16);
@@ -84,7 +87,7 @@ public sealed class DataFolder : IDisposable
             throw new ArgumentException("A plain file name is needed.", nameof(name));
         }
 
-        var file = Path.Combine(FolderPath, name);
+        var file = Path.Combine(folder, name);
         try
         {
             var secret = File.Exists(file) ? File.ReadAllBytes(file) : WriteSecret(file, RandomNumberGenerator.GetBytes(bytes));

@@ -22,13 +22,13 @@ internal static class SqliteDeviceReads
         LEFT JOIN addresses a ON a.device = d.row ORDER BY d.user, d.device, a.position
         """;
 
-    public static UserSnapshot User(SqliteDatabase database, TextPool texts, UserKey user)
+    public static UserSnapshot User(SqliteDatabase database, SqliteGoneUsers gone, TextPool texts, UserKey user)
     {
         var owned = Collect(database.Statement(OfUser).Bind(1, user.App).Bind(2, user.User), texts);
         var settings = SqliteUserSettings.Get(database, user);
         if (owned.Count == 0 && settings is null)
         {
-            return SqliteGoneUsers.Has(database, user) ? UserSnapshot.Gone : UserSnapshot.Empty;
+            return gone.Has(database, user) ? UserSnapshot.Gone : UserSnapshot.Empty;
         }
 
         var devices = new Device[owned.Count];

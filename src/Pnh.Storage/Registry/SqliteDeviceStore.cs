@@ -16,14 +16,15 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private const int PageRows = 256;
 
     private readonly TextPool _texts = new();
+    private readonly SqliteGoneUsers _gone;
     private readonly TimeProvider _time;
     private readonly ReadCache<UserKey, UserSnapshot> _users;
     private readonly ReadCache<TopicKey, TopicMembers> _topics;
     private volatile bool _hasMembers;
 
-    private SqliteDeviceStore(SqliteEngine engine, TimeProvider time, int cachedUsers)
+    private SqliteDeviceStore(SqliteEngine engine, SqliteGoneUsers gone, TimeProvider time, int cachedUsers)
     {
-        (Engine, _time) = (engine, time);
+        (Engine, _gone, _time) = (engine, gone, time);
         _users = new(cachedUsers, UserWeight.Of);
 
         // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
@@ -50,13 +51,24 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <param name="time">Measures commits; says when a user's last device was deleted.</param>
     /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices and long texts count more.</param>
     /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
-    public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null)
+    /// <param name="isCopy">A copy of a folder, which is only counted: nothing is brought along or made in it.</param>
+    public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null, bool isCopy = false)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
         var hasMembers = false;
+        var gone = new SqliteGoneUsers(isCopy ? null : folder);
         var engine = SqliteEngine.Open(
-            Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync, opened: database => hasMembers = SqliteMembers.HasAny(database));
-        return new SqliteDeviceStore(engine, time, cachedUsers) { _hasMembers = hasMembers };
+            Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync, database => gone.Tidy(database, time.GetUtcNow()),
+            database =>
+            {
+                hasMembers = SqliteMembers.HasAny(database);
+                gone.Opened(database);
+                if (!isCopy)
+                {
+                    SqliteErasedPages.Scrub(database, time.GetUtcNow());
+                }
+            });
+        return new SqliteDeviceStore(engine, gone, time, cachedUsers) { _hasMembers = hasMembers };
     }
 
     /// <inheritdoc/>
@@ -75,7 +87,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         try
         {
             var result = await WriteAsync(
-                touched, database => SqliteDeviceWrites.Put(database, user, device, mostDevices, claim, touched, moved), cancellationToken).ConfigureAwait(false);
+                touched, database => SqliteDeviceWrites.Put(database, _gone, user, device, mostDevices, claim, touched, moved), cancellationToken).ConfigureAwait(false);
             var isWritten = result is PutDeviceResult.Created or PutDeviceResult.Updated;
             return new Registration(result, isWritten ? [.. moved] : [], claim.RetryAfter);
         }
@@ -88,7 +100,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <inheritdoc/>
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) =>
-        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, user, device, _time.GetUtcNow()), cancellationToken);
+        WriteAsync([user], database => SqliteDeviceWrites.Delete(database, _gone, user, device, _time.GetUtcNow()), cancellationToken);
 
     /// <inheritdoc/>
     public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken)
@@ -100,10 +112,11 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
             {
                 topics = SqliteMembers.RemoveAll(database, user);
                 SqliteUserSettings.Delete(database, user);
-                return new RemovedUser(SqliteDeviceWrites.DeleteAll(database, user, _time.GetUtcNow()), topics);
+                return new RemovedUser(SqliteDeviceWrites.DeleteAll(database, _gone, user, _time.GetUtcNow()), topics);
             },
             () =>
             {
+                Engine.Writer.ClearLog();
                 _users.Forget(user);
                 topics.ForEach(topic => _topics.Forget(new TopicKey(user.App, topic)));
             });
@@ -144,7 +157,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         }
 
         var snapshots = await Engine.Readers.ReadAsync(
-            (reads, texts: _texts), static (database, at) => ReadUsers(database, at.texts, at.reads), cancellationToken);
+            (reads, texts: _texts, gone: _gone), static (database, at) => ReadUsers(database, at.gone, at.texts, at.reads), cancellationToken);
         for (var i = 0; i < reads.Length; i++)
         {
             if (reads[i].Known is null && (areHere || HasAddress(snapshots[i])))
@@ -187,12 +200,12 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <summary>Writes what is queued and closes the file. Call once, after the last user of the store is gone.</summary>
     public ValueTask DisposeAsync() => Engine.DisposeAsync();
 
-    private static UserSnapshot[] ReadUsers(SqliteDatabase database, TextPool texts, UserRead[] reads)
+    private static UserSnapshot[] ReadUsers(SqliteDatabase database, SqliteGoneUsers gone, TextPool texts, UserRead[] reads)
     {
         var snapshots = new UserSnapshot[reads.Length];
         for (var i = 0; i < snapshots.Length; i++)
         {
-            snapshots[i] = reads[i].Known ?? SqliteDeviceReads.User(database, texts, reads[i].Key);
+            snapshots[i] = reads[i].Known ?? SqliteDeviceReads.User(database, gone, texts, reads[i].Key);
         }
 
         return snapshots;
@@ -215,7 +228,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     {
         var ticket = _users.StartRead(user);
         var snapshot = await Engine.Readers.ReadAsync(
-            (user, texts: _texts), static (database, at) => SqliteDeviceReads.User(database, at.texts, at.user), cancellationToken);
+            (user, texts: _texts, gone: _gone), static (database, at) => SqliteDeviceReads.User(database, at.gone, at.texts, at.user), cancellationToken);
         _users.Fill(user, snapshot, ticket);
         return snapshot;
     }

@@ -34,7 +34,7 @@ internal static class SqliteDeviceWrites
     /// A refusal comes before the first change: a group of writes has no savepoints.
     /// </summary>
     public static PutDeviceResult Put(
-        SqliteDatabase database, UserKey user, Device device, int mostDevices, MoveClaim claim, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
+        SqliteDatabase database, SqliteGoneUsers gone, UserKey user, Device device, int mostDevices, MoveClaim claim, HashSet<UserKey> touched, HashSet<MovedAddress> moved)
     {
         moved.Clear();
         touched.Clear();
@@ -56,7 +56,7 @@ internal static class SqliteDeviceWrites
             return PutDeviceResult.TooManyMoves;
         }
 
-        var row = known is { } found ? Update(database, found, device) : Insert(database, user, device);
+        var row = known is { } found ? Update(database, found, device) : Insert(database, gone, user, device);
 
         // All that is taken away goes first, so that two addresses of one registration never take each other away.
         foreach (var address in moved.Count == 0 ? [] : device.Addresses)
@@ -83,7 +83,7 @@ internal static class SqliteDeviceWrites
         return known is null ? PutDeviceResult.Created : PutDeviceResult.Updated;
     }
 
-    public static bool Delete(SqliteDatabase database, UserKey user, string device, DateTimeOffset now)
+    public static bool Delete(SqliteDatabase database, SqliteGoneUsers gone, UserKey user, string device, DateTimeOffset now)
     {
         database.Statement(DeleteDevice).Bind(1, user.App).Bind(2, user.User).Bind(3, device).Execute();
         if (database.Changes == 0)
@@ -91,20 +91,20 @@ internal static class SqliteDeviceWrites
             return false;
         }
 
-        SqliteGoneUsers.Deleted(database, user, now);
+        gone.Deleted(database, user, now);
         SqliteRemovedAddresses.Forget(database, user, device);
         return true;
     }
 
     /// <summary>All of a user's; how many there were.</summary>
-    public static int DeleteAll(SqliteDatabase database, UserKey user, DateTimeOffset now)
+    public static int DeleteAll(SqliteDatabase database, SqliteGoneUsers gone, UserKey user, DateTimeOffset now)
     {
         database.Statement(DeleteDevices).Bind(1, user.App).Bind(2, user.User).Execute();
         var deleted = database.Changes;
         SqliteRemovedAddresses.Forget(database, user, device: null);
         if (deleted > 0)
         {
-            SqliteGoneUsers.Deleted(database, user, now);
+            gone.Deleted(database, user, now);
         }
 
         return deleted;
@@ -141,13 +141,13 @@ internal static class SqliteDeviceWrites
         return count;
     }
 
-    private static long Insert(SqliteDatabase database, UserKey user, Device device)
+    private static long Insert(SqliteDatabase database, SqliteGoneUsers gone, UserKey user, Device device)
     {
         database.Statement(InsertDevice)
             .Bind(1, user.App).Bind(2, user.User).Bind(3, device.Id).Bind(4, (long)device.Platform)
             .Bind(5, device.Locale).Bind(6, device.AppVersion).Bind(7, device.RegisteredAt).Execute();
         var row = database.LastRow;
-        SqliteGoneUsers.CameBack(database, user);
+        gone.CameBack(database, user);
         return row;
     }
 

@@ -1,18 +1,41 @@
+using System.Security.Cryptography;
+using System.Text;
 using Pnh.Core.Events;
+using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Storage.Files;
 using Pnh.Storage.Sqlite;
 
 namespace Pnh.Storage.Registry;
 
 /// <summary>
-/// Users whose last device was deleted, for as long as an event of theirs may be open: without that a restart could not tell them from users whose rows were lost.
+/// Users whose last device was deleted, for as long as an event of theirs may be open: without that a restart could not tell them from users whose rows were lost. Kept is a hash under a key
+/// that stands in a file of its own, which is in no copy of the folder. Writes are the writer's; <see cref="Has"/> is for any thread.
 /// </summary>
-internal static class SqliteGoneUsers
+/// <param name="folder">Where the key is, made when it is first needed; null = a copy that is only read: nothing is known, and nothing written.</param>
+internal sealed class SqliteGoneUsers(string? folder)
 {
-    private const string CountDevices = "SELECT EXISTS(SELECT 1 FROM devices WHERE app = ? AND user = ?)";
+    /// <summary>The key's file.</summary>
+    internal const string KeyName = "gone.key";
 
-    /// <summary>After a deletion: notes the user unless a device is left, and forgets those whose events are all over.</summary>
-    public static void Deleted(SqliteDatabase database, UserKey user, DateTimeOffset now)
+    private const int KeyBytes = 32;
+    private const int HashBytes = 16;
+    private const int Slice = 256;
+    private const string CountDevices = "SELECT EXISTS(SELECT 1 FROM devices WHERE app = ? AND user = ?)";
+    private const string Insert = "INSERT OR REPLACE INTO gone_users(hash, at) VALUES(?, ?)";
+    private static readonly TimeSpan PruneEvery = TimeSpan.FromHours(1);
+
+    private byte[]? _key;
+    private DateTimeOffset _prunedAt = DateTimeOffset.MinValue;
+
+    // Rows of an older build name the user.
+    private volatile bool _hasFormer;
+
+    /// <summary>Before the first read: whether an older build left rows.</summary>
+    public void Opened(SqliteDatabase database) => _hasFormer = database.Scalar("SELECT 1 FROM gone LIMIT 1") is not null;
+
+    /// <summary>After a deletion: notes the user unless a device is left.</summary>
+    public void Deleted(SqliteDatabase database, UserKey user, DateTimeOffset now)
     {
         var left = database.Statement(CountDevices).Bind(1, user.App).Bind(2, user.User);
         left.Read();
@@ -20,19 +43,110 @@ internal static class SqliteGoneUsers
         left.Reset();
         if (!isLeft)
         {
-            database.Statement("DELETE FROM gone WHERE at < ?").Bind(1, now - Limits.Ttl).Execute();
-            database.Statement("INSERT OR REPLACE INTO gone(app, user, at) VALUES(?, ?, ?)").Bind(1, user.App).Bind(2, user.User).Bind(3, now).Execute();
+            database.Statement(Insert).Bind(1, Hash(Key(), user)).Bind(2, now).Execute();
         }
     }
 
-    public static void CameBack(SqliteDatabase database, UserKey user) =>
-        database.Statement("DELETE FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).Execute();
-
-    public static bool Has(SqliteDatabase database, UserKey user)
+    public void CameBack(SqliteDatabase database, UserKey user)
     {
-        var row = database.Statement("SELECT 1 FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User);
-        var isGone = row.Read();
+        if (_hasFormer)
+        {
+            database.Statement("DELETE FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).Execute();
+        }
+
+        if (FindKey() is { } key)
+        {
+            database.Statement("DELETE FROM gone_users WHERE hash = ?").Bind(1, Hash(key, user)).Execute();
+        }
+    }
+
+    public bool Has(SqliteDatabase database, UserKey user) =>
+        (FindKey() is { } key && IsThere(database.Statement("SELECT 1 FROM gone_users WHERE hash = ?").Bind(1, Hash(key, user))))
+        || (_hasFormer && IsThere(database.Statement("SELECT 1 FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User)));
+
+    /// <summary>A slice of what an older build left, then what is over. True = there is more.</summary>
+    public bool Tidy(SqliteDatabase database, DateTimeOffset now)
+    {
+        if (folder is null)
+        {
+            return false;
+        }
+
+        if (_hasFormer)
+        {
+            return BringAlong(database);
+        }
+
+        if (now - _prunedAt < PruneEvery)
+        {
+            return false;
+        }
+
+        database.Statement("DELETE FROM gone_users WHERE hash IN (SELECT hash FROM gone_users WHERE at < ? LIMIT ?)").Bind(1, now - Limits.Ttl).Bind(2, Slice).Execute();
+        if (database.Changes == Slice)
+        {
+            return true;
+        }
+
+        _prunedAt = now;
+        return false;
+    }
+
+    private bool BringAlong(SqliteDatabase database)
+    {
+        var former = new List<(UserKey User, DateTimeOffset At)>(Slice);
+        var rows = database.Statement("SELECT app, user, at FROM gone LIMIT ?").Bind(1, Slice);
+        while (rows.Read())
+        {
+            former.Add((new UserKey(rows.Text(0), rows.Text(1)), rows.Time(2)));
+        }
+
+        rows.Reset();
+        foreach (var (user, at) in former)
+        {
+            database.Statement(Insert).Bind(1, Hash(Key(), user)).Bind(2, at).Execute();
+            database.Statement("DELETE FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).Execute();
+        }
+
+        return _hasFormer = former.Count == Slice;
+    }
+
+    private static bool IsThere(SqliteStatement row)
+    {
+        var isThere = row.Read();
         row.Reset();
-        return isGone;
+        return isThere;
+    }
+
+    private static byte[] Hash(byte[] key, UserKey user) => HMACSHA256.HashData(key, Encoding.UTF8.GetBytes($"{user.App}\n{user.User}"))[..HashBytes];
+
+    private byte[] Key()
+    {
+        if (FindKey() is { } key)
+        {
+            return key;
+        }
+
+        try
+        {
+            key = DataFolder.ReadOrCreateSecret(folder ?? throw new InvalidOperationException("A copy is only read."), KeyName, KeyBytes);
+        }
+        catch (DataFolderException fault)
+        {
+            throw new StoreUnavailableException(fault.Message, fault);
+        }
+
+        Volatile.Write(ref _key, key);
+        return key;
+    }
+
+    private byte[]? FindKey()
+    {
+        if (Volatile.Read(ref _key) is null && folder is not null && File.Exists(Path.Combine(folder, KeyName)))
+        {
+            Volatile.Write(ref _key, DataFolder.ReadOrCreateSecret(folder, KeyName, KeyBytes));
+        }
+
+        return Volatile.Read(ref _key);
     }
 }

@@ -35,10 +35,16 @@ internal static class SqliteRegistrySchema
     {
         Additions =
         [
-            // The data folder's id, at most one row; users whose last device was deleted, and when.
+            // The data folder's id, at most one row; users whose last device was deleted, and when: by name (older builds), by hash.
             "CREATE TABLE IF NOT EXISTS folder(id INTEGER NOT NULL)",
             "CREATE TABLE IF NOT EXISTS gone(app TEXT NOT NULL, user TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(app, user)) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS gone_at ON gone(at)",
+
+            "CREATE TABLE IF NOT EXISTS gone_users(hash BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS gone_users_at ON gone_users(at)",
+
+            // When the file was written anew without what older builds had deleted; at most one row.
+            "CREATE TABLE IF NOT EXISTS scrubbed(at INTEGER NOT NULL)",
 
             // Which addresses were taken off which devices, and why.
             "CREATE TABLE IF NOT EXISTS removed(app TEXT NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL, channel TEXT NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, reason TEXT, PRIMARY KEY(app, user, device, channel, kind)) WITHOUT ROWID",

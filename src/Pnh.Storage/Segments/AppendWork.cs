@@ -18,6 +18,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
     private ManualResetValueTaskSourceCore<AppendResult> _waiter;
     private AppendResult _result;
     private byte[]? _standing;
+    private bool _isCarried;
 
     public AppendWork(Event accepted, ulong hash)
     {
@@ -79,7 +80,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
         bool same;
         try
         {
-            same = IsSameJson(_standing, _accepted.Body);
+            same = IsSameJson(_standing, _accepted.Body) || (_isCarried && BodyWithout.IsSame(_standing, _accepted.Body.Span));
         }
         catch (Exception fault)
         {
@@ -114,6 +115,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
             {
                 // Whether it is the same JSON written differently is found out off the writer's thread.
                 _standing = body.SequenceEqual(_accepted.Body.Span) ? null : body.ToArray();
+                _isCarried = record.Kind == RecordKind.Carried;
                 _result = AppendResult.Duplicate;
                 return true;
             }

@@ -6,7 +6,7 @@ using Pnh.Storage.Segments.Index;
 namespace Pnh.Storage.Segments;
 
 /// <summary>
-/// Copies an open event with its milestones to the end of the log, byte for byte but for the links: a short history in one group, a long one in parts, a commit after each,
+/// Copies an open event with its milestones to the end of the log, byte for byte but for the links, and without users who were erased: a short history in one group, a long one in parts, a commit after each,
 /// so that nobody waits for all of it. A copy in parts counts from its last one on (<see cref="RecordFlags.Partial"/>): until then the event goes on in the old place, and
 /// what is noted there meanwhile is copied too. Goes on where it was after a fault of the disk; after a crash from the start. For the writer's thread.
 /// </summary>
@@ -50,6 +50,11 @@ internal sealed class Carrier : IDisposable
         if (!_places.TryFind(entry.Head))
         {
             return _places.IsTooLong ? Carried.TooLong : Carried.InPart;
+        }
+
+        if (_copy.Root == 0 && _places.Erased.Count > 0)
+        {
+            _places.DropErased();
         }
 
         var left = _places.Bytes + Read(entry.Root).PaddedBytes - _copy.Bytes;
@@ -122,7 +127,7 @@ internal sealed class Carrier : IDisposable
         Written += record.PaddedBytes;
         if (_copy.Root == 0)
         {
-            var root = _writer.Group.Copy(record, RecordKind.Carried, (record.Flags & (RecordFlags.IdGiven | RecordFlags.Class)) | more, 0, 0);
+            var root = WriteRoot(record, more);
             _copy = new Copy(root, root, 0, record.PaddedBytes);
             return;
         }
@@ -135,6 +140,18 @@ internal sealed class Carrier : IDisposable
         {
             _writer.Index.Withdraw(_copy.Root, Payload.Milestone(record).User);
         }
+    }
+
+    // Byte for byte, unless it names a user who was erased.
+    private long WriteRoot(in Record record, RecordFlags more)
+    {
+        if (_places.Erased.Count > 0 && Payload.Event(record) is var stored && BodyWithout.Users(stored.Body.Span, _places.Erased) is { } body)
+        {
+            return _writer.Group.Event(
+                RecordKind.Carried, record.Class, stored.App, stored.Id, stored.IdGiven, stored.AcceptedAt, stored.ExpiresAt, stored.TraceParent, body, more);
+        }
+
+        return _writer.Group.Copy(record, RecordKind.Carried, (record.Flags & (RecordFlags.IdGiven | RecordFlags.Class)) | more, 0, 0);
     }
 
     private Record Read(long place) => _reader.TryRead(place, out var record) == ReadResult.Found ? record : throw DiskFault.Unreadable(place);

@@ -64,6 +64,9 @@ internal sealed class SqliteDatabase : IDisposable
             database.Execute("PRAGMA temp_store=MEMORY");
             database.Execute("PRAGMA cache_size=-65536");
 
+            // What is deleted is overwritten: addresses and names shall not stay in pages that are free.
+            database.Execute("PRAGMA secure_delete=ON");
+
             // Checkpoints are the writer's own work, after its waiters were told; never inside a commit.
             database.Execute("PRAGMA wal_autocheckpoint=0");
             database.Demand("PRAGMA journal_mode=WAL", "PRAGMA journal_mode", "wal");
@@ -152,6 +155,9 @@ internal sealed class SqliteDatabase : IDisposable
         Check(raw.sqlite3_wal_checkpoint_v2(_handle, "main", raw.SQLITE_CHECKPOINT_PASSIVE, out var pages, out var moved));
         return Math.Max(0, pages - moved);
     }
+
+    /// <summary>The same, and empties the log, which else keeps what was written until it is overwritten. False = a reader was in the way.</summary>
+    public bool TryEmptyLog() => raw.sqlite3_wal_checkpoint_v2(_handle, "main", raw.SQLITE_CHECKPOINT_TRUNCATE, out _, out _) == raw.SQLITE_OK;
 
     public void Dispose()
     {

@@ -38,6 +38,7 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     private int _logPages;
     private long _tidied;
     private bool _untidy;
+    private volatile bool _clearsLog;
     private bool _started;
     private int _threadId;
 
@@ -59,6 +60,9 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
 
     /// <summary>Closes it for good, as a failed write does: somebody read what cannot be. Any thread.</summary>
     public void Close(StoreUnavailableException damage) => Interlocked.CompareExchange(ref _damage, damage, null);
+
+    /// <summary>When it is idle next, the log is emptied: what was deleted may stand in it. Any thread.</summary>
+    public void ClearLog() => _clearsLog = true;
 
     /// <summary>Starts the thread.</summary>
     public void Start()
@@ -143,7 +147,11 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
             _group.Clear();
         }
 
-        Checkpoint();
+        if (!_clearsLog || _damage is not null || !_database.TryEmptyLog())
+        {
+            Checkpoint();
+        }
+
         _ended.SetResult();
     }
 
@@ -178,7 +186,11 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
             RunTidy(idle);
         }
 
-        if (_logPages >= CheckpointPages || (idle && _logPages > 0))
+        if (idle && _clearsLog && _damage is null && _database.TryEmptyLog())
+        {
+            (_clearsLog, _logPages) = (false, 0);
+        }
+        else if (_logPages >= CheckpointPages || (idle && _logPages > 0))
         {
             Checkpoint();
         }

@@ -39,6 +39,68 @@ public sealed class ErasureTests : IAsyncLifetime
         Assert.StartsWith("""{"user":"bea","devices":0,"topics":0,"sessions":0,"withdrawn":0""", (await _hub.SendAsync("DELETE", "/v1/users/bea")).Body, StringComparison.Ordinal);
     }
 
+    /// <summary>Every file of the folder, after the date in the answer: what was written anew, what is free in a file, and what is carried on for others.</summary>
+    [Fact]
+    public async Task Erase_AfterItsDate_NoFileNamesTheUserOrAnAddress()
+    {
+        const string User = "mia-erased-7f3a";
+        const string Token = "0badc0de0badc0de0badc0de0badc0de0badc0de0badc0de0badc0de0badc0de";
+        await using var hub = await TestHub.StartAsync(configuration: ["--Pnh:Journal:Retention=00:00:01"]);
+        await hub.SendAsync("PUT", $"/v1/users/{User}/devices/phone-{User}", $$$"""{"platform":"ios","apns":{"token":"{{{Token}}}","topic":"com.example"}}""");
+        await hub.SendAsync("PUT", $"/v1/users/{User}/devices/tablet", """{"platform":"desktop"}""");
+        await hub.SendAsync("PUT", "/v1/users/eve/devices/tablet", """{"platform":"desktop"}""");
+        await hub.SendAsync("PUT", $"/v1/users/{User}/settings", """{"mutedTopics":["room"]}""");
+        await hub.SendAsync("PUT", $"/v1/topics/room/members/{User}");
+        foreach (var (id, to) in new[] { ("hers", $$"""{"user":"{{User}}"}"""), ("both", $$"""{"users":["{{User}}","eve"]}"""), ("room", """{"topic":"room"}""") })
+        {
+            Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{{to}},"ttl":3600}""")).Status);
+        }
+
+        await TestHub.EventuallyAsync(() => Traces(hub.Folder, User), static files => files.Contains("registry", StringComparison.Ordinal) && files.Contains(".log", StringComparison.Ordinal));
+        var erased = await hub.SendAsync("DELETE", $"/v1/users/{User}");
+        Assert.Equal(200, erased.Status);
+
+        // An event now and then, as segments leave while something is written.
+        var n = 0;
+        await TestHub.EventuallyAsync(
+            () =>
+            {
+                _ = hub.SendAsync("POST", "/v1/events", $$$"""{"id":"later-{{{n++}}}","to":{"user":"lin"}}""").AsTaskResult();
+                return Traces(hub.Folder, User) + Traces(hub.Folder, Token);
+            },
+            static files => files.Length == 0);
+        Assert.Equal("both pending", string.Join(' ', (await hub.SendAsync("GET", "/v1/users/eve/events")).Json.GetProperty("events").EnumerateArray()
+            .SelectMany(static one => one.GetProperty("deliveries").EnumerateArray().Select(delivery => $"{one.GetProperty("id").GetString()} {delivery.GetProperty("state").GetString()}"))));
+        Assert.Contains("\"duplicate\":true", (await hub.SendAsync("POST", "/v1/events", $$"""{"id":"both","to":{"users":["{{User}}","eve"]},"ttl":3600}""")).Body, StringComparison.Ordinal);
+        Assert.Empty(Traces(hub.Folder, User));
+    }
+
+    // Names of files that hold the text.
+    private static string Traces(string folder, string text)
+    {
+        var sought = System.Text.Encoding.UTF8.GetBytes(text);
+        var found = new List<string>();
+        foreach (var file in Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories))
+        {
+            try
+            {
+                using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+                var bytes = new byte[stream.Length];
+                stream.ReadExactly(bytes);
+                if (bytes.AsSpan().IndexOf(sought) >= 0)
+                {
+                    found.Add(Path.GetFileName(file));
+                }
+            }
+            catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
+            {
+                // Gone, or held by the hub as its lock.
+            }
+        }
+
+        return string.Join(' ', found);
+    }
+
     [Fact]
     public async Task Erase_NobodyKnown_FindsNothing()
     {

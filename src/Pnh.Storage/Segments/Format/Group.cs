@@ -52,9 +52,10 @@ internal sealed class Group
     }
 
     public long Event(
-        RecordKind kind, EventClass @class, string app, string id, bool idGiven, DateTimeOffset acceptedAt, DateTimeOffset expiresAt, string? trace, ReadOnlySpan<byte> body)
+        RecordKind kind, EventClass @class, string app, string id, bool idGiven, DateTimeOffset acceptedAt, DateTimeOffset expiresAt, string? trace, ReadOnlySpan<byte> body,
+        RecordFlags more = RecordFlags.None)
     {
-        var position = Open(kind, (idGiven ? RecordFlags.IdGiven : RecordFlags.None) | (RecordFlags)((int)@class * 16), 0, 0);
+        var position = Open(kind, (idGiven ? RecordFlags.IdGiven : RecordFlags.None) | (RecordFlags)((int)@class * 16) | more, 0, 0);
         Number(acceptedAt.UtcTicks);
         Number(expiresAt.UtcTicks);
         Text(app);

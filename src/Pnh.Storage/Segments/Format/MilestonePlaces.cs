@@ -1,3 +1,5 @@
+using System.Text;
+using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Segments.Format;
@@ -31,6 +33,9 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
     private long _searched;
     private SegmentScan? _scan;
 
+    /// <summary>Users of the event who were erased.</summary>
+    public HashSet<string> Erased { get; } = new(StringComparer.Ordinal);
+
     /// <summary>The event's first record; 0 = of none.</summary>
     public long Root { get; private set; }
 
@@ -49,6 +54,7 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
     {
         _places.Clear();
         _places.Capacity = Math.Min(_places.Capacity, KeepPlaces);
+        Erased.Clear();
         (Root, _known, _target, _searched) = (root, root, 0, 0);
         (_ordered, Bytes, IsTooLong) = (0, 0, false);
     }
@@ -73,6 +79,20 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
         }
 
         return true;
+    }
+
+    /// <summary>Those of users who were erased are in the list no more. Before the first is copied.</summary>
+    public void DropErased()
+    {
+        var bytes = 0L;
+        _places.RemoveAll(place =>
+        {
+            var isThere = reader.TryRead(place, out var record) == ReadResult.Found;
+            var isErased = isThere && record.Kind == RecordKind.Milestone && Erased.Contains(Encoding.UTF8.GetString(Payload.UserOf(record)));
+            bytes += isErased || !isThere ? 0 : record.PaddedBytes;
+            return isErased;
+        });
+        (_ordered, Bytes) = (_places.Count, bytes);
     }
 
     private bool TryWalk(ref int reads)
@@ -148,6 +168,10 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
         {
             _places.Add(place);
             _walkedBytes += record.PaddedBytes;
+            if (Payload.KindOf(record) == MilestoneKind.Withdrawn && Payload.Milestone(record) is { User: { } user, Reason: Milestone.Erased })
+            {
+                Erased.Add(user);
+            }
         }
 
         return !IsTooLong;
