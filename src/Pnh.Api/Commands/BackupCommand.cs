@@ -7,7 +7,7 @@ internal static class BackupCommand
 {
     /// <summary><c>backup</c>.</summary>
     public static Command Create(CommandActions actions, CommandOutput output) =>
-        Create("backup", "Copy the data folder, also while the hub runs, and read the copy once", "Where the copy goes: a folder that does not exist yet", actions.BackUpAsync, output);
+        Create("backup", "Copy the data folder, also while the hub runs, and read the copy once", "Where the copy goes: a folder that does not exist, or is empty", actions.BackUpAsync, output);
 
     /// <summary><c>restore</c>.</summary>
     public static Command CreateRestore(CommandActions actions, CommandOutput output) =>

@@ -21,7 +21,17 @@ internal static class CopyBar
             .StartAsync(async bars =>
             {
                 var bar = bars.AddTask(what, maxValue: Math.Max(1, whole));
-                var result = await work(bytes => bar.Increment(bytes));
+                var shown = 0;
+                var result = await work(bytes =>
+                {
+                    bar.Increment(bytes);
+                    if ((int)bar.Percentage != shown)
+                    {
+                        // By itself it looks once a while, and a quick copy is over by then.
+                        shown = (int)bar.Percentage;
+                        bars.Refresh();
+                    }
+                });
                 bar.Value = bar.MaxValue; // files that were removed meanwhile
                 return result;
             });

@@ -2,8 +2,16 @@ using Pnh.Storage.Files;
 
 namespace Pnh.Storage.Backups;
 
-/// <summary>Files that are copied, each on stable storage, for the owner's eyes alone. Faults are <see cref="IOException"/>. Not thread-safe.</summary>
-internal sealed class Copied(Action<long> told, CancellationToken cancellationToken)
+/// <summary>
+/// Files that are copied, each on stable storage, for the owner's eyes alone; regular files, and as many bytes as each had when it was looked at. Faults are <see cref="IOException"/>, of what a
+/// copy may not hold <see cref="DataFolderException"/>. Not thread-safe.
+/// </summary>
+/// <param name="root">The folder that is copied.</param>
+/// <param name="list">What it holds; null = it has no list.</param>
+/// <param name="mayLink">Whether what stands directly in it may be a link: in a data folder, where that is its user's choice.</param>
+/// <param name="told">Told the bytes of each piece.</param>
+/// <param name="cancellationToken">Ends it.</param>
+internal sealed class Copied(string root, CopyList? list, bool mayLink, Action<long> told, CancellationToken cancellationToken)
 {
     private readonly byte[] _piece = new byte[1024 * 1024];
 
@@ -14,6 +22,11 @@ internal sealed class Copied(Action<long> told, CancellationToken cancellationTo
     /// <summary>The files of a folder, in the order of their names, without folders in it.</summary>
     public void Folder(string from, string to)
     {
+        if (!mayLink && FileOwner.Of(from) is { Kind: not FileOwner.Type.Folder })
+        {
+            throw NotPlain(from);
+        }
+
         Make(to);
         foreach (var file in Directory.EnumerateFiles(from).Order(StringComparer.Ordinal))
         {
@@ -34,6 +47,18 @@ internal sealed class Copied(Action<long> told, CancellationToken cancellationTo
         FolderSync.Flush(to);
     }
 
+    /// <summary>Throws unless the file may be copied.</summary>
+    public void Check(string file)
+    {
+        var isFirst = Path.GetDirectoryName(file) == root;
+        if (!(mayLink && isFirst) && FileOwner.Of(file) is { Kind: not FileOwner.Type.File })
+        {
+            throw NotPlain(file);
+        }
+
+        list?.Check(root, file, new FileInfo(file).Length);
+    }
+
     /// <summary>Counts one that is there, and syncs it.</summary>
     public void Take(string file)
     {
@@ -42,6 +67,8 @@ internal sealed class Copied(Action<long> told, CancellationToken cancellationTo
         Files++;
         Bytes += RandomAccess.GetLength(handle);
     }
+
+    private static DataFolderException NotPlain(string path) => new($"{path} is a link or no regular file: a copy holds files alone, so it is not followed.");
 
     private static void Make(string folder)
     {
@@ -57,13 +84,16 @@ internal sealed class Copied(Action<long> told, CancellationToken cancellationTo
 
     private void Copy(string from, string to)
     {
+        Check(from);
         using (var source = new FileStream(from, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0))
         using (var target = new FileStream(to, DataFolder.PrivateFile(FileMode.CreateNew)))
         {
-            for (int read; (read = source.Read(_piece)) > 0; told(read))
+            var left = source.Length;
+            for (int read; left > 0 && (read = source.Read(_piece, 0, (int)Math.Min(left, _piece.Length))) > 0; told(read))
             {
                 cancellationToken.ThrowIfCancellationRequested();
                 target.Write(_piece, 0, read);
+                left -= read;
             }
         }
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Microsoft.Data.Sqlite;
+using Pnh.Storage.Files;
 using Pnh.Storage.Sqlite;
 
 namespace Pnh.Storage.Registry;
@@ -14,6 +15,11 @@ internal static class SqliteRegistryCopy
     {
         try
         {
+            // SQLite takes an empty file, and would make one that others may read.
+            using (new FileStream(to, DataFolder.PrivateFile(FileMode.CreateNew)))
+            {
+            }
+
             using var database = SqliteDatabase.OpenReader(from, vfs: null);
             database.Execute($"VACUUM INTO '{to.Replace("'", "''", StringComparison.Ordinal)}'");
             using var copy = SqliteDatabase.OpenReader(to, vfs: null);

@@ -76,6 +76,89 @@ public sealed class BackupCommandsTests : IDisposable
     }
 
     [Fact]
+    [System.Runtime.Versioning.UnsupportedOSPlatform("windows")]
+    public async Task BackupAndRestore_IntoEmptyFoldersAndPathsWithASlash_WorkAndAreTheOwnersAlone()
+    {
+        await using (var hub = await TestHub.StartAsync(_data.FullPath))
+        {
+            Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", """{"id":"kept","to":{"user":"ada"} }""")).Status);
+
+            // As a mount point: it is there, and cannot be made by renaming.
+            Directory.CreateDirectory(Path.Combine(_copies["mounted"], "lost+found"));
+            Assert.Equal((0, ""), Without(await RunAsync("backup", _copies["mounted"] + "/")));
+            Assert.Equal((0, ""), Without(await RunAsync("backup", _copies["named"] + "/")));
+        }
+
+        Directory.CreateDirectory(Path.Combine(_copies["data"], "lost+found"));
+        Assert.Equal((0, ""), Without(await CommandRun.RunAsync("restore", _copies["named"] + "/", $"--Pnh:Data={_copies["data"]}/")));
+        Assert.Equal((0, ""), Without(await CommandRun.RunAsync("restore", _copies["mounted"], $"--Pnh:Data={_copies["other"]}/")));
+        foreach (var entry in Directory.EnumerateFileSystemEntries(_copies.FullPath, "*", SearchOption.AllDirectories).Where(static entry => !entry.Contains("lost+found", StringComparison.Ordinal)))
+        {
+            Assert.True(Path.GetDirectoryName(entry) == _copies.FullPath || (File.GetUnixFileMode(entry) & (UnixFileMode)0b111_111) == 0, entry);
+        }
+
+        await using var restored = await TestHub.StartAsync(_copies["data"]);
+        Assert.Equal(200, (await restored.SendAsync("GET", "/v1/events/kept")).Status);
+        Assert.False(File.Exists(Path.Combine(_copies["data"], "backup.list")));
+    }
+
+    [Fact]
+    public async Task Backup_UnfinishedIsThere_LeavesItAndSaysSo()
+    {
+        await using var hub = await TestHub.StartAsync(_data.FullPath);
+        Directory.CreateDirectory(_copies["one.unfinished"]);
+        await File.WriteAllTextAsync(_copies["one.unfinished/mine"], "x");
+
+        var (exitCode, _, complaint) = await RunAsync("backup", _copies["one"]);
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains("one.unfinished is there", complaint, StringComparison.Ordinal);
+        Assert.True(File.Exists(_copies["one.unfinished/mine"]));
+    }
+
+    [Theory]
+    [InlineData("link", "is a link or no regular file")]
+    [InlineData("journal", "is a link or no regular file")]
+    [InlineData("longer", "bytes, and the copy's list")]
+    [InlineData("more", "is not in the copy's list")]
+    public async Task Restore_CopyThatWasChanged_IsRefusedAndNothingIsMade(string change, string reason)
+    {
+        await using (await TestHub.StartAsync(_data.FullPath))
+        {
+            Assert.Equal(0, (await RunAsync("backup", _copies["one"])).ExitCode);
+        }
+
+        var secret = _copies["one/operator.secret"];
+        switch (change)
+        {
+            case "link":
+                File.Move(secret, _copies["elsewhere"]);
+                File.CreateSymbolicLink(secret, _copies["elsewhere"]);
+                break;
+            case "journal":
+                Directory.Move(_copies["one/journal"], _copies["log"]);
+                Directory.CreateSymbolicLink(_copies["one/journal"], _copies["log"]);
+                break;
+            case "longer":
+                await using (var grown = new FileStream(secret, FileMode.Open))
+                {
+                    grown.SetLength(1L << 40);
+                }
+
+                break;
+            default:
+                await File.WriteAllTextAsync(_copies["one/stranger"], "x");
+                break;
+        }
+
+        var (exitCode, _, complaint) = await CommandRun.RunAsync("restore", _copies["one"], $"--Pnh:Data={_copies["data"]}");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains(reason, complaint, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(_copies["data"]) || Directory.Exists(_copies["data.unfinished"]));
+    }
+
+    [Fact]
     public async Task Backup_OfNoDataFolder_SaysSo()
     {
         var (exitCode, _, complaint) = await RunAsync("backup", _copies["none"]);
@@ -90,7 +173,7 @@ public sealed class BackupCommandsTests : IDisposable
         await using (await TestHub.StartAsync(_data.FullPath))
         {
             Assert.Equal(0, (await RunAsync("backup", _copies["one"])).ExitCode);
-            Assert.Contains("exists: give a folder that does not", (await RunAsync("backup", _copies["one"])).Error, StringComparison.Ordinal);
+            Assert.Contains("is not empty: move it away first, or give another folder", (await RunAsync("backup", _copies["one"])).Error, StringComparison.Ordinal);
         }
 
         var before = Directory.GetFiles(_data.FullPath).Length;
@@ -123,6 +206,8 @@ public sealed class BackupCommandsTests : IDisposable
         Assert.Contains("is damaged at offset", complaint, StringComparison.Ordinal);
         Assert.False(Directory.Exists(_copies["data"]));
     }
+
+    private static (int, string) Without((int ExitCode, string Out, string Error) run) => (run.ExitCode, run.Error);
 
     private Task<(int ExitCode, string Out, string Error)> RunAsync(string command, string folder) =>
         CommandRun.RunAsync(command, folder, $"--Pnh:Data={_data.FullPath}");
