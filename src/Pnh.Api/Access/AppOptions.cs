@@ -12,6 +12,9 @@ internal sealed record AppOptions(string Name, IReadOnlyList<KeyOptions> Keys, T
     /// <summary>Web pages that may use it; empty = no CORS headers, and sockets of any page.</summary>
     public IReadOnlyList<string> Origins { get; init; } = [];
 
+    /// <summary>It has no key, no token secret and no provider in the configuration: nobody reaches it but with keys made at run time.</summary>
+    public bool IsBare { get; init; }
+
     /// <summary>Without secrets.</summary>
     public override string ToString() => $"{Name} ({Keys.Count} keys)";
 }

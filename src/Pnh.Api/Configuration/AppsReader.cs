@@ -13,6 +13,9 @@ internal static class AppsReader
     /// <summary>Fewest bytes of an HS256 secret (RFC 7518 section 3.2).</summary>
     public const int Hs256SecretBytes = 32;
 
+    // What lets somebody in, or a push out.
+    private static readonly string[] Access = ["Keys", "Tokens", "Apns", "Fcm", "WebPush"];
+
     /// <summary>All apps by name.</summary>
     public static IReadOnlyDictionary<string, AppOptions> Read(SectionReader section, string workingFolder)
     {
@@ -29,13 +32,17 @@ internal static class AppsReader
             var keys = app.Of("Keys").All().Select(ReadKey).OfType<KeyOptions>().ToList();
             var settings = app.Read(static section => section.Get<AppSettings>());
             var origins = app.Read(static section => section.Get<OriginSettings>(), new OriginRules()).Origins;
-            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, Origins = origins });
+            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, Origins = origins, IsBare = IsBare(app.Section) });
         }
 
         CheckKeys(apps.Values, section.Errors);
         CheckAudiences(apps.Values, section.Section, section.Errors);
         return apps;
     }
+
+    // Whether a provider's accounts are right is the channel's to judge.
+    private static bool IsBare(IConfigurationSection app) =>
+        !app.GetChildren().Any(static child => Array.Exists(Access, name => name.Equals(child.Key, StringComparison.OrdinalIgnoreCase)));
 
     private static KeyOptions? ReadKey(SectionReader reader)
     {

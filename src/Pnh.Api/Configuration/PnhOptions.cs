@@ -84,8 +84,16 @@ internal sealed record PnhOptions
     /// <summary>True when every address of both listeners is a loopback one.</summary>
     public bool IsLoopbackOnly => Urls.Concat(OperationsUrls).All(static url => url.IsLoopback);
 
-    /// <summary>No apps, SQLite, loopback: the hub makes the app <c>demo</c> with secrets of its own. (The role must be <c>all</c> as well.)</summary>
-    public bool IsFirstStart => Apps.Count == 0 && Store == StoreEngine.Sqlite && IsLoopbackOnly;
+    /// <summary>No app, or the app <c>demo</c> with settings that complete it: nothing that lets anybody in.</summary>
+    public bool IsDemo => Apps.Count == 0 || (Apps.Count == 1 && Apps.TryGetValue("demo", out var demo) && demo.IsBare);
+
+    /// <summary>A demo, SQLite, loopback: the hub makes the app <c>demo</c> with secrets of its own. (The role must be <c>all</c> as well.)</summary>
+    public bool IsFirstStart => IsDemo && Store == StoreEngine.Sqlite && IsLoopbackOnly;
+
+    /// <summary>What starts, and serves nobody as it is; a line each.</summary>
+    public IEnumerable<string> Doubts => IsFirstStart ? []
+        : Apps.Count == 0 ? ["No app is configured (Pnh:Apps), and the demo is for loopback addresses alone: nobody can send or connect"]
+        : Apps.Values.Where(static app => app.IsBare).Select(static app => $"App {app.Name} has no key, no token secret and no provider in the configuration: only keys that pnh key add made reach it, and no client does");
 
     /// <summary>The times of all classes: the configured ones over the defaults.</summary>
     public ClassPolicies ToPolicies() => new(

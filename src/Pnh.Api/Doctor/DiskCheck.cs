@@ -1,5 +1,6 @@
 using System.Globalization;
 using Pnh.Storage.Files;
+using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Doctor;
 
@@ -9,11 +10,14 @@ internal static class DiskCheck
     private const long LeastFree = 256L * 1024 * 1024;
     private const long Comfortable = 2L * 1024 * 1024 * 1024;
     private const int Syncs = 20;
+
+    // docs/operate.md: a durable event that its client acknowledges.
+    private const double BytesOfAnEvent = 750;
     private static readonly TimeSpan SlowSync = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan UselessSync = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Of a folder, or of the one that it would be made in.</summary>
-    public static IEnumerable<Finding> Look(string data, TimeProvider time)
+    public static IEnumerable<Finding> Look(string data, JournalOptions journal, TimeProvider time)
     {
         var exists = Directory.Exists(data);
         var folder = exists ? data : Path.GetDirectoryName(Path.GetFullPath(data))!;
@@ -27,8 +31,24 @@ internal static class DiskCheck
             free < LeastFree ? Grade.Bad : free < Comfortable ? Grade.Doubtful : Grade.Good,
             "free disk",
             string.Create(CultureInfo.InvariantCulture, $"{free / 1e9:F1} GB below {folder}{(free < Comfortable ? "; make room, or bound the log with Pnh:Journal:MaxBytes" : "")}"));
+        yield return History(data, journal);
         yield return Sync(folder, time);
     }
+
+    /// <summary>What the journal may take: said, or chosen from what is free.</summary>
+    private static Finding History(string data, JournalOptions journal)
+    {
+        var bytes = Bound(data, journal);
+        var chosen = journal.MaxBytes is null ? "chosen from what the disk has free" : "Pnh:Journal:MaxBytes";
+        var text = bytes is { } most
+            ? string.Create(CultureInfo.InvariantCulture, $"the journal may take {most / 1e6:F0} MB ({chosen}): some {most / BytesOfAnEvent / journal.Retention.TotalSeconds:F0} durable events a second over a retention of {journal.Retention.TotalHours:0.#} h")
+            : "the journal has no bound, as the disk does not say how large it is";
+        return new Finding(bytes < Comfortable ? Grade.Doubtful : Grade.Good, "history", bytes < Comfortable ? $"{text}; more go before their retention is over" : text);
+    }
+
+    /// <summary>The bound that a start would take; null = none.</summary>
+    internal static long? Bound(string data, JournalOptions journal) =>
+        journal.MaxBytes ?? new DataDisk(Directory.Exists(data) ? data : Path.GetDirectoryName(Path.GetFullPath(data))!).UsualBound(journal.SegmentBytes);
 
     private static Finding Sync(string folder, TimeProvider time)
     {

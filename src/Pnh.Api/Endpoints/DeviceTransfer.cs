@@ -14,8 +14,6 @@ namespace Pnh.Api.Endpoints;
 /// <summary>The whole registry of an app as NDJSON, out and in, streamed: what is exported here can be imported elsewhere.</summary>
 internal sealed class DeviceTransfer
 {
-    private const int FlushBytes = 16 * 1024;
-
     // Writes under way at once share one flush of the registry.
     private const int Window = 64;
     private readonly IDeviceStore _devices;
@@ -58,32 +56,21 @@ internal sealed class DeviceTransfer
 
     private async Task ExportAsync(HttpContext context, CancellationToken ending)
     {
-        var app = Caller.Of(context).App;
-        if (await _reads.InTurnsAsync(app, _devices.ExportAsync(app, ending), ending) is not { } devices)
+        var (app, output) = (Caller.Of(context).App, context.Response.BodyWriter);
+        context.Response.ContentType = RequestBody.Ndjson;
+        await using var json = new Utf8JsonWriter(output);
+        if (!await _reads.WriteAsync(app, _devices.ExportAsync(app, ending), Write, async () => await output.FlushAsync(ending), ending))
         {
             await HistoryReads.TooMany.ExecuteAsync(context);
-            return;
         }
 
-        context.Response.ContentType = RequestBody.Ndjson;
-        var output = context.Response.BodyWriter;
-        await using var json = new Utf8JsonWriter(output);
-        var pending = 0L;
-        await foreach (var owned in devices)
+        void Write(OwnedDevice owned)
         {
             json.Reset(output);
             _json.Write(json, owned.User, owned.Device);
-            await json.FlushAsync(ending);
+            json.Flush();
             output.Write("\n"u8);
-            pending += json.BytesCommitted + 1;
-            if (pending > FlushBytes)
-            {
-                pending = 0;
-                await output.FlushAsync(ending);
-            }
         }
-
-        await output.FlushAsync(ending);
     }
 
     private Task ImportAsync(HttpContext context) => AnswerTime.WriteAsync(context, over => ImportAsync(context, over), _stopping);

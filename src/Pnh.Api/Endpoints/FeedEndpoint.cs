@@ -46,7 +46,8 @@ internal sealed class FeedEndpoint
         using var end = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _lifetime.ApplicationStopping);
         try
         {
-            var (isRead, page) = await ReadAsync(Caller.Of(context).App, after, end.Token);
+            await using var lines = new FeedLines(context.Response.BodyWriter);
+            var (isRead, first) = await WritePageAsync(lines, filter, Caller.Of(context).App, after, end.Token);
             if (!isRead)
             {
                 await HistoryReads.TooMany.ExecuteAsync(context);
@@ -55,7 +56,7 @@ internal sealed class FeedEndpoint
 
             context.Response.ContentType = RequestBody.Ndjson;
             context.Response.Headers.CacheControl = "no-store";
-            await SendAsync(context, page, filter, isFollowing, end.Token);
+            await SendAsync(context, lines, first, filter, isFollowing, end.Token);
         }
         catch (FormatException) when (!context.Response.HasStarted)
         {
@@ -67,28 +68,27 @@ internal sealed class FeedEndpoint
         }
     }
 
-    private async Task SendAsync(HttpContext context, FeedPage page, FeedFilter filter, bool isFollowing, CancellationToken end)
+    private async Task SendAsync(HttpContext context, FeedLines lines, (FeedPage Page, bool HasLines) written, FeedFilter filter, bool isFollowing, CancellationToken end)
     {
         var reader = Caller.Of(context);
-        await using var lines = new FeedLines(context.Response.BodyWriter);
         var lastLine = _time.GetTimestamp();
 
         // Before the first line: who follows a quiet app learns that it is connected.
         await context.Response.StartAsync(end);
         while (true)
         {
-            if (lines.WritePage(page, filter))
+            if (written.HasLines)
             {
                 lastLine = _time.GetTimestamp();
             }
             else if (_time.GetElapsedTime(lastLine) >= KeepAlive)
             {
-                lines.WriteIdle(page.Next);
+                lines.WriteIdle(written.Page.Next);
                 lastLine = _time.GetTimestamp();
             }
 
             await lines.FlushAsync(end);
-            if (page.IsEnd)
+            if (written.Page.IsEnd)
             {
                 if (!isFollowing)
                 {
@@ -98,22 +98,27 @@ internal sealed class FeedEndpoint
                 await Task.Delay(LookAgain, _time, end);
             }
 
-            if (reader.IsRevoked)
+            // Its turn may come late: a reader that has begun waits for it.
+            var (isRead, after) = (false, written.Page.Next);
+            while (!isRead)
             {
-                return;
-            }
+                if (reader.IsRevoked)
+                {
+                    return;
+                }
 
-            bool isRead;
-            FeedPage next;
-            do
-            {
-                (isRead, next) = await ReadAsync(reader.App, page.Next, end);
+                (isRead, written) = await WritePageAsync(lines, filter, reader.App, after, end);
             }
-            while (!isRead);
-            page = next;
         }
     }
 
-    private ValueTask<(bool IsRead, FeedPage Page)> ReadAsync(string app, string? after, CancellationToken end) =>
-        _reads.ReadAsync(app, over => _journal.ReadFeedAsync(app, after, PageEntries, over), end);
+    /// <summary>Reads a page and writes its lines, which are sent later, in the app's turn.</summary>
+    private ValueTask<(bool IsRead, (FeedPage Page, bool HasLines) Written)> WritePageAsync(FeedLines lines, FeedFilter filter, string app, string? after, CancellationToken end) => _reads.ReadAsync(
+        app,
+        async over =>
+        {
+            var page = await _journal.ReadFeedAsync(app, after, PageEntries, over);
+            return (page, lines.WritePage(page, filter));
+        },
+        end);
 }

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Pnh.Api.Problems;
 using Pnh.Core.Intake;
 
@@ -17,52 +16,43 @@ internal sealed class HistoryReads(ReaderPlaces places)
     public ValueTask<(bool IsRead, T Page)> ReadAsync<T>(string app, Func<CancellationToken, ValueTask<T>> read, CancellationToken cancellationToken) =>
         places.ReadAsync(app, read, cancellationToken);
 
-    /// <summary>The first page at once, or null when the app's turn did not come within a second; the others as they are asked for, each in its turn, however long that takes.</summary>
-    public async ValueTask<IAsyncEnumerable<T>?> InTurnsAsync<T>(string app, IAsyncEnumerable<T> items, CancellationToken cancellationToken)
+    /// <summary>
+    /// Writes items page by page, each page in the app's turn: read and written then, sent after. False when the turn did not come within a second for the first one, and nothing was written;
+    /// the others wait for theirs as long as that takes.
+    /// </summary>
+    /// <typeparam name="T">The item.</typeparam>
+    /// <param name="app">Whose reader.</param>
+    /// <param name="items">What is read.</param>
+    /// <param name="write">Writes one, without sending.</param>
+    /// <param name="sendAsync">Sends what is written; waits for the caller.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public async ValueTask<bool> WriteAsync<T>(string app, IAsyncEnumerable<T> items, Action<T> write, Func<ValueTask> sendAsync, CancellationToken cancellationToken)
     {
-        var reader = items.GetAsyncEnumerator(cancellationToken);
-        var (isRead, first) = await places.ReadAsync(app, _ => TakeAsync(reader), cancellationToken);
-        if (isRead)
+        await using var reader = items.GetAsyncEnumerator(cancellationToken);
+        for (var isFirst = true; ; isFirst = false)
         {
-            return FollowAsync(app, reader, first, cancellationToken);
-        }
-
-        await reader.DisposeAsync();
-        return null;
-    }
-
-    private async IAsyncEnumerable<T> FollowAsync<T>(string app, IAsyncEnumerator<T> reader, List<T> page, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        await using var ended = reader;
-        while (true)
-        {
-            foreach (var item in page)
+            var (isRead, count) = await places.ReadAsync(app, _ => WritePageAsync(reader, write), cancellationToken);
+            if (!isRead && isFirst)
             {
-                yield return item;
+                return false;
             }
 
-            if (page.Count < PageItems)
+            await sendAsync();
+            if (isRead && count < PageItems)
             {
-                yield break;
+                return true;
             }
-
-            bool isRead;
-            do
-            {
-                (isRead, page) = await places.ReadAsync(app, _ => TakeAsync(reader), cancellationToken);
-            }
-            while (!isRead);
         }
     }
 
-    private static async ValueTask<List<T>> TakeAsync<T>(IAsyncEnumerator<T> reader)
+    private static async ValueTask<int> WritePageAsync<T>(IAsyncEnumerator<T> reader, Action<T> write)
     {
-        var page = new List<T>(PageItems);
-        while (page.Count < PageItems && await reader.MoveNextAsync())
+        var count = 0;
+        for (; count < PageItems && await reader.MoveNextAsync(); count++)
         {
-            page.Add(reader.Current);
+            write(reader.Current);
         }
 
-        return page;
+        return count;
     }
 }

@@ -109,29 +109,43 @@ internal sealed class TopicEndpoints
 
     private async Task WriteAsync(HttpContext context, string topic, CancellationToken over)
     {
-        var app = Caller.Of(context).App;
-        if (await _reads.InTurnsAsync(app, _devices.GetMembersAsync(app, topic, over), over) is not { } members)
-        {
-            await HistoryReads.TooMany.ExecuteAsync(context);
-            return;
-        }
-
-        var response = context.Response;
+        var (app, response) = (Caller.Of(context).App, context.Response);
         response.ContentType = RequestBody.Json;
         await using (var json = new Utf8JsonWriter(response.BodyWriter))
         {
-            var pieces = new JsonPieces(json, response.BodyWriter);
-            json.WriteStartObject();
-            json.WriteString("topic", topic);
-            json.WriteStartArray("members");
-            await foreach (var member in members)
+            var isBegun = false;
+            if (!await _reads.WriteAsync(app, _devices.GetMembersAsync(app, topic, over), Write, SendAsync, over))
             {
-                json.WriteStringValue(member);
-                await pieces.FlushWhenDueAsync(over);
+                await HistoryReads.TooMany.ExecuteAsync(context);
+                return;
             }
 
+            Begin();
             json.WriteEndArray();
             json.WriteEndObject();
+
+            void Write(string member)
+            {
+                Begin();
+                json.WriteStringValue(member);
+            }
+
+            void Begin()
+            {
+                if (!isBegun)
+                {
+                    isBegun = true;
+                    json.WriteStartObject();
+                    json.WriteString("topic", topic);
+                    json.WriteStartArray("members");
+                }
+            }
+
+            async ValueTask SendAsync()
+            {
+                await json.FlushAsync(over);
+                await response.BodyWriter.FlushAsync(over);
+            }
         }
 
         await response.BodyWriter.FlushAsync(over);

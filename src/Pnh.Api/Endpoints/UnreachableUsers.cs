@@ -15,8 +15,6 @@ namespace Pnh.Api.Endpoints;
 /// <summary>The users whom no push can reach, and why, as NDJSON: streamed out of the registry with constant memory.</summary>
 internal sealed class UnreachableUsers
 {
-    private const int FlushBytes = 16 * 1024;
-
     private static readonly TimeSpan RetryAfter = TimeSpan.FromSeconds(10);
     private readonly IDeviceStore _devices;
     private readonly HistoryReads _reads;
@@ -60,36 +58,30 @@ internal sealed class UnreachableUsers
 
     private async Task ReadAsync(HttpContext context, string app, CancellationToken over)
     {
-        if (await _reads.InTurnsAsync(app, _devices.ExportAsync(app, over), over) is not { } devices)
-        {
-            await HistoryReads.TooMany.ExecuteAsync(context);
-            return;
-        }
-
         var output = context.Response.BodyWriter;
         context.Response.ContentType = RequestBody.Ndjson;
         context.Response.Headers.CacheControl = "no-store";
         await using var json = new Utf8JsonWriter(output);
         var user = new Reach(null, 0, Standing.NoAddress);
-        var pending = 0L;
-        await foreach (var owned in devices)
+        if (!await _reads.WriteAsync(app, _devices.ExportAsync(app, over), Take, async () => await output.FlushAsync(over), over))
         {
-            if (!string.Equals(owned.User, user.User, StringComparison.Ordinal))
-            {
-                pending += Write(json, output, user);
-                user = new Reach(owned.User, 0, Standing.NoAddress);
-            }
-
-            user = user with { Devices = user.Devices + 1, Best = Better(user.Best, StandingOf(app, owned.Device)) };
-            if (pending > FlushBytes)
-            {
-                pending = 0;
-                await output.FlushAsync(over);
-            }
+            await HistoryReads.TooMany.ExecuteAsync(context);
+            return;
         }
 
         Write(json, output, user);
         await output.FlushAsync(over);
+
+        void Take(OwnedDevice owned)
+        {
+            if (!string.Equals(owned.User, user.User, StringComparison.Ordinal))
+            {
+                Write(json, output, user);
+                user = new Reach(owned.User, 0, Standing.NoAddress);
+            }
+
+            user = user with { Devices = user.Devices + 1, Best = Better(user.Best, StandingOf(app, owned.Device)) };
+        }
     }
 
     private Standing StandingOf(string app, Device device)
@@ -109,11 +101,11 @@ internal sealed class UnreachableUsers
 
     private static Standing Better(Standing one, Standing other) => one > other ? one : other;
 
-    private static long Write(Utf8JsonWriter json, IBufferWriter<byte> output, in Reach user)
+    private static void Write(Utf8JsonWriter json, IBufferWriter<byte> output, in Reach user)
     {
         if (user.User is null || user.Best == Standing.Reachable)
         {
-            return 0;
+            return;
         }
 
         json.Reset(output);
@@ -129,7 +121,6 @@ internal sealed class UnreachableUsers
         json.WriteEndObject();
         json.Flush();
         output.Write("\n"u8);
-        return json.BytesCommitted;
     }
 
     /// <summary>Worst first: the best of a user's addresses counts.</summary>

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Configuration.EnvironmentVariables;
 using Microsoft.Extensions.Configuration.Json;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
+using Pnh.Api.Doctor;
 
 namespace Pnh.Api.Hosting;
 
@@ -30,6 +31,11 @@ internal static class ConfigCommands
             return ConfigurationErrors.ExitCode;
         }
 
+        foreach (var doubt in HubCommands.ReadHub(request.Configuration).Read.Options.Doubts)
+        {
+            await output.Error.WriteLineAsync($"pnh: look: {doubt}");
+        }
+
         await output.Out.WriteLineAsync("the configuration is good");
         return 0;
     }
@@ -43,6 +49,13 @@ internal static class ConfigCommands
         {
             var source = SourceOf(providers.First(provider => provider.TryGet(key, out _)));
             await output.Out.WriteLineAsync($"{key} = {(IsSecret(key) ? Hidden : value)}  ({source})");
+        }
+
+        // A number that no configuration says, and that history depends on.
+        var read = HubCommands.ReadHub(tokens).Read;
+        if (read.Errors.None && read.Options.Journal.MaxBytes is null && DiskCheck.Bound(read.Options.Data, read.Options.Journal) is { } bound)
+        {
+            await output.Out.WriteLineAsync(FormattableString.Invariant($"Pnh:Journal:MaxBytes = {bound}  (chosen from what the disk of {read.Options.Data} has free)"));
         }
 
         return 0;

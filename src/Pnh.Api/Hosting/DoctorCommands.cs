@@ -27,7 +27,7 @@ internal static class DoctorCommands
         }
 
         var found = new List<Finding> { new(Grade.Good, "configuration", "good") };
-        found.AddRange(DiskCheck.Look(options.Data, TimeProvider.System));
+        found.AddRange(DiskCheck.Look(options.Data, options.Journal, TimeProvider.System));
         found.Add(Files());
         foreach (var (what, address) in options.Urls.Select(static url => ("public", url)).Concat(options.OperationsUrls.Select(static url => ("operations", url))))
         {

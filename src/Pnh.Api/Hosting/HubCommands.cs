@@ -207,7 +207,7 @@ internal static class HubCommands
     internal static PnhOptions? Read(string[] tokens, CommandOutput output)
     {
         var (builder, knownKeys, read) = ReadHub(tokens);
-        if (read.Errors.None && read.Options.Apps.Count == 0 && DemoApp.TokenConfiguration(read.Options.Data) is { } demo)
+        if (read.Errors.None && read.Options.IsDemo && DemoApp.TokenConfiguration(read.Options.Data) is { } demo)
         {
             builder.Configuration.AddInMemoryCollection(demo);
             read = PnhConfiguration.Read(builder.Configuration, knownKeys, Environment.CurrentDirectory);

@@ -13,6 +13,7 @@ using Pnh.Core.Push;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
+using Pnh.Storage.Segments;
 using Prometheus;
 
 namespace Pnh.Api.Hosting;
@@ -39,6 +40,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
     private readonly DataFolder _folder;
+    private readonly SegmentJournal _journal;
     private readonly HubLinks? _links;
     private readonly Action _deal;
     private readonly ILogger<HubService> _log;
@@ -46,7 +48,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, CollectorRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, SegmentJournal journal, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
     {
         _hub = hub;
         _reader = reader;
@@ -60,6 +62,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _sweep = sweep;
         _options = options;
         _folder = folder;
+        _journal = journal;
         _links = links;
         _log = log;
         _deal = () => NodeServer.Deal(budgets, registry, sockets);
@@ -99,6 +102,13 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             Log.NoTimeZones(_log, TimeZones.Folder);
         }
 
+        foreach (var doubt in _options.Doubts)
+        {
+            Log.Doubt(_log, doubt);
+        }
+
+        var reach = _journal.Reach;
+        Log.Reach(_log, reach.IsShort ? LogLevel.Warning : LogLevel.Information, reach);
         await LoadKeysAsync(cancellationToken);
         await (_links?.StartAsync(cancellationToken) ?? Task.CompletedTask);
         await _hub.StartAsync(cancellationToken);

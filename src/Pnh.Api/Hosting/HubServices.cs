@@ -107,6 +107,7 @@ internal static class HubServices
             MaxBytes = options.MaxBytes ?? disk.UsualBound(options.SegmentBytes),
         });
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
+        metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
         return journal;
     }

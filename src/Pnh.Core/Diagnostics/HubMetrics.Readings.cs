@@ -1,8 +1,19 @@
 namespace Pnh.Core.Diagnostics;
 
-/// <summary>What others keep and the console asks for between two scrapes. Each asks anew; cheap enough for once a second.</summary>
+/// <summary>What others keep: the journal's and the disk's readings, and what the console asks for between two scrapes. Each asks anew; cheap enough for once a second.</summary>
 public sealed partial class HubMetrics
 {
+    /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
+        _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
+
+    /// <summary>Exports how far back the journal's history goes, how far it is wanted, and how often a part went earlier, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterHistory(Func<TimeSpan> oldest, TimeSpan retention, Func<long> retiredEarly) => new Registrations(
+        _journalOldest.Add(() => oldest().TotalSeconds), _journalRetention.Add(() => retention.TotalSeconds), _journalEarly.Add(() => retiredEarly()));
+
+    /// <summary>Exports what the journal takes of the disk and what is left, until disposed. The callbacks are asked at each scrape.</summary>
+    public IDisposable RegisterDisk(Func<long> journal, Func<long> free) => new Registrations(_journalBytes.Add(() => journal()), _diskFree.Add(() => free()));
+
     /// <summary>The bounded queues, each with the age of its oldest item; 0 = nothing waits there.</summary>
     public IReadOnlyList<QueueAge> ReadQueueAges() => [.. _queueAge.Read().Select(static one => new QueueAge(one.Labels[0], one.Labels[1], one.Value))];
 

@@ -41,6 +41,9 @@ public sealed partial class HubMetrics : IDisposable
     private readonly ReadingFamily _socketCloses;
     private readonly ReadingFamily _journalDamaged;
     private readonly ReadingFamily _journalBytes;
+    private readonly ReadingFamily _journalOldest;
+    private readonly ReadingFamily _journalRetention;
+    private readonly ReadingFamily _journalEarly;
     private readonly ReadingFamily _diskFree;
     private readonly ReadingFamily _intakeLimit;
     private readonly ReadingFamily _memoryLive;
@@ -101,6 +104,9 @@ public sealed partial class HubMetrics : IDisposable
         _journalDropped = feed.CounterReadings("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = feed.CounterReadings("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
         _journalBytes = feed.Gauges("pnh_journal_bytes", "Bytes of the journal's files, with what is allocated ahead.");
+        _journalOldest = feed.Gauges("pnh_journal_oldest_seconds", "How long ago the oldest part of the journal was begun: how far back history goes.", Fold.Max);
+        _journalRetention = feed.Gauges("pnh_journal_retention_seconds", "How far back history shall go (Pnh:Journal:Retention).", Fold.Max);
+        _journalEarly = feed.CounterReadings("pnh_journal_retired_early_total", "Parts of the journal that went before their retention was over, as Pnh:Journal:MaxBytes was reached.");
         _diskFree = feed.Gauges("pnh_data_free_bytes", "Bytes that are free on the disk of the data folder.", Fold.Max);
         _intakeLimit = feed.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");
         _memoryLive = feed.Gauges("pnh_memory_live_bytes", "Bytes on the heap that the last collection left, without gaps.", Fold.Max);
@@ -214,13 +220,6 @@ public sealed partial class HubMetrics : IDisposable
 
     /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
     public IDisposable RegisterAddresses(Func<long> stale) => _staleAddresses.Add(() => stale());
-
-    /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
-    public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
-        _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
-
-    /// <summary>Exports what the journal takes of the disk and what is left, until disposed. The callbacks are asked at each scrape.</summary>
-    public IDisposable RegisterDisk(Func<long> journal, Func<long> free) => new Registrations(_journalBytes.Add(() => journal()), _diskFree.Add(() => free()));
 
     /// <summary>Exports whether the hub takes traffic, and which of its stores closed themselves, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterReadiness(Func<bool> isReady, IEnumerable<(string Store, Func<bool> IsClosed)> stores) => new Registrations(

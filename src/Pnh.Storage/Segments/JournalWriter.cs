@@ -60,6 +60,9 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     /// <summary>The group that is being made.</summary>
     public Group Group { get; } = new();
 
+    /// <summary>As <see cref="Segments.Retirement.Early"/>. Any thread may ask.</summary>
+    public long RetiredEarly => _retirement.Early;
+
     /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
     public bool IsDamaged => _log.Damage is not null;
 

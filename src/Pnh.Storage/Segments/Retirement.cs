@@ -26,6 +26,7 @@ internal sealed class Retirement : IDisposable
     private readonly JournalOptions _options;
     private Segment? _walked;
     private long _carriedBytes;
+    private long _early;
 
     // Too long to be carried: nothing goes before it is over, and until then it is not read again.
     private IndexEntry _pinned;
@@ -37,6 +38,9 @@ internal sealed class Retirement : IDisposable
         (_writer, _log, _time, _options) = (writer, log, time, options);
         _carrier = new Carrier(writer, log.Segments, options);
     }
+
+    /// <summary>How many segments went before the retention of what is in them was over. Any thread may ask.</summary>
+    public long Early => Volatile.Read(ref _early);
 
     public void Dispose() => _carrier.Dispose();
 
@@ -182,7 +186,13 @@ internal sealed class Retirement : IDisposable
     private void Remove()
     {
         var mostlyOpen = _carriedBytes > _walked!.End / 2;
+        var isEarly = _time.GetUtcNow().UtcTicks - _walked.Newest < _options.Retention.Ticks;
         var isRemoved = _log.TryRemoveOldest();
+        if (isRemoved && isEarly)
+        {
+            Volatile.Write(ref _early, _early + 1);
+        }
+
         foreach (var (root, user) in isRemoved ? _withdrawals : [])
         {
             _writer.Index.ForgetWithdrawal(root, user);

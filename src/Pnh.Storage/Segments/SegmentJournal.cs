@@ -51,6 +51,9 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <summary>Why every event is refused now, in one line without paths; null = they are taken. It goes by itself, unless <see cref="IsDamaged"/>.</summary>
     public string? Refusal => _writer.Refusal?.Message;
 
+    /// <summary>How far back the log goes and can go; reads no file.</summary>
+    public LogReach Reach => LogReach.Of(_segments, _options.MaxBytes, _options.Retention, _time.GetUtcNow(), _writer.RetiredEarly);
+
     /// <summary>Damaged stretches that opening put aside; 0 = none.</summary>
     public int DamagedRecords { get; }
 
@@ -144,12 +147,10 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) =>
-        ReadPartAsync(app, id, null, cancellationToken);
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) => ReadPartAsync(app, id, null, cancellationToken);
 
     /// <inheritdoc/>
-    public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) =>
-        ReadPartAsync(app, id, user, cancellationToken);
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) => ReadPartAsync(app, id, user, cancellationToken);
 
     /// <inheritdoc/>
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)

