@@ -22,7 +22,7 @@ internal sealed record ReceivedFrame(Http2FrameHeader Header, byte[] Payload)
 /// <summary>The other end of a connection, frame by frame: does nothing on its own, so that a test says everything the server does.</summary>
 internal sealed class Http2Peer : IAsyncDisposable
 {
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly NetworkStream _stream;
     private readonly CancellationTokenSource _patience = new(Patience);
