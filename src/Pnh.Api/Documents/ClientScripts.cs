@@ -22,6 +22,7 @@ internal static class ClientScripts
         var script = Scripts.Value[name];
         var isCompressed = context.Request.GetTypedHeaders().AcceptEncoding.Any(static coding => coding.Value == "gzip" && coding.Quality != 0);
         response.Headers.AccessControlAllowOrigin = "*";
+        response.Headers.XContentTypeOptions = "nosniff";
         response.Headers.CacheControl = "public, max-age=600";
         response.Headers.Vary = HeaderNames.AcceptEncoding;
         response.Headers["Service-Worker-Allowed"] = "/";

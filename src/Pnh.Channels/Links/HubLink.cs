@@ -59,6 +59,12 @@ internal sealed class HubLink : ISessionCarrier
     /// <summary>Called with each session that the edge says again. Returns the connection that had it; null = it is not known to have broken.</summary>
     public Func<SessionKey, HubLink?> Reopened { get; set; } = static _ => null;
 
+    /// <summary>Apps that the edge's hello named: it speaks for sessions of these alone. Null = not said, any.</summary>
+    public IReadOnlyList<string>? Apps { get; set; }
+
+    /// <summary>Called when the edge speaks for a session that it may not speak for; the link ends. Must not throw.</summary>
+    public Action Foreign { get; set; } = static () => { };
+
     /// <summary>Called with what the edge says of itself. Must return at once.</summary>
     public Action<NodeStatus> Status { get; set; } = static _ => { };
 
@@ -189,7 +195,7 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Open(LinkReader reader)
     {
-        var (handle, call, key, state, age) = (reader.Number(), reader.Number(), reader.Key(), reader.State(), reader.Age());
+        var (handle, call, key, state, age) = (reader.Number(), reader.Number(), Key(ref reader), reader.State(), reader.Age());
         reader.End();
         var session = Add(handle, key);
         session.Open(call, new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age));
@@ -197,7 +203,7 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Reopen(LinkReader reader)
     {
-        var (handle, key, state, isDetached, age) = (reader.Number(), reader.Key(), reader.State(), reader.Flag(), reader.Age());
+        var (handle, key, state, isDetached, age) = (reader.Number(), Key(ref reader), reader.State(), reader.Flag(), reader.Age());
         var (topics, left, holds) = (reader.Texts(), reader.Texts(), reader.Texts());
         reader.End();
         var session = Add(handle, key);
@@ -223,7 +229,7 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Claim(LinkReader reader)
     {
-        var (call, key, seq, age) = (reader.Number(), reader.Key(), reader.Number(), reader.AgeOrNone());
+        var (call, key, seq, age) = (reader.Number(), Key(ref reader), reader.Number(), reader.AgeOrNone());
         reader.End();
         _ = ClaimAsync(call, key, seq, Time.GetUtcNow() - age);
     }
@@ -237,7 +243,7 @@ internal sealed class HubLink : ISessionCarrier
 
     private void TakeReport(LinkReader reader)
     {
-        var (key, eventId, reason, answer) = (reader.Key(), reader.Text(), reader.OptionalText(), reader.OptionalText());
+        var (key, eventId, reason, answer) = (Key(ref reader), reader.Text(), reader.OptionalText(), reader.OptionalText());
         reader.End();
         try
         {
@@ -256,6 +262,21 @@ internal sealed class HubLink : ISessionCarrier
         }
 
         CountReport();
+    }
+
+    /// <summary>A session that the edge may speak for, with names that a client may have.</summary>
+    private SessionKey Key(ref LinkReader reader)
+    {
+        var key = reader.Key();
+        if (Apps?.Contains(key.App) == false)
+        {
+            Foreign();
+            throw new LinkFormatException("a session is of an app that the edge did not name");
+        }
+
+        return Ids.IsName(key.User) && Ids.IsName(key.Device) && key.Session.Length is >= 1 and <= Limits.IdCharacters
+            ? key
+            : throw new LinkFormatException("a session has a name that no client may have");
     }
 
     private HubSession Add(long handle, SessionKey key)

@@ -146,6 +146,8 @@ internal sealed partial class LinkServer
             return;
         }
 
+        linked.Link.Apps = edge.Apps;
+        linked.Link.Foreign = () => Refusals.Note(linked.Peer, new("foreign-session", $"Edge {edge.Node} spoke for a session of an app that its hello did not name."));
         Count(linked, edge);
         SayChanged();
         _self.Write(linked.Link.Output);

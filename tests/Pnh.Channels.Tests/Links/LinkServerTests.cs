@@ -242,6 +242,40 @@ public sealed class LinkServerTests
         }
     }
 
+    /// <summary>The hub has the app; this edge did not name it.</summary>
+    [Fact]
+    public async Task Opened_OfAnAppThatTheHelloDidNotName_EndsTheLinkAndIsCounted()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        using (socket)
+        {
+            await LinkScene.SendAsync(socket, static output => LinkScene.Open(output, Key with { App = "other" }));
+            await LinkScene.ReadToEndAsync(socket);
+        }
+
+        await Waiting.UntilAsync(() => scene.Lines("EdgeLinkEnded").Any(static line => line.Contains("an app that the edge did not name", StringComparison.Ordinal)));
+        Assert.Equal(["foreign-session"], scene.Refusals);
+        Assert.Empty(scene.Links.Links);
+    }
+
+    [Theory]
+    [InlineData("", "tab")]
+    [InlineData("ada", "..")]
+    [InlineData("a\u0000da", "tab")]
+    public async Task Opened_NameThatNoClientMayHave_EndsTheLink(string user, string device)
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge());
+        using (socket)
+        {
+            await LinkScene.SendAsync(socket, output => LinkScene.Open(output, Key with { User = user, Device = device }));
+            await LinkScene.ReadToEndAsync(socket);
+        }
+
+        await Waiting.UntilAsync(() => scene.Lines("EdgeLinkEnded").Any(static line => line.Contains("a name that no client may have", StringComparison.Ordinal)));
+    }
+
     [Fact]
     public async Task Hello_AppThatTheHubHasNot_IsRefused()
     {
