@@ -1,4 +1,5 @@
 // node nginx.mjs PROGRAM: the block for nginx of docs/operate.md, as it stands there, in front of a hub: an upload of 8 MB passes, a socket is answered, and the feed comes line by line.
+// By hand, with nginx installed: nginx 1.22 now and then stands still in an upload whose answer begins before it is sent, so each upload here is answered at its end (fewer than 1,000 lines).
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -44,7 +45,7 @@ try {
 finish();
 
 function upload() {
-  const line = `${JSON.stringify({ to: { user: "nobody" }, class: "bulk", data: { text: "x".repeat(4_000) } })}\n`;
+  const line = `${JSON.stringify({ to: { user: "nobody" }, class: "bulk", data: { text: "x".repeat(9_000) } })}\n`;
   const lines = Math.ceil(8_000_000 / line.length);
   return new Promise((done, fail) => {
     const post = request({ ...front, method: "POST", path: "/v1/events", headers: { ...bearer, "content-type": "application/x-ndjson", "content-length": line.length * lines } }, (answer) => {

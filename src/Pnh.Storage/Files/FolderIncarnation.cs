@@ -72,7 +72,7 @@ public sealed class FolderIncarnation : IDisposable
             {
                 _isLost = true;
             }
-            else if (Read(file, stackalloc byte[Bytes]) < Bytes)
+            else if (Read(file, stackalloc byte[Bytes]) is >= 0 and < Bytes)
             {
                 RandomAccess.Write(file, _own, 0);
             }
@@ -124,6 +124,7 @@ public sealed class FolderIncarnation : IDisposable
         return new FileStream(path, options);
     }
 
+    // -1 = it cannot be read, and may be another's.
     private static int Read(SafeFileHandle file, Span<byte> bytes)
     {
         try
@@ -132,7 +133,7 @@ public sealed class FolderIncarnation : IDisposable
         }
         catch (IOException)
         {
-            return 0;
+            return -1;
         }
     }
 
