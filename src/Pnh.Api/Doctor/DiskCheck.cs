@@ -48,7 +48,7 @@ internal static class DiskCheck
 
     /// <summary>The bound that a start would take; null = none.</summary>
     internal static long? Bound(string data, JournalOptions journal) =>
-        journal.MaxBytes ?? new DataDisk(Directory.Exists(data) ? data : Path.GetDirectoryName(Path.GetFullPath(data))!).UsualBound(journal.SegmentBytes);
+        new DataDisk(Directory.Exists(data) ? data : Path.GetDirectoryName(Path.GetFullPath(data))!).Bound(journal.MaxBytes, journal.SegmentBytes);
 
     private static Finding Sync(string folder, TimeProvider time)
     {

@@ -104,7 +104,7 @@ internal static class HubServices
         {
             OnSync = metrics.JournalSynced,
             IsLost = () => start.Folder.Incarnation.IsLost,
-            MaxBytes = options.MaxBytes ?? disk.UsualBound(options.SegmentBytes),
+            MaxBytes = disk.Bound(options.MaxBytes, options.SegmentBytes),
         });
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
         metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);

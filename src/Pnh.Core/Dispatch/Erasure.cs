@@ -48,9 +48,9 @@ public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
                 {
                     withdrawn += await hub.WithdrawAsync(user.App, history.Event.Id, Milestone.Erased, user.User, cancellationToken).ConfigureAwait(false) == WithdrawStatus.Withdrawn ? 1 : 0;
                 }
-                else if (!isOver && IsOfSeveral(history) && history.Milestones.All(static one => one.Kind != MilestoneKind.Withdrawn))
+                else if (!isOver && IsOfSeveral(history) && !history.Milestones.Any(static one => one.IsErasure))
                 {
-                    // The event may go on for others. Noted alone: for this user nothing waits and nothing is shown that a newer event would not clear.
+                    // The event may go on for others, also where the user had answered it. Noted alone: nothing waits, and nothing is shown that a newer event would not clear.
                     await journal.WithdrawAsync(user.App, history.Event.Id, user.User, Milestone.Erased, time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
                 }
             }

@@ -90,6 +90,9 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
         init => Attempts = value;
     }
 
+    /// <summary>True when it tells that its user was erased.</summary>
+    public bool IsErasure => this is { Kind: MilestoneKind.Withdrawn, User: not null, Reason: Erased };
+
     /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>, <see cref="MilestoneKind.Held"/> and <see cref="MilestoneKind.Unanswered"/>.</summary>
     public int Attempts { get; init; }
 

@@ -11,6 +11,11 @@ public sealed class DataDisk(string folder)
     /// <summary>Bytes of the journal's files, with what is allocated ahead.</summary>
     public long JournalBytes => Ask(static folder => new DirectoryInfo(Path.Combine(folder, "journal")).EnumerateFiles("*", SearchOption.AllDirectories).Sum(static file => file.Length));
 
+    /// <summary>Bytes that the journal may take, as its settings say (null = they do not) or as is usual here; null = there is no bound.</summary>
+    /// <param name="said">By the settings.</param>
+    /// <param name="segmentBytes">Of one segment.</param>
+    public long? Bound(long? said, long segmentBytes) => said ?? UsualBound(segmentBytes);
+
     /// <summary>
     /// What the journal may take when nobody has said: all but 1 GiB, or a twentieth of the disk where that is more. Two segments at least; null = the disk does not say
     /// how large it is.

@@ -138,7 +138,7 @@ internal sealed class Carrier : IDisposable
         _copy = new Copy(_copy.Root, head, _copy.Milestones + 1, _copy.Bytes + record.PaddedBytes);
         if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
         {
-            _writer.Index.Withdraw(_copy.Root, Payload.Milestone(record).User);
+            _writer.Index.Withdraw(_copy.Root, Payload.Milestone(record));
         }
     }
 

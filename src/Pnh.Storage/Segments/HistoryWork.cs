@@ -32,7 +32,7 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
     /// <param name="id">Which.</param>
     /// <param name="hash">Of both.</param>
     /// <param name="user">Whose part of the history; null = everybody's.</param>
-    /// <param name="withdrawal">Written unless it stands; null = only read.</param>
+    /// <param name="withdrawal">Written unless it stands, for whatever reason; an erasure unless an erasure stands. Null = only read.</param>
     /// <param name="now">UTC ticks: what is over counts as gone.</param>
     public HistoryWork(
         HistoryReader reader, UserHistoryReader ofUser, string app, string id, ulong hash, string? user, Milestone? withdrawal, long now)
@@ -50,7 +50,7 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
         if (HasToWrite(writer, out var entry, out var @class))
         {
             var withdrawal = _withdrawal.GetValueOrDefault();
-            writer.Index.Withdraw(_root, withdrawal.User);
+            writer.Index.Withdraw(_root, withdrawal);
             writer.Write(entry, withdrawal with { Class = @class });
         }
     }
@@ -118,6 +118,6 @@ internal sealed class HistoryWork : JournalWork, IThreadPoolWorkItem
         (_root, _head, @class) = (entry.Root, entry.Head, record.Class);
         var isStanding = _withdrawal is { } withdrawal && writer.Index.IsWithdrawn(_root, withdrawal.User);
         _status = isStanding ? WithdrawStatus.Already : WithdrawStatus.Withdrawn;
-        return _withdrawal is not null && !isStanding;
+        return _withdrawal is { } asked && (!isStanding || (asked.IsErasure && !writer.Index.IsErased(_root, asked.User!)));
     }
 }

@@ -45,6 +45,7 @@ internal sealed partial class JournalWriter
             _fault = _log.Commit(Group, _sawTicks);
             if (_fault is null && !IsLost())
             {
+                _isAsked = true;
                 _options.OnSync?.Invoke(_time.GetElapsedTime(started));
             }
         }
@@ -262,7 +263,7 @@ internal sealed partial class JournalWriter
 
     private void Tidy(bool isIdle)
     {
-        _ = _log.Damage is null && IsLost();
+        _ = !_isAsked && _log.Damage is null && IsLost();
         TryAgain();
         _fault = _log.Damage;
         if (_fault is null)

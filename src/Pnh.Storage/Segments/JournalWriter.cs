@@ -39,6 +39,9 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     private string? _notedId;
     private IndexEntry _notedEntry;
     private long _sawTicks;
+
+    // Whether the folder was found to be this hub's after a sync of this turn.
+    private bool _isAsked;
     private long _markedAt;
 
     public JournalWriter(JournalLog log, EventIndex index, UserIndex users, TimeProvider time, JournalOptions options)
@@ -183,6 +186,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
 
     private void Turn(bool isIdle)
     {
+        _isAsked = false;
         try
         {
             WriteAll();

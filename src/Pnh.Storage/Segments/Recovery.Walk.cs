@@ -146,7 +146,7 @@ internal sealed partial class Recovery
         if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
         {
             // Also of a copy that is not whole yet. Forgotten with the record's segment.
-            _index.Withdraw(record.Root, Payload.Milestone(record).User);
+            _index.Withdraw(record.Root, Payload.Milestone(record));
         }
 
         // Else its event is gone, and the record is still the feed's; or it is of such a copy.

@@ -51,6 +51,34 @@ public sealed class JournalErasureTests
         Assert.Equal(Body, Encoding.UTF8.GetString(Assert.Single(await UnfinishedAsync(disk), static one => one.Event.Id == "both").Event.Body.Span));
     }
 
+    [Theory(Timeout = 60_000)]
+    [InlineData("ada-erased", false)]
+    [InlineData("ada-erased", true)]
+    [InlineData(null, false)]
+    public async Task Retention_ErasedAfterAnotherWithdrawal_IsCarriedWithoutThem(string? first, bool isRestarted)
+    {
+        await using var disk = new JournalOnDisk();
+        await AppendAsync(disk, Body);
+        Note(disk, MilestoneKind.Planned, "eve", "tablet");
+        await disk.Journal.WithdrawAsync("app", "both", first, "answered", disk.Now, default);
+        if (isRestarted)
+        {
+            await disk.ReopenAsync();
+        }
+
+        var erased = await disk.Journal.WithdrawAsync("app", "both", "ada-erased", Milestone.Erased, disk.Now, default);
+        Assert.Equal(WithdrawStatus.Already, erased.Status);
+
+        // Noted once, also over a start.
+        await disk.ReopenAsync();
+        await disk.Journal.WithdrawAsync("app", "both", "ada-erased", Milestone.Erased, disk.Now, default);
+        var history = await disk.Journal.ReadAsync("app", "both", "ada-erased", default);
+        Assert.Single(history!.Milestones, static one => one.IsErasure);
+
+        await PassAsync(disk);
+        Assert.False(Names(disk, "ada-erased"));
+    }
+
     // The retention, until there is a second segment; and again, until the first is gone.
     private static async Task PassAsync(JournalOnDisk disk)
     {

@@ -168,7 +168,7 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
         {
             _places.Add(place);
             _walkedBytes += record.PaddedBytes;
-            if (Payload.KindOf(record) == MilestoneKind.Withdrawn && Payload.Milestone(record) is { User: { } user, Reason: Milestone.Erased })
+            if (Payload.KindOf(record) == MilestoneKind.Withdrawn && Payload.Milestone(record) is { IsErasure: true, User: { } user })
             {
                 Erased.Add(user);
             }

@@ -58,13 +58,18 @@ internal sealed class EventIdHash
     }
 
     /// <summary>Of an event and one of its users; null = all.</summary>
-    public ulong Of(long root, string? user)
+    public ulong Of(long root, string? user) => Of(root, user, user is null ? (byte)0 : (byte)1);
+
+    /// <summary>Another of an event and one of its users.</summary>
+    public ulong OfErased(long root, string user) => Of(root, user, 2);
+
+    private ulong Of(long root, string? user, byte mark)
     {
         Span<byte> bytes = stackalloc byte[1024];
         var most = 9 + (3 * (user?.Length ?? 0));
         bytes = most > bytes.Length ? new byte[most] : bytes;
         BinaryPrimitives.WriteInt64LittleEndian(bytes, root);
-        bytes[8] = user is null ? (byte)0 : (byte)1;
+        bytes[8] = mark;
         return Of(bytes[..(9 + Encoding.UTF8.GetBytes(user, bytes[9..]))]);
     }
 

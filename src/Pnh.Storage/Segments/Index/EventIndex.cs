@@ -1,3 +1,5 @@
+using Pnh.Core.Journal;
+
 namespace Pnh.Storage.Segments.Index;
 
 /// <summary>
@@ -10,7 +12,7 @@ internal sealed class EventIndex
 
     private readonly IndexTable[] _tables = new IndexTable[Tables];
 
-    // Of (event's root, user), for the changing thread alone. 64 keyed bits: two of 100 million are equal once in 4,000 journals.
+    // Of (event's root, user), and of those once more that were erased; for the changing thread alone. 64 keyed bits: two of 100 million are equal once in 4,000 journals.
     private readonly HashSet<ulong>[] _withdrawn = new HashSet<ulong>[Tables];
     private readonly List<Change> _changes = [];
 
@@ -81,20 +83,27 @@ internal sealed class EventIndex
     public bool IsWithdrawn(long root, string? user) =>
         Contains(Hash.Of(root, null)) || (user is not null && Contains(Hash.Of(root, user)));
 
-    public void Withdraw(long root, string? user)
+    /// <summary>Whether the user was erased, who may have had the event withdrawn before for another reason.</summary>
+    public bool IsErased(long root, string user) => Contains(Hash.OfErased(root, user));
+
+    /// <summary>The milestone is a withdrawal of the event there.</summary>
+    public void Withdraw(long root, in Milestone withdrawal)
     {
-        var hash = Hash.Of(root, user);
-        if (_withdrawn[hash >> 56].Add(hash))
+        Add(Hash.Of(root, withdrawal.User));
+        if (withdrawal.IsErasure)
         {
-            _changes.Add(new Change(default, default, hash));
+            Add(Hash.OfErased(root, withdrawal.User!));
         }
     }
 
     /// <summary>For good: the event's record is going.</summary>
     public void ForgetWithdrawal(long root, string? user)
     {
-        var hash = Hash.Of(root, user);
-        _withdrawn[hash >> 56].Remove(hash);
+        Forget(Hash.Of(root, user));
+        if (user is not null)
+        {
+            Forget(Hash.OfErased(root, user));
+        }
     }
 
     /// <summary>The changes stand: their records are on stable storage.</summary>
@@ -108,7 +117,7 @@ internal sealed class EventIndex
             var (old, entry, withdrawal) = _changes[i];
             if (withdrawal != 0)
             {
-                _withdrawn[withdrawal >> 56].Remove(withdrawal);
+                Forget(withdrawal);
             }
             else if (old.IsEmpty)
             {
@@ -135,6 +144,16 @@ internal sealed class EventIndex
         open.Sort(static (a, b) => a.IsCarried != b.IsCarried ? b.IsCarried.CompareTo(a.IsCarried) : a.Root.CompareTo(b.Root));
         return open;
     }
+
+    private void Add(ulong withdrawal)
+    {
+        if (_withdrawn[withdrawal >> 56].Add(withdrawal))
+        {
+            _changes.Add(new Change(default, default, withdrawal));
+        }
+    }
+
+    private void Forget(ulong withdrawal) => _withdrawn[withdrawal >> 56].Remove(withdrawal);
 
     private bool Contains(ulong hash) => _withdrawn[hash >> 56].Contains(hash);
 
