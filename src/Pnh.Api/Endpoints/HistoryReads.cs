@@ -16,6 +16,9 @@ internal sealed class HistoryReads(ReaderPlaces places)
     public ValueTask<(bool IsRead, T Page)> ReadAsync<T>(string app, Func<CancellationToken, ValueTask<T>> read, CancellationToken cancellationToken) =>
         places.ReadAsync(app, read, cancellationToken);
 
+    /// <summary>Writes a page that was read, off the threads that answer calls: it is much to write.</summary>
+    public Task WriteAsync(Func<Task> write) => places.WriteAsync(write);
+
     /// <summary>
     /// Writes items page by page, each page in the app's turn: read and written then, sent after. False when the turn did not come within a second for the first one, and nothing was written;
     /// the others wait for theirs as long as that takes.

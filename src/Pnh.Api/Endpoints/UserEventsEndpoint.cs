@@ -14,12 +14,14 @@ internal sealed class UserEventsEndpoint
     private const int UsualEvents = 50;
 
     private readonly EventSearch _search;
+    private readonly HistoryReads _reads;
     private readonly TimeProvider _time;
     private readonly CancellationToken _stopping;
 
-    public UserEventsEndpoint(EventSearch search, TimeProvider time, IHostApplicationLifetime lifetime)
+    public UserEventsEndpoint(EventSearch search, HistoryReads reads, TimeProvider time, IHostApplicationLifetime lifetime)
     {
         _search = search;
+        _reads = reads;
         _time = time;
         _stopping = lifetime.ApplicationStopping;
     }
@@ -70,7 +72,7 @@ internal sealed class UserEventsEndpoint
                 return;
             }
 
-            await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response, user, page, over), _stopping);
+            await _reads.WriteAsync(() => AnswerTime.WriteAsync(context, over => WriteAsync(context.Response, user, page, over), _stopping));
         }
         catch (FormatException)
         {

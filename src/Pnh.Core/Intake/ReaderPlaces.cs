@@ -1,8 +1,10 @@
+using Pnh.Core.Threads;
+
 namespace Pnh.Core.Intake;
 
 /// <summary>
 /// Places of callers who read history: each takes a core while it reads, and nothing of it is urgent. An app has two, all together have four, and apps take turns, so that one app's
-/// readers delay neither events nor another app's readers. A place is held while a page is read, not while the caller takes it. Thread-safe.
+/// readers delay neither events nor another app's readers. A page is read on threads of their own. A place is held while a page is read, not while the caller takes it. Thread-safe.
 /// </summary>
 /// <param name="time">Measures how long a reader waits.</param>
 public sealed class ReaderPlaces(TimeProvider time)
@@ -16,6 +18,7 @@ public sealed class ReaderPlaces(TimeProvider time)
     /// <summary>How long a reader waits for its turn.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
+    private readonly BackgroundThreads _threads = new("pnh reader", All);
     private readonly Lock _gate = new();
     private readonly Dictionary<string, AppPlaces> _apps = new(StringComparer.Ordinal);
 
@@ -37,13 +40,22 @@ public sealed class ReaderPlaces(TimeProvider time)
 
         try
         {
-            return (true, await read(cancellationToken).ConfigureAwait(false));
+            return (true, await _threads.RunAsync(() => read(cancellationToken).AsTask(), cancellationToken).ConfigureAwait(false));
         }
         finally
         {
             Leave(app);
         }
     }
+
+    /// <summary>Writes what was read, on the readers' threads and without a place: it waits for its caller.</summary>
+    public Task WriteAsync(Func<Task> write) => _threads.RunAsync(
+        async () =>
+        {
+            await write();
+            return true;
+        },
+        CancellationToken.None);
 
     /// <summary>True = the reader has a place, and <see cref="Leave"/> must follow.</summary>
     internal ValueTask<bool> EnterAsync(string app, CancellationToken cancellationToken)

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Text;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
@@ -15,6 +16,9 @@ internal sealed class EventPages : IDisposable
     private readonly SegmentSet _segments;
     private readonly EventIndex _events;
     private readonly JournalOptions _options;
+
+    // As many as were read with at once: new ones for each page made the heap collect all of itself.
+    private readonly ConcurrentBag<SegmentScan> _spare = [];
 
     /// <param name="segments">The log.</param>
     /// <param name="events">Where each event stands now.</param>
@@ -48,14 +52,15 @@ internal sealed class EventPages : IDisposable
     /// <param name="before">A <see cref="UserEventPage.Next"/>; null = from the newest.</param>
     /// <param name="limit">1 or more.</param>
     /// <param name="now">UTC ticks: what is over counts as gone.</param>
+    /// <param name="threads">Reads on one of these, as a read blocks.</param>
     /// <param name="readMoved">For events that the writer is carrying to the end of the log right now.</param>
     /// <param name="cancellationToken">Ends the read.</param>
     public async Task<UserEventPage> ReadAsync(
-        string app, string user, string? before, int limit, long now, ReadMoved readMoved, CancellationToken cancellationToken)
+        string app, string user, string? before, int limit, long now, TaskScheduler threads, ReadMoved readMoved, CancellationToken cancellationToken)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
         var isOfAll = user == UserRecords.Failures;
-        var (page, slots) = await Task.Run(() => ReadWhole(app, user, before, limit, now), cancellationToken).ConfigureAwait(false);
+        var (page, slots) = await Task.Factory.StartNew(() => ReadWhole(app, user, before, limit, now), cancellationToken, TaskCreationOptions.DenyChildAttach, threads).ConfigureAwait(false);
         var found = new List<EventHistory>(slots.Count);
         foreach (var slot in slots)
         {
@@ -82,7 +87,8 @@ internal sealed class EventPages : IDisposable
     public UserEventPage ReadRecent(string app, string? before, int limit, long now)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
-        var newest = new NewestEvents(_segments, app, limit);
+        var scan = _spare.TryTake(out var spare) ? spare : new SegmentScan(NewestEvents.FirstStretch);
+        var newest = new NewestEvents(_segments, scan, app, limit);
         var place = before is null ? long.MaxValue : Position.Parse(before);
         try
         {
@@ -91,6 +97,10 @@ internal sealed class EventPages : IDisposable
         catch (IOException fault)
         {
             throw DiskFault.NotWritten(fault);
+        }
+        finally
+        {
+            _spare.Add(scan);
         }
 
         var found = new List<EventHistory>(newest.Roots.Count);

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
@@ -10,7 +11,9 @@ internal sealed class FeedReader
     private const int PageBytes = 8 * 1024 * 1024;
 
     private readonly SegmentSet _segments;
-    private SegmentScan? _spare;
+
+    // As many as were read with at once: new ones for each page made the heap collect all of itself.
+    private readonly ConcurrentBag<SegmentScan> _spare = [];
 
     public FeedReader(SegmentSet segments) => _segments = segments;
 
@@ -19,7 +22,7 @@ internal sealed class FeedReader
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
         var given = after is null ? 0 : Position.Parse(after);
-        var scan = Interlocked.Exchange(ref _spare, null) ?? new SegmentScan(256 * 1024);
+        var scan = _spare.TryTake(out var spare) ? spare : new SegmentScan(256 * 1024);
         try
         {
             while (true)
@@ -41,7 +44,7 @@ internal sealed class FeedReader
         }
         finally
         {
-            _spare = scan;
+            _spare.Add(scan);
         }
     }
 

@@ -168,21 +168,22 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken)
     {
+        var (threads, now) = (TaskScheduler.Current, _time.GetUtcNow().UtcTicks);
         await TryFlushAsync(cancellationToken).ConfigureAwait(false);
-        var now = _time.GetUtcNow().UtcTicks;
-        return await Task.Run(() => _pages.ReadRecent(app, before, limit, now), cancellationToken).ConfigureAwait(false);
+        return await Task.Factory.StartNew(() => _pages.ReadRecent(app, before, limit, now), cancellationToken, TaskCreationOptions.DenyChildAttach, threads).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
     public async ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
     {
+        var (threads, now) = (TaskScheduler.Current, _time.GetUtcNow().UtcTicks);
         await TryFlushAsync(cancellationToken).ConfigureAwait(false);
-        return await _pages.ReadAsync(app, user, before, limit, _time.GetUtcNow().UtcTicks, ReadPartAsync, cancellationToken).ConfigureAwait(false);
+        return await _pages.ReadAsync(app, user, before, limit, now, threads, ReadPartAsync, cancellationToken).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
-        new(Task.Run(() => _feed.Read(app, after, limit), cancellationToken));
+        new(Task.Factory.StartNew(() => _feed.Read(app, after, limit), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current));
 
     /// <inheritdoc/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
@@ -265,8 +266,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
     private async Task<List<UnfinishedEvent>> ReadAsync(List<IndexEntry> batch)
     {
-        var found = new List<UnfinishedEvent>(batch.Count);
-        var now = _time.GetUtcNow().UtcTicks;
+        var (found, now) = (new List<UnfinishedEvent>(batch.Count), _time.GetUtcNow().UtcTicks);
         foreach (var entry in batch)
         {
             if (await ReadOpenAsync(entry).ConfigureAwait(false) is { Event: { } stored } history

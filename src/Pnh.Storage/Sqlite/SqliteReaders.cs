@@ -21,13 +21,13 @@ internal sealed class SqliteReaders : IAsyncDisposable
     /// <param name="onDamage">Told when a read found the file damaged, on any thread.</param>
     public SqliteReaders(string path, string? vfs, Action<StoreUnavailableException> onDamage) => (_path, _vfs, _onDamage) = (path, vfs, onDamage);
 
-    /// <summary>Runs <paramref name="read"/> in one short read transaction on a pool thread (file reads block). Faults leave as StoreUnavailableException.</summary>
+    /// <summary>Runs <paramref name="read"/> in one short read transaction on a thread of the caller's scheduler (file reads block). Faults leave as StoreUnavailableException.</summary>
     public async Task<T> ReadAsync<TState, T>(TState state, Func<SqliteDatabase, TState, T> read, CancellationToken cancellationToken)
     {
         await _free.WaitAsync(cancellationToken);
         try
         {
-            return await Task.Run(() => Read(state, read), cancellationToken);
+            return await Task.Factory.StartNew(() => Read(state, read), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current);
         }
         finally
         {

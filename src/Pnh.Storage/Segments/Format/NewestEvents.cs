@@ -5,18 +5,18 @@ namespace Pnh.Storage.Segments.Format;
 /// is read, whatever the log has besides. For one thread.
 /// </summary>
 /// <param name="segments">The log.</param>
+/// <param name="scan">Reads it; of <see cref="FirstStretch"/>.</param>
 /// <param name="app">Whose.</param>
 /// <param name="limit">1 or more: at most so many.</param>
-internal sealed class NewestEvents(SegmentSet segments, string app, int limit)
+internal sealed class NewestEvents(SegmentSet segments, SegmentScan scan, string app, int limit)
 {
     // Some 500 events; twice as much each time that it had too few of this app.
-    private const int FirstStretch = 256 * 1024;
+    public const int FirstStretch = 256 * 1024;
     private const int LargestStretch = 4 * 1024 * 1024;
 
     // Of an app that sends next to nothing beside others a call ends all the same, after some 20 ms, and says where to go on.
     private const int MostBytes = 16 * 1024 * 1024;
 
-    private readonly SegmentScan _scan = new(FirstStretch);
     private readonly List<long> _stretch = [];
 
     /// <summary>Where their first records stand, newest first. What was carried on is not among them: it is older than what stands around it.</summary>
@@ -73,15 +73,15 @@ internal sealed class NewestEvents(SegmentSet segments, string app, int limit)
     private bool TryRead(Segment segment, int start, int end)
     {
         _stretch.Clear();
-        _scan.Start(segment.File, segment.Number, start, segment.End);
-        while (_scan.Offset < end && (_scan.TryRead(out var record) || _scan.TryFindNext(out record)) && _scan.Offset < end)
+        scan.Start(segment.File, segment.Number, start, segment.End);
+        while (scan.Offset < end && (scan.TryRead(out var record) || scan.TryFindNext(out record)) && scan.Offset < end)
         {
             if (record.Kind == RecordKind.Accepted && Payload.IsOf(record, app))
             {
-                _stretch.Add(Position.Of(segment.Number, _scan.Offset));
+                _stretch.Add(Position.Of(segment.Number, scan.Offset));
             }
 
-            _scan.Skip(record);
+            scan.Skip(record);
         }
 
         var taken = 0;
