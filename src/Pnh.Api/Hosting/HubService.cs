@@ -92,7 +92,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
-        if (_folder.Warning is { } warning)
+        foreach (var warning in _folder.Warnings)
         {
             Log.SharedFolder(_log, warning);
         }

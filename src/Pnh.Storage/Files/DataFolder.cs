@@ -16,10 +16,10 @@ public sealed class DataFolder : IDisposable
 
     private readonly FolderLock _lock;
 
-    private DataFolder(string path, string? warning, FolderLock @lock, FolderIncarnation incarnation)
+    private DataFolder(string path, IReadOnlyList<string> warnings, FolderLock @lock, FolderIncarnation incarnation)
     {
         FolderPath = path;
-        Warning = warning;
+        Warnings = warnings;
         Incarnation = incarnation;
         _lock = @lock;
     }
@@ -27,15 +27,15 @@ public sealed class DataFolder : IDisposable
     /// <summary>Absolute path.</summary>
     public string FolderPath { get; }
 
-    /// <summary>Who else may write to the folder, as a line for the log; null = nobody.</summary>
-    public string? Warning { get; }
+    /// <summary>Lines for the log: who else may write to the folder, and what was removed from it.</summary>
+    public IReadOnlyList<string> Warnings { get; }
 
     /// <summary>Whether the folder is still this process's.</summary>
     public FolderIncarnation Incarnation { get; }
 
     /// <summary>
     /// Creates the folder when missing (mode 0700), narrows what the hub owns to the hub's user, proves that it can be written and takes it. A folder of root's is taken as it is, with a
-    /// <see cref="Warning"/> where others may write. Throws <see cref="DataFolderException"/> when it cannot be created or written, belongs to a third user, holds a file of the hub's that
+    /// <see cref="Warnings"/> where others may write. Throws <see cref="DataFolderException"/> when it cannot be created or written, belongs to a third user, holds a file of the hub's that
     /// another user owns or may write, is on a file system without locks, or another hub holds it.
     /// </summary>
     public static DataFolder Open(string path)
@@ -45,13 +45,13 @@ public sealed class DataFolder : IDisposable
         try
         {
             CreateFolder(full);
-            var warning = FolderRights.Secure(full);
+            var warnings = FolderRights.Secure(full);
             var held = FolderLock.TryTake(full)
                 ?? throw new DataFolderException($"The data folder {full} is in use by another hub{Holder(full)}: stop that one, or set Pnh:Data to another folder.");
             try
             {
                 WriteHolder(full);
-                return new DataFolder(full, warning, held, FolderIncarnation.Take(full));
+                return new DataFolder(full, warnings, held, FolderIncarnation.Take(full));
             }
             catch
             {

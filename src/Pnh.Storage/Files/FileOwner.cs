@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 namespace Pnh.Storage.Files;
 
@@ -17,6 +18,7 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
     // statx(2): its structure is the same on every architecture, unlike that of stat(2).
     private const int CurrentFolder = -100;
     private const int DoNotFollow = 0x100;
+    private const int EmptyPath = 0x1000;
     private const uint Wanted = 0x1 | 0x2 | 0x8 | 0x10;
     private const int StatBytes = 256;
     private const int UserAt = 20;
@@ -30,6 +32,7 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
     {
         Other,
         Folder = 0x4000,
+        Link = 0xA000,
         File = 0x8000,
     }
 
@@ -51,7 +54,27 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
     }
 
     /// <summary>Null when there is no such file, or when this system does not say.</summary>
-    public static FileOwner? Of(string path)
+    public static FileOwner? Of(string path) => Of(CurrentFolder, path, DoNotFollow);
+
+    /// <summary>The same of what a link leads to.</summary>
+    public static FileOwner? OfTarget(string path) => Of(CurrentFolder, path, 0);
+
+    /// <summary>The same of an open file.</summary>
+    public static FileOwner? Of(SafeFileHandle file) => Of((int)file.DangerousGetHandle(), string.Empty, EmptyPath);
+
+    /// <summary>Throws <see cref="IOException"/> when one of them is there and no regular file, nor a link to one: a library that opens it would wait for ever, or write to a device.</summary>
+    public static void RefuseOthers(params ReadOnlySpan<string> paths)
+    {
+        foreach (var path in paths)
+        {
+            if (OfTarget(path) is { } owner && owner.Kind != Type.File)
+            {
+                throw new IOException($"{path} is no regular file");
+            }
+        }
+    }
+
+    private static FileOwner? Of(int at, string path, int flags)
     {
         if (!OperatingSystem.IsLinux())
         {
@@ -61,7 +84,7 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
         var found = stackalloc byte[StatBytes];
         try
         {
-            return Stat(CurrentFolder, path, DoNotFollow, Wanted, found) == 0 ? Read(found) : null;
+            return Stat(at, path, flags, Wanted, found) == 0 ? Read(found) : null;
         }
         catch (EntryPointNotFoundException)
         {
@@ -72,7 +95,7 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
     private static FileOwner Read(byte* found)
     {
         var mode = *(ushort*)(found + ModeAt);
-        var kind = (Type)(mode & TypeBits) is Type.Folder or Type.File ? (Type)(mode & TypeBits) : Type.Other;
+        var kind = (Type)(mode & TypeBits) is Type.Folder or Type.File or Type.Link ? (Type)(mode & TypeBits) : Type.Other;
         return new FileOwner(*(uint*)(found + UserAt), *(uint*)(found + GroupAt), (UnixFileMode)mode & Permissions, kind);
     }
 

@@ -22,15 +22,18 @@ internal static class FolderRights
         "console.sessions", "demo.hs256", "demo.key", "gone.key", "hub.incarnation", "hub.lock", "hub.pid", "journal", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
     ];
 
+    /// <summary>What of it the hub makes again when it is gone.</summary>
+    private static readonly string[] MadeAgain = ["hub.incarnation", "hub.lock", "hub.pid", Path.Combine("journal", "users")];
+
     /// <summary>
-    /// Narrows folder and files. Gives who else may write to the folder, as a line for the log; null = nobody. Throws <see cref="DataFolderException"/> when the folder, or a file of the
+    /// Narrows folder and files, and removes what stands in the place of a file that can be made again and is none. Gives lines for the log, one who else may write to the folder. Throws <see cref="DataFolderException"/> when the folder, or a file of the
     /// hub's in it, is not the hub's to trust.
     /// </summary>
-    public static string? Secure(string folder)
+    public static IReadOnlyList<string> Secure(string folder)
     {
         if (!OperatingSystem.IsLinux() || FileOwner.Of(folder) is not { } owner)
         {
-            return null;
+            return [];
         }
 
         if (owner.User != FileOwner.Self && owner.User != FileOwner.Root)
@@ -45,15 +48,77 @@ internal static class FolderRights
             owner = Narrow(folder, owner, OwnerFolder);
         }
 
-        foreach (var name in Names)
+        List<string> lines = [];
+        foreach (var name in MadeAgain)
         {
-            SecureFile(Path.Combine(folder, name));
+            Remove(Path.Combine(folder, name), lines, mayLink: !name.Contains(Path.DirectorySeparatorChar, StringComparison.Ordinal));
         }
 
-        return Writers(owner) is { } writers
-            ? $"The data folder {folder} can be written by {writers}, who could remove or replace what the hub keeps: give the hub a folder of its own in it (Pnh:Data), or chmod it."
-            : null;
+        foreach (var name in Names)
+        {
+            SecureEntry(Path.Combine(folder, name));
+        }
+
+        if (Writers(owner) is { } writers)
+        {
+            lines.Add($"The data folder {folder} can be written by {writers}, who could remove or replace what the hub keeps: give the hub a folder of its own in it (Pnh:Data), or chmod it.");
+        }
+
+        return lines;
     }
+
+    /// <summary>Removes it, or of a folder each entry, unless it is a regular file.</summary>
+    [SupportedOSPlatform("linux")]
+    private static void Remove(string path, List<string> lines, bool mayLink)
+    {
+        var kind = FileOwner.Of(path)?.Kind;
+        if (kind == FileOwner.Type.Folder)
+        {
+            foreach (var entry in Directory.EnumerateFileSystemEntries(path))
+            {
+                Remove(entry, lines, mayLink: false);
+            }
+        }
+        else if (kind == FileOwner.Type.Other || (kind == FileOwner.Type.Link && !(mayLink && FileOwner.OfTarget(path)?.Kind != FileOwner.Type.Other)))
+        {
+            File.Delete(path);
+            lines.Add($"{path} was no file of the hub's, but a link, a pipe or the like: it is removed, and made again.");
+        }
+    }
+
+    /// <summary>An entry of the data folder: a link of the hub's user is that user's choice, and what it leads to is looked at all the same.</summary>
+    [SupportedOSPlatform("linux")]
+    private static void SecureEntry(string path)
+    {
+        if (FileOwner.Of(path) is not { Kind: FileOwner.Type.Link } link)
+        {
+            SecureFile(path);
+            return;
+        }
+
+        RefuseOthers(path, link);
+        if (FileOwner.OfTarget(path)?.Kind == FileOwner.Type.Other)
+        {
+            throw NotRegular(path);
+        }
+
+        foreach (var entry in Directory.Exists(path) ? Directory.EnumerateFileSystemEntries(path) : [])
+        {
+            SecureFile(entry);
+        }
+    }
+
+    private static void RefuseOthers(string path, in FileOwner owner)
+    {
+        if (owner.User != FileOwner.Self)
+        {
+            throw new DataFolderException(
+                $"{path} belongs to another user (uid {owner.User}), so the hub does not trust what it says: give it to the hub's user (chown), or remove it.");
+        }
+    }
+
+    private static DataFolderException NotRegular(string path) =>
+        new($"{path} is neither a file nor a folder, where the hub keeps one: remove it, or restore the data folder from a backup.");
 
     [SupportedOSPlatform("linux")]
     private static void SecureFile(string path)
@@ -63,15 +128,10 @@ internal static class FolderRights
             return;
         }
 
-        if (owner.User != FileOwner.Self)
+        RefuseOthers(path, owner);
+        if (owner.Kind is not (FileOwner.Type.File or FileOwner.Type.Folder))
         {
-            throw new DataFolderException(
-                $"{path} belongs to another user (uid {owner.User}), so the hub does not trust what it says: give it to the hub's user (chown), or remove it.");
-        }
-
-        if (owner.Kind == FileOwner.Type.Other)
-        {
-            return; // a link of the hub's user: what it points to is that user's choice
+            throw NotRegular(path);
         }
 
         owner = Narrow(path, owner, owner.Kind == FileOwner.Type.Folder ? OwnerFolder : OwnerFile);

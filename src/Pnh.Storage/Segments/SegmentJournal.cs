@@ -73,7 +73,8 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         try
         {
             FormerJournal.Refuse(folder, time.GetUtcNow());
-            return Open(DiskFolder.At(path), time, options, () => DiskFolder.At(Path.Combine(path, "users")));
+            var journal = DiskFolder.At(path);
+            return Open(journal, time, options, () => journal.Inside("users"));
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {
@@ -155,8 +156,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken)
     {
-        StoredEvent? found = null;
-        var now = _time.GetUtcNow().UtcTicks;
+        (StoredEvent? found, var now) = (null, _time.GetUtcNow().UtcTicks);
         var isKnown = await Task.Run(() => _reader.TryFind(_index, app, id, _options.Retention, now, out found), cancellationToken).ConfigureAwait(false);
         return isKnown ? found : (await ReadAsync(app, id, cancellationToken).ConfigureAwait(false))?.Event;
     }

@@ -90,7 +90,7 @@ public sealed class DataFolderTests : IDisposable
 
         using var folder = DataFolder.Open(_temporary.FullPath);
 
-        Assert.Null(folder.Warning);
+        Assert.Empty(folder.Warnings);
         Assert.Equal(OwnerFile | UnixFileMode.UserExecute, File.GetUnixFileMode(_temporary.FullPath));
         Assert.Equal(OwnerFile | UnixFileMode.UserExecute, File.GetUnixFileMode(_temporary["journal"]));
         Assert.Equal(OwnerFile, File.GetUnixFileMode(_temporary["registry.db"]));

@@ -4,23 +4,16 @@ using Microsoft.Win32.SafeHandles;
 namespace Pnh.Storage.Segments.Format;
 
 /// <summary>One file, written and read by offset.</summary>
-internal sealed class DiskFile : IJournalFile
+/// <param name="file">The open file, which goes with this one.</param>
+/// <param name="name">Where it is, for messages.</param>
+internal sealed class DiskFile(SafeFileHandle file, string name) : IJournalFile
 {
-    private readonly FileStream _stream;
-    private readonly SafeFileHandle _file;
-
-    public DiskFile(FileStream stream)
-    {
-        _stream = stream;
-        _file = stream.SafeFileHandle;
-    }
-
-    public long Length => RandomAccess.GetLength(_file);
+    public long Length => RandomAccess.GetLength(file);
 
     public int Read(Span<byte> into, long offset)
     {
         var read = 0;
-        while (read < into.Length && RandomAccess.Read(_file, into[read..], offset + read) is > 0 and var more)
+        while (read < into.Length && RandomAccess.Read(file, into[read..], offset + read) is > 0 and var more)
         {
             read += more;
         }
@@ -28,18 +21,18 @@ internal sealed class DiskFile : IJournalFile
         return read;
     }
 
-    public void Write(ReadOnlySpan<byte> bytes, long offset) => RandomAccess.Write(_file, bytes, offset);
+    public void Write(ReadOnlySpan<byte> bytes, long offset) => RandomAccess.Write(file, bytes, offset);
 
     public void Sync()
     {
         if (!OperatingSystem.IsLinux())
         {
-            RandomAccess.FlushToDisk(_file);
+            RandomAccess.FlushToDisk(file);
         }
-        else if (Libc.SyncData(_file) != 0)
+        else if (Libc.SyncData(file) != 0)
         {
             var error = Marshal.GetLastPInvokeError();
-            throw new IOException($"{_stream.Name} could not be synced (errno {error})", error);
+            throw new IOException($"{name} could not be synced (errno {error})", error);
         }
     }
 
@@ -47,15 +40,15 @@ internal sealed class DiskFile : IJournalFile
     public void Allocate(long bytes)
     {
         // Where a file system cannot allocate, the length alone is set, and a full disk shows at the write.
-        if (!OperatingSystem.IsLinux() || Libc.Allocate(_file, 0, bytes) is var error && error is DiskFault.NotSupported or DiskFault.Invalid)
+        if (!OperatingSystem.IsLinux() || Libc.Allocate(file, 0, bytes) is var error && error is DiskFault.NotSupported or DiskFault.Invalid)
         {
-            RandomAccess.SetLength(_file, bytes);
+            RandomAccess.SetLength(file, bytes);
         }
         else if (error != 0)
         {
-            throw new IOException($"{_stream.Name} could not be allocated (errno {error})", error);
+            throw new IOException($"{name} could not be allocated (errno {error})", error);
         }
     }
 
-    public void Dispose() => _stream.Dispose();
+    public void Dispose() => file.Dispose();
 }

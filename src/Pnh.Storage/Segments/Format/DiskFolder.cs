@@ -2,14 +2,16 @@ using Pnh.Storage.Files;
 
 namespace Pnh.Storage.Segments.Format;
 
-/// <summary>A folder of the file system, readable by its owner alone.</summary>
+/// <summary>A folder of the file system, readable by its owner alone, whose files are regular ones of the hub's user (<see cref="OpenFolder"/>).</summary>
 internal sealed class DiskFolder : IJournalFolder
 {
     private const string Aside = "quarantine";
 
-    private DiskFolder(string path) => Name = path;
+    private readonly OpenFolder _folder;
 
-    public string Name { get; }
+    private DiskFolder(OpenFolder folder) => _folder = folder;
+
+    public string Name => _folder.FullPath;
 
     /// <summary>Creates it when missing, durably.</summary>
     public static DiskFolder At(string path)
@@ -19,14 +21,17 @@ internal sealed class DiskFolder : IJournalFolder
             Create(path);
         }
 
-        return new DiskFolder(path);
+        return new DiskFolder(OpenFolder.At(path));
     }
+
+    /// <summary>The same of a folder in it.</summary>
+    public DiskFolder Inside(string name) => new(_folder.Inside(name));
 
     public IReadOnlyList<string> List() => Array.ConvertAll(Directory.GetFiles(Name), static path => Path.GetFileName(path)!);
 
     public IJournalFile Create(string name, long bytes)
     {
-        var file = new DiskFile(Stream(Path.Combine(Name, name), FileMode.Create));
+        var file = new DiskFile(_folder.CreateFile(name), Path.Combine(Name, name));
         try
         {
             file.Allocate(bytes);
@@ -35,42 +40,27 @@ internal sealed class DiskFolder : IJournalFolder
         catch
         {
             file.Dispose();
-            File.Delete(Path.Combine(Name, name));
+            _folder.Delete(name);
             throw;
         }
     }
 
-    public IJournalFile Open(string name) => new DiskFile(Stream(Path.Combine(Name, name), FileMode.Open));
+    public IJournalFile Open(string name) => new DiskFile(_folder.OpenFile(name), Path.Combine(Name, name));
 
-    public void Delete(string name)
-    {
-        try
-        {
-            File.Delete(Path.Combine(Name, name));
-        }
-        catch (UnauthorizedAccessException fault)
-        {
-            throw new IOException(fault.Message, fault);
-        }
-    }
+    public void Delete(string name) => _folder.Delete(name);
 
     public void Sync() => FolderSync.Flush(Name);
 
     public void Quarantine(string name, ReadOnlySpan<byte> bytes)
     {
-        var folder = Path.Combine(Name, Aside);
-        if (!Directory.Exists(folder))
+        var aside = _folder.Inside(Aside);
+        using (var file = new DiskFile(aside.CreateFile(name), Path.Combine(aside.FullPath, name)))
         {
-            Create(folder);
+            file.Write(bytes, 0);
+            file.Sync();
         }
 
-        using (var stream = Stream(Path.Combine(folder, name), FileMode.Create))
-        {
-            stream.Write(bytes);
-            stream.Flush(flushToDisk: true);
-        }
-
-        FolderSync.Flush(folder);
+        FolderSync.Flush(aside.FullPath);
     }
 
     private static void Create(string path)
@@ -85,23 +75,5 @@ internal sealed class DiskFolder : IJournalFolder
         }
 
         FolderSync.Flush(Path.GetDirectoryName(path)!);
-    }
-
-    /// <summary>Shared, so that a backup can read beside; the data folder's lock keeps other hubs out.</summary>
-    private static FileStream Stream(string path, FileMode mode)
-    {
-        var options = mode == FileMode.Open
-            ? new FileStreamOptions { Mode = mode, Access = FileAccess.ReadWrite }
-            : DataFolder.PrivateFile(mode);
-        options.Share = FileShare.ReadWrite | FileShare.Delete;
-        options.BufferSize = 0;
-        try
-        {
-            return new FileStream(path, options);
-        }
-        catch (UnauthorizedAccessException fault)
-        {
-            throw new IOException(fault.Message, fault);
-        }
     }
 }

@@ -88,7 +88,9 @@ internal sealed class UserTable
         try
         {
             using var opened = folder.Open(FileName(segment.Number));
-            var file = new byte[opened.Length];
+
+            // A record of a table is shorter than that of the log which it stands for: a longer file is none of the hub's.
+            var file = new byte[opened.Length <= segment.End ? opened.Length : 0];
             return file.Length >= HeaderBytes && (file.Length - HeaderBytes) % UserRecord.Bytes == 0 && opened.Read(file, 0) == file.Length
                 && BinaryPrimitives.ReadUInt32LittleEndian(file) == Checksum.Of(0, file.AsSpan(4))
                 && BinaryPrimitives.ReadUInt32LittleEndian(file.AsSpan(4)) == Version
