@@ -5,6 +5,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 
 namespace Pnh.Api.Access;
 
@@ -33,7 +34,7 @@ internal sealed class ClientTokens : IClientAuthenticator
         var verifiers = apps.Where(static app => app.Tokens is not null).Select(static app => new TokenVerifier(app.Name, app.Tokens!)).ToList();
         _byAudience = verifiers.ToFrozenDictionary(static verifier => verifier.Audience, StringComparer.Ordinal);
         _byApp = verifiers.ToFrozenDictionary(static verifier => verifier.App, StringComparer.Ordinal);
-        _time = time;
+        _time = SteadyClock.WallOf(time);
     }
 
     /// <inheritdoc/>

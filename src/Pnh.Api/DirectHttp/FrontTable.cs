@@ -21,7 +21,7 @@ internal sealed class FrontTable : IDisposable
 
     public FrontTable(TimeProvider time)
     {
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _date = Date();
         _seconds = SecondHand.Each(time, Tick);
     }

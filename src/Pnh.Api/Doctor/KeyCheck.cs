@@ -27,6 +27,10 @@ internal static class KeyCheck
             if (Array.IndexOf(Files, child.Key) >= 0 && child.Value is { Length: > 0 } path && File.Exists(path))
             {
                 yield return Judge(child.Path, path, time.GetUtcNow() - File.GetLastWriteTimeUtc(path));
+                if (child.Key == "CertificateFile" && CertificateCheck.LookAtAccount(path, section["CertificatePassword"], time) is { } certificate)
+                {
+                    yield return certificate;
+                }
             }
 
             foreach (var found in Look(child, time))

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Sockets;
 using Pnh.Api.Configuration;
 
@@ -9,27 +10,54 @@ internal static class PortCheck
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     /// <summary>Of one address of the configuration.</summary>
-    public static async Task<Finding> LookAsync(string what, ListenAddress address, CancellationToken cancellationToken)
+    /// <param name="what">The listener.</param>
+    /// <param name="address">Its address.</param>
+    /// <param name="isRunning">True when a hub has the data folder, so that the port may be its own.</param>
+    /// <param name="cancellationToken">Ends the look.</param>
+    public static async Task<Finding> LookAsync(string what, ListenAddress address, bool isRunning, CancellationToken cancellationToken)
     {
         var client = address.ToClientUri();
-        try
-        {
-            using var socket = new TcpClient();
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            patience.CancelAfter(Patience);
-            await socket.ConnectAsync(client.Host, client.Port, patience.Token);
-        }
-        catch (Exception fault) when (fault is SocketException || (fault is OperationCanceledException && !cancellationToken.IsCancellationRequested))
+        if (FindFault(address) is not { } fault)
         {
             return new Finding(Grade.Good, what, $"{client} is free");
         }
 
+        if (fault != SocketError.AddressAlreadyInUse)
+        {
+            return new Finding(Grade.Bad, what, $"{client} cannot be opened ({fault}): {(fault == SocketError.AccessDenied ? "ports below 1024 need a right; give the hub another one" : "give the hub an address of this machine")}");
+        }
+
         return await IsHubAsync(client, cancellationToken) switch
         {
-            true => new Finding(Grade.Good, what, $"{client}: a hub is running"),
+            true when isRunning => new Finding(Grade.Good, what, $"{client}: a hub is running"),
+            true => new Finding(Grade.Bad, what, $"{client}: another hub, with another data folder, holds the port; stop it, or give this one another port"),
             false => new Finding(Grade.Bad, what, $"{client}: another program holds the port; stop it, or give the hub another one"),
             null => new Finding(Grade.Doubtful, what, $"{client} answers with a certificate that this machine does not trust: a hub, or another program. SSL_CERT_FILE=… names a file of roots"),
         };
+    }
+
+    /// <summary>What keeps a hub from listening there; null = nothing. A program that holds the port need not answer.</summary>
+    private static SocketError? FindFault(ListenAddress address)
+    {
+        foreach (var local in address.Address is { } said ? [said] : new[] { IPAddress.Loopback, IPAddress.IPv6Loopback })
+        {
+            try
+            {
+                using var socket = new Socket(local.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+                socket.Bind(new IPEndPoint(local, address.Port));
+                socket.Listen();
+            }
+            catch (SocketException fault) when (address.Address is not null || fault.SocketErrorCode == SocketError.AddressAlreadyInUse || local.Equals(IPAddress.Loopback))
+            {
+                return fault.SocketErrorCode;
+            }
+            catch (SocketException)
+            {
+                // A machine without IPv6.
+            }
+        }
+
+        return null;
     }
 
     /// <summary>Null = its certificate is not trusted, so it was not asked.</summary>

@@ -72,6 +72,7 @@ internal static class ConfigCommands
         var (builder, _, read) = HubCommands.ReadHub(request.Configuration);
         errors.AddAll(read.Errors);
         HubStart.RefuseWhatIsNotThere(request.Role, read.Options, errors);
+        CertificateCheck.Check(builder.Configuration, read.Options, builder.Environment.ContentRootPath, errors);
         builder.Services.AddSingleton(TimeProvider.System);
         builder.Services.AddTransports(read.Options);
         var app = builder.Build();

@@ -6,13 +6,15 @@ using Pnh.Api.Doctor;
 using Pnh.Api.Listeners;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Diagnostics;
+using Pnh.Storage.Files;
 
 namespace Pnh.Api.Hosting;
 
 /// <summary><c>doctor</c>: one line for each thing that a hub needs. Starts nothing, and writes one file that it removes.</summary>
 internal static class DoctorCommands
 {
-    private const int FewFiles = 10_000;
+    // What a hub has open when its listeners are made, and a few.
+    private const int OpenAtStart = 200;
 
     /// <summary>Exit code 1 when something is bad, 2 when the configuration is wrong.</summary>
     public static async Task<int> RunAsync(DoctorRequest request, CommandOutput output, CancellationToken cancellationToken)
@@ -28,10 +30,11 @@ internal static class DoctorCommands
 
         var found = new List<Finding> { new(Grade.Good, "configuration", "good") };
         found.AddRange(DiskCheck.Look(options.Data, options.Journal, TimeProvider.System));
-        found.Add(Files());
+        found.Add(Files(options));
+        found.AddRange(CertificateCheck.Look(app.Configuration, options, app.Environment.ContentRootPath, TimeProvider.System) is { } certificate ? [certificate] : []);
         foreach (var (what, address) in options.Urls.Select(static url => ("public", url)).Concat(options.OperationsUrls.Select(static url => ("operations", url))))
         {
-            found.Add(await PortCheck.LookAsync(what, address, cancellationToken));
+            found.Add(await PortCheck.LookAsync(what, address, DataFolder.FindHolder(options.Data) is not null, cancellationToken));
         }
 
         found.AddRange(await new ProviderCheck(
@@ -45,14 +48,20 @@ internal static class DoctorCommands
         return found.Exists(static one => one.Grade == Grade.Bad) ? 1 : 0;
     }
 
-    private static Finding Files()
+    private static Finding Files(PnhOptions options)
     {
-        var limit = OpenFiles.Limit();
-        return DescriptorPlan.FindProblem(limit) is { } problem ? new Finding(Grade.Bad, "open files", problem)
+        var (limit, wanted) = (OpenFiles.Limit(), options.Sockets.MaxConnections);
+        if (DescriptorPlan.FindProblem(limit) is { } problem)
+        {
+            return new Finding(Grade.Bad, "open files", problem);
+        }
+
+        var sockets = DescriptorPlan.SocketsOf(DescriptorPlan.Make(limit, OpenAtStart).Public);
+        return sockets >= wanted ? new Finding(Grade.Good, "open files", FormattableString.Invariant($"{limit} at most"))
             : new Finding(
-                limit < FewFiles ? Grade.Doubtful : Grade.Good,
+                options.IsMaxConnectionsSet ? Grade.Bad : Grade.Doubtful,
                 "open files",
-                FormattableString.Invariant($"{limit} at most{(limit < FewFiles ? ", each socket is one: raise it with ulimit -n, or LimitNOFILE in a unit of systemd" : "")}"));
+                FormattableString.Invariant($"{limit} at most, each socket is one: room for {sockets} of the {wanted} that Pnh:Sockets:MaxConnections has; raise the limit ({DescriptorException.HowToRaise})"));
     }
 
     private static string Word(Grade grade) => grade switch { Grade.Good => "ok", Grade.Doubtful => "look", _ => "bad" };

@@ -26,6 +26,7 @@ using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
+using Pnh.Core.Timing;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
@@ -35,7 +36,7 @@ using Prometheus;
 namespace Pnh.Api.Hosting;
 
 /// <summary>The composition: a table of contents of the hub.</summary>
-internal static class HubServices
+internal static partial class HubServices
 {
     /// <summary>Registers how channels reach their providers.</summary>
     public static void AddTransports(this IServiceCollection services, PnhOptions options) => services.AddSingleton(services => new ConnectionTransports(
@@ -45,6 +46,7 @@ internal static class HubServices
     public static IServiceCollection AddHub(this IServiceCollection services, HubStart start) => services
         .AddSingleton(start.Options)
         .AddSingleton(start.Folder)
+        .AddClock(start)
         .AddMetrics(start.Options)
         .AddTracing(start.Options)
         .AddStores(start)
@@ -55,13 +57,7 @@ internal static class HubServices
         .AddAccess(start.Options)
         .AddEndpoints(start.Options)
         .AddOperatorConsole(start)
-        .AddSingleton(provider => new Readiness(
-            ("journal", "journal", () => provider.GetRequiredService<SegmentJournal>().IsDamaged),
-            ("registry", "registry.db", () => provider.GetRequiredService<SqliteDeviceStore>().IsDamaged))
-        {
-            Memory = provider.GetRequiredService<MemoryGuard>(),
-            Refusal = () => provider.GetRequiredService<SegmentJournal>().Refusal,
-        })
+        .AddSingleton(MakeReadiness)
         .AddSingleton(provider => new AddressSweep(
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<IEventJournal>(),
@@ -70,7 +66,25 @@ internal static class HubServices
             provider.GetRequiredService<TimeProvider>())
         { Removes = start.Options.Addresses.RemoveStale })
         .AddHostedService<HubService>()
-        .AddHostedService<FolderWatch>();
+        .AddHostedService<FolderWatch>()
+        .AddHostedService<ReadinessWatch>()
+        .AddHostedService<ClockWatch>();
+
+    private static Readiness MakeReadiness(IServiceProvider provider)
+    {
+        var (journal, registry) = (provider.GetRequiredService<SegmentJournal>(), provider.GetRequiredService<SqliteDeviceStore>());
+        return new Readiness(("journal", "journal", () => journal.IsDamaged), ("registry", "registry.db", () => registry.IsDamaged))
+        {
+            Memory = provider.GetRequiredService<MemoryGuard>(),
+            Refusal = () => journal.Refusal ?? registry.Refusal,
+        };
+    }
+
+    // Unless a test has put one before it.
+    private static IServiceCollection AddClock(this IServiceCollection services, HubStart start) =>
+        services.Last(static one => one.ServiceType == typeof(TimeProvider)).ImplementationInstance == TimeProvider.System
+            ? services.AddSingleton(start.Clock).AddSingleton<TimeProvider>(start.Clock.Clock)
+            : services.AddSingleton(start.Clock);
 
     private static IServiceCollection AddMetrics(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(static _ => Prometheus.Metrics.NewCustomRegistry())
@@ -84,7 +98,7 @@ internal static class HubServices
         services.TryAddSingleton<MemoryGuard>();
         services.TryAddSingleton<ReaderPlaces>();
         services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>());
-        services.TryAddSingleton(provider => OpenJournal(start, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>()));
+        services.TryAddSingleton(provider => OpenJournal(start, provider));
         return services
             .AddSingleton(provider => new FolderPairing(
                 start.Folder.FolderPath,
@@ -97,15 +111,19 @@ internal static class HubServices
             .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys);
     }
 
-    private static SegmentJournal OpenJournal(HubStart start, TimeProvider time, HubMetrics metrics)
+    private static SegmentJournal OpenJournal(HubStart start, IServiceProvider provider)
     {
+        var (time, metrics) = (provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>());
+        var damage = new PacedLog(provider.GetRequiredService<ILogger<SegmentJournal>>(), time);
         var (disk, options) = (new DataDisk(start.Folder.FolderPath), start.Options.Journal);
         var journal = SegmentJournal.Open(start.Folder.FolderPath, time, options with
         {
             OnSync = metrics.JournalSynced,
+            FoundDamage = message => Damaged(damage, message),
             IsLost = () => start.Folder.Incarnation.IsLost,
             MaxBytes = disk.Bound(options.MaxBytes, options.SegmentBytes),
         });
+        _ = time is SteadyClock clock && clock.StartAfter(journal.Reach.Newest);
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
         metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
@@ -247,4 +265,7 @@ internal static class HubServices
         .AddSingleton<InboxEndpoints>()
         .AddSingleton<WebPushEndpoint>()
         .AddSingleton<FeedEndpoint>();
+
+    [LoggerMessage(1, LogLevel.Error, "A record cannot be read. {Damage} All else is served.", EventName = "RecordDamaged")]
+    private static partial void Damaged(ILogger log, string damage);
 }

@@ -2,6 +2,7 @@ using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.FirstStart;
 using Pnh.Channels.Net.Http2;
+using Pnh.Core.Timing;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
 using Pnh.Storage.Files;
@@ -19,6 +20,7 @@ internal sealed class HubStart : IAsyncDisposable
         Role = role;
         Options = options;
         Folder = folder;
+        Clock = new FolderClock(folder.FolderPath, new BootTime());
         try
         {
             OperatorSecret = Access.OperatorSecret.ReadOrCreate(folder.FolderPath);
@@ -38,6 +40,9 @@ internal sealed class HubStart : IAsyncDisposable
 
     /// <summary>Held until the end.</summary>
     public DataFolder Folder { get; }
+
+    /// <summary>The hub's clock.</summary>
+    public FolderClock Clock { get; }
 
     /// <summary>Lets the commands on this machine talk to the hub.</summary>
     public string OperatorSecret { get; }

@@ -26,7 +26,7 @@ internal sealed class Readiness
         : Memory is { IsFull: true } full ? $"not ready: {full.Shortage}"
         : null;
 
-    /// <summary>Why every durable event is refused now, in one line; null = they are taken. Any thread asks.</summary>
+    /// <summary>Why every durable event, or every registration, is refused now, in one line; null = they are taken. Any thread asks.</summary>
     public Func<string?> Refusal { get; init; } = static () => null;
 
     /// <summary>What is short although traffic should come, in one line; null = nothing.</summary>

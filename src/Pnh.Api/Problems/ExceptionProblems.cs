@@ -46,7 +46,7 @@ internal sealed partial class ExceptionProblems
             }
 
             context.Response.Clear();
-            await Of(exception).ExecuteAsync(context);
+            await Of(exception, isRead: HttpMethods.IsGet(context.Request.Method) || HttpMethods.IsHead(context.Request.Method)).ExecuteAsync(context);
         }
     }
 
@@ -56,12 +56,14 @@ internal sealed partial class ExceptionProblems
     private static bool IsGone(Exception exception, HttpContext context) => exception is ConnectionResetException or ConnectionAbortedException
         || (exception is OperationCanceledException or (IOException and not BadHttpRequestException) && context.RequestAborted.IsCancellationRequested);
 
-    private static Problem Of(Exception exception) => exception switch
+    private static Problem Of(Exception exception, bool isRead) => exception switch
     {
         BadHttpRequestException { StatusCode: StatusCodes.Status413PayloadTooLarge } => new(ProblemCatalogue.BodyTooLarge),
         BadHttpRequestException { StatusCode: StatusCodes.Status408RequestTimeout } => new(ProblemCatalogue.RequestTimeout),
         BadHttpRequestException { StatusCode: StatusCodes.Status415UnsupportedMediaType } => new(ProblemCatalogue.UnsupportedMediaType),
         BadHttpRequestException bad => new(ProblemCatalogue.BadRequest, bad.Message),
+        StoreUnavailableException { IsDamage: true } => new(ProblemCatalogue.StoreUnavailable, "It stands in a damaged part of the journal, and asking again brings it no more. The hub's log says where."),
+        StoreUnavailableException when isRead => new(ProblemCatalogue.StoreUnavailable, "It cannot be read now. Ask again after the time in Retry-After.", retryAfter: StoreRetryAfter),
         StoreUnavailableException => new(ProblemCatalogue.StoreUnavailable, retryAfter: StoreRetryAfter),
         _ => new(ProblemCatalogue.InternalError),
     };

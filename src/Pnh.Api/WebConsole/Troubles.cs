@@ -3,6 +3,7 @@ using Pnh.Api.Operations;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
+using Pnh.Core.Timing;
 
 namespace Pnh.Api.WebConsole;
 
@@ -41,6 +42,11 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
             yield return Text($"the disk of the data folder has {free / Mebibyte:F0} MiB left: on a full one durable events are refused");
         }
 
+        if (metrics.ReadClockAhead() is var ahead && Math.Abs(ahead) > SteadyClock.LeastStep.TotalSeconds)
+        {
+            yield return Text($"the machine's clock was set: the hub's goes on evenly and is {ahead:F0} s ahead of it; tokens and certificates go by the machine's");
+        }
+
         if (disk.FullIn() is { } left && left < FullSoon)
         {
             yield return Text($"the disk of the data folder is full in {left.TotalHours:F1} h, as the last hour went: then durable events are refused");
@@ -63,7 +69,7 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
 
         if (metrics.ReadDamagedRecords() is var damaged and > 0)
         {
-            yield return Text($"the journal found {damaged:F0} damaged records and put them aside: replace the disk");
+            yield return Text($"the journal has {damaged:F0} damaged records, which are not served: replace the disk");
         }
     }
 

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Apns;
 
@@ -26,7 +27,7 @@ internal sealed partial class ApnsCertificate : ApnsIdentity
     {
         _certificate = certificate;
         _account = account;
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _logger = logger;
         _timer = time.CreateTimer(static state => ((ApnsCertificate)state!).Announce(), this, TimeSpan.Zero, Daily);
     }
@@ -37,7 +38,7 @@ internal sealed partial class ApnsCertificate : ApnsIdentity
 
     /// <summary>Reads the file's bytes; null with the problem in words when they are no usable certificate.</summary>
     public static ApnsCertificate? Read(byte[] bytes, string? password, string account, TimeProvider time, ILogger logger, out string? problem) =>
-        Load(bytes, password, time, out problem) is { } certificate ? new ApnsCertificate(certificate, account, time, logger) : null;
+        Load(bytes, password, SteadyClock.WallOf(time), out problem) is { } certificate ? new ApnsCertificate(certificate, account, time, logger) : null;
 
     /// <summary>Takes the place of the former one; or says what is wrong, and changes nothing.</summary>
     public string? Take(byte[] bytes, string? password)

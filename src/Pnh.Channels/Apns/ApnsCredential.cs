@@ -5,6 +5,7 @@ using System.Text;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Channels.Provider.Credentials;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Apns;
 
@@ -40,7 +41,7 @@ internal sealed partial class ApnsCredential : ApnsIdentity
         : base(time)
     {
         _keys = new CredentialSuccession<Key>(new Key(team, key, signer), time);
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _log = log ?? NullLogger.Instance;
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32((int)RenewalSpread.TotalSeconds));
     }

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Fcm;
 
@@ -37,7 +38,7 @@ internal sealed class FcmPace
     public FcmPace(int perMinute, TimeProvider time)
     {
         _perSecond = perMinute / 60.0;
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _start = time.GetTimestamp();
     }
 

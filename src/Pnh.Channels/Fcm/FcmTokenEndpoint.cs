@@ -6,6 +6,7 @@ using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Sender;
 using Pnh.Core.Push;
+using Pnh.Core.Timing;
 using Polly;
 using Polly.Timeout;
 
@@ -37,7 +38,7 @@ internal sealed partial class FcmTokenEndpoint : IDisposable
     public FcmTokenEndpoint(ServiceAccount account, ProviderServices services)
     {
         _account = account;
-        _time = services.Time;
+        _time = SteadyClock.WallOf(services.Time);
         _client = new HttpMessageInvoker(new ResilienceHandler(Pipeline(services.Time))
         {
             InnerHandler = new WholeAnswers { InnerHandler = Connections(account.TokenAddress, services.Trust) },

@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.WebPush;
 
@@ -38,7 +39,7 @@ internal sealed class VapidCredential : IDisposable
     {
         _signer = signer;
         _subject = $"\"{JsonEncodedText.Encode(subject)}\"";
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32(3600));
         var point = signer.ExportParameters(includePrivateParameters: false).Q;
         PublicKey = Base64Url.EncodeToString([4, .. point.X!, .. point.Y!]);

@@ -11,6 +11,12 @@ public sealed partial class HubMetrics
     public IDisposable RegisterHistory(Func<TimeSpan> oldest, TimeSpan retention, Func<long> retiredEarly) => new Registrations(
         _journalOldest.Add(() => oldest().TotalSeconds), _journalRetention.Add(() => retention.TotalSeconds), _journalEarly.Add(() => retiredEarly()));
 
+    /// <summary>Exports how often the machine's clock was set and how far the hub's is ahead of it, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterClock(Func<long> steps, Func<TimeSpan> ahead) => new Registrations(_clockSteps.Add(() => steps()), _clockAhead.Add(() => ahead().TotalSeconds));
+
+    /// <summary>How far the hub's clock is ahead of the machine's, in seconds; 0 = not known.</summary>
+    public double ReadClockAhead() => _clockAhead.Read().Sum(static one => one.Value);
+
     /// <summary>Exports what the journal takes of the disk and what is left, until disposed. The callbacks are asked at each scrape.</summary>
     public IDisposable RegisterDisk(Func<long> journal, Func<long> free) => new Registrations(_journalBytes.Add(() => journal()), _diskFree.Add(() => free()));
 

@@ -44,6 +44,8 @@ public sealed partial class HubMetrics : IDisposable
     private readonly ReadingFamily _journalOldest;
     private readonly ReadingFamily _journalRetention;
     private readonly ReadingFamily _journalEarly;
+    private readonly ReadingFamily _clockSteps;
+    private readonly ReadingFamily _clockAhead;
     private readonly ReadingFamily _diskFree;
     private readonly ReadingFamily _intakeLimit;
     private readonly ReadingFamily _memoryLive;
@@ -106,6 +108,8 @@ public sealed partial class HubMetrics : IDisposable
         _journalBytes = feed.Gauges("pnh_journal_bytes", "Bytes of the journal's files, with what is allocated ahead.");
         _journalOldest = feed.Gauges("pnh_journal_oldest_seconds", "How long ago the oldest part of the journal was begun: how far back history goes.", Fold.Max);
         _journalRetention = feed.Gauges("pnh_journal_retention_seconds", "How far back history shall go (Pnh:Journal:Retention).", Fold.Max);
+        _clockSteps = feed.CounterReadings("pnh_clock_steps_total", "How often the machine's clock was set by more than a few seconds while the hub ran.");
+        _clockAhead = feed.Gauges("pnh_clock_ahead_seconds", "How far the hub's clock, which goes on evenly, is ahead of the machine's.", Fold.Max);
         _journalEarly = feed.CounterReadings("pnh_journal_retired_early_total", "Parts of the journal that went before their retention was over, as Pnh:Journal:MaxBytes was reached.");
         _diskFree = feed.Gauges("pnh_data_free_bytes", "Bytes that are free on the disk of the data folder.", Fold.Max);
         _intakeLimit = feed.Gauges("pnh_intake_limit", "Events that may be inside the hub at once; less while work queues for the cores.");

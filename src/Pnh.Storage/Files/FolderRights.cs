@@ -19,11 +19,11 @@ internal static class FolderRights
     /// <summary>What the hub makes in the folder. A volume may hold more (<c>lost+found</c>), which is not the hub's.</summary>
     internal static IReadOnlyList<string> Names { get; } =
     [
-        "console.sessions", "demo.hs256", "demo.key", "gone.key", "hub.incarnation", "hub.lock", "hub.pid", "journal", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
+        "console.sessions", "demo.hs256", "demo.key", "gone.key", "hub.clock", "hub.incarnation", "hub.lock", "hub.pid", "journal", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
     ];
 
     /// <summary>What of it the hub makes again when it is gone.</summary>
-    private static readonly string[] MadeAgain = ["hub.incarnation", "hub.lock", "hub.pid", Path.Combine("journal", "users")];
+    private static readonly string[] MadeAgain = ["hub.clock", "hub.incarnation", "hub.lock", "hub.pid", Path.Combine("journal", "users")];
 
     /// <summary>
     /// Narrows folder and files, and removes what stands in the place of a file that can be made again and is none. Gives lines for the log, one who else may write to the folder. Throws <see cref="DataFolderException"/> when the folder, or a file of the

@@ -38,6 +38,9 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
     public bool IsDamaged => Engine.IsDamaged;
 
+    /// <summary>Why registrations are refused now, in one line without paths; null = they are taken. It goes by itself, unless <see cref="IsDamaged"/>.</summary>
+    public string? Refusal => Engine.Writer.Refusal?.Message;
+
     /// <summary>Another hub has the data folder: nothing is written any more.</summary>
     public void Lose() => Engine.Writer.Close(FolderFault.Lost());
 

@@ -154,7 +154,7 @@ internal sealed class Carrier : IDisposable
         return _writer.Group.Copy(record, RecordKind.Carried, (record.Flags & (RecordFlags.IdGiven | RecordFlags.Class)) | more, 0, 0);
     }
 
-    private Record Read(long place) => _reader.TryRead(place, out var record) == ReadResult.Found ? record : throw DiskFault.Unreadable(place);
+    private Record Read(long place) => _reader.TryRead(place, out var record) == ReadResult.Found ? record : throw _reader.Unreadable(place);
 
     private void Reserve(int bytes)
     {

@@ -218,7 +218,7 @@ internal sealed class EventPages : IDisposable
     {
         ReadResult.Found => true,
         ReadResult.Gone => false,
-        _ => throw DiskFault.Unreadable(place),
+        _ => throw reader.Unreadable(place),
     };
 
     /// <summary>A place of the page.</summary>

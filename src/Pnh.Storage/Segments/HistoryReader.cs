@@ -19,7 +19,7 @@ internal sealed class HistoryReader
         {
             ReadResult.Found => Payload.Event(record),
             ReadResult.Gone => null,
-            _ => throw DiskFault.Unreadable(root),
+            _ => throw _segments.Unreadable(root),
         };
     }
 
@@ -54,7 +54,7 @@ internal sealed class HistoryReader
 
             if (result == ReadResult.Damaged)
             {
-                throw DiskFault.Unreadable(entry.Root);
+                throw _segments.Unreadable(entry.Root);
             }
 
             if (Payload.IsEvent(record, app, id, out _))
@@ -118,7 +118,7 @@ internal sealed class HistoryReader
         return _segments.Find(Position.Segment(root)) is null ? null : found;
     }
 
-    private static void Search(SegmentScan scan, Segment segment, long root, long head, List<Milestone> found)
+    private void Search(SegmentScan scan, Segment segment, long root, long head, List<Milestone> found)
     {
         var from = segment.Number == Position.Segment(root) ? Position.Offset(root) : SegmentHeader.Bytes;
         scan.Start(segment.File, segment.Number, from, segment.End);
@@ -126,7 +126,7 @@ internal sealed class HistoryReader
         {
             if (!scan.TryRead(out var record))
             {
-                throw DiskFault.Unreadable(at);
+                throw _segments.Unreadable(at);
             }
 
             if (record.Root == root && record.Kind == RecordKind.Milestone)

@@ -33,6 +33,9 @@ public sealed record JournalOptions
     /// <summary>Told the duration of every commit (sync included) on the writer's thread: quick, must not throw. Null = nobody.</summary>
     internal Action<TimeSpan>? OnSync { get; init; }
 
+    /// <summary>Told once of each damaged place that a read finds: where, and what to do. On any thread: quick, must not throw. Null = nobody.</summary>
+    internal Action<string>? FoundDamage { get; init; }
+
     /// <summary>Asked before and after each sync, on the writer's thread: true = another hub has the folder, and nothing is written or answered any more. Null = never.</summary>
     internal Func<bool>? IsLost { get; init; }
 

@@ -89,7 +89,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
             return record;
         }
 
-        throw DiskFault.Unreadable(position);
+        throw _reader.Unreadable(position);
     }
 
     /// <summary>True when its id need not be recognised any more.</summary>

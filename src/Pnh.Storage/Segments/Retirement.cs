@@ -111,7 +111,7 @@ internal sealed class Retirement : IDisposable
                 if (!_scan.TryRead(out var record))
                 {
                     // What stood there may be open. A restart puts it aside, and says so.
-                    throw DiskFault.Unreadable(Position.Of(_walked!.Number, _scan.Offset));
+                    throw _log.Segments.Unreadable(Position.Of(_walked!.Number, _scan.Offset));
                 }
 
                 if (!TryVisit(record, now))

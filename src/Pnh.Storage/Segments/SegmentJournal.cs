@@ -33,10 +33,10 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private SegmentJournal(EventIndex index, JournalLog log, IJournalFolder? tables, int damaged, TimeProvider time, JournalOptions options)
     {
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
+        _segments.FoundDamage = options.FoundDamage;
         (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
-        _reader = new HistoryReader(log.Segments);
+        (_reader, _feed) = (new HistoryReader(log.Segments), new FeedReader(log.Segments));
         _ofUser = new UserHistoryReader(log.Segments, _reader);
-        _feed = new FeedReader(log.Segments);
         _pages = new EventPages(log.Segments, index, tables, options);
         _writer = new JournalWriter(log, index, _pages.Users, time, options);
         _writer.Start();
@@ -54,8 +54,8 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <summary>How far back the log goes and can go; reads no file.</summary>
     public LogReach Reach => LogReach.Of(_segments, _options.MaxBytes, _options.Retention, _time.GetUtcNow(), _writer.RetiredEarly);
 
-    /// <summary>Damaged stretches that opening put aside; 0 = none.</summary>
-    public int DamagedRecords { get; }
+    /// <summary>Damaged stretches that opening put aside, and damaged places that reads found since; 0 = none.</summary>
+    public int DamagedRecords { get => field + _segments.Damaged; }
 
     /// <summary>The id of the data folder, which the registry beside it has too; made with the journal, never 0.</summary>
     public int FolderId { get; }

@@ -21,6 +21,8 @@ internal sealed partial class SqliteWriter
             }
         }
 
+        // First: a caller that has its answer asks next whether anything is taken.
+        Volatile.Write(ref _refusal, fault as StoreUnavailableException);
         foreach (var work in _group)
         {
             if ((fault ?? work.Failure) is { } reason)
@@ -31,6 +33,23 @@ internal sealed partial class SqliteWriter
             {
                 work.Committed();
             }
+        }
+    }
+
+    /// <summary>While writes are refused callers stay away, so nobody else would find out that they are taken again: a page is written as it stands.</summary>
+    private void TryAgain()
+    {
+        try
+        {
+            Begin();
+            _database.Execute($"PRAGMA user_version={_database.Scalar("PRAGMA user_version")}");
+            _database.Statement("COMMIT").Execute();
+            _logPages += _database.TakePagesWritten();
+            Volatile.Write(ref _refusal, null);
+        }
+        catch (Exception exception)
+        {
+            _ = Recover(exception);
         }
     }
 

@@ -35,6 +35,7 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
     private bool _waiting;
     private bool _stopping;
     private StoreUnavailableException? _damage;
+    private StoreUnavailableException? _refusal;
     private int _logPages;
     private long _tidied;
     private bool _untidy;
@@ -57,6 +58,9 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
 
     /// <summary>Nothing is written any more, because what is on the disk is not known. Any thread may ask.</summary>
     public bool IsDamaged => Volatile.Read(ref _damage) is not null;
+
+    /// <summary>Why writes are refused now; null = they are taken. Tried again each second. Any thread may ask.</summary>
+    public StoreUnavailableException? Refusal => Volatile.Read(ref _damage) ?? Volatile.Read(ref _refusal);
 
     /// <summary>Closes it for good, as a failed write does: somebody read what cannot be. Any thread.</summary>
     public void Close(StoreUnavailableException damage) => Interlocked.CompareExchange(ref _damage, damage, null);
@@ -141,6 +145,11 @@ internal sealed partial class SqliteWriter : IAsyncDisposable
             if (_group.Count > 0)
             {
                 CommitGroup();
+            }
+
+            else if (Volatile.Read(ref _refusal) is not null)
+            {
+                TryAgain();
             }
 
             Tidy(idle: _group.Count == 0);

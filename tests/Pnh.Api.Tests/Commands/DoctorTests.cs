@@ -1,5 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Configuration;
 using Pnh.Api.Doctor;
 using Pnh.Api.Tests.EndToEnd;
@@ -27,15 +29,93 @@ public sealed class DoctorTests : IDisposable
         Assert.Empty(Directory.GetFileSystemEntries(_folder.FullPath));
     }
 
-    [Fact]
-    public async Task Doctor_BesideARunningHub_KnowsItByItsAnswer()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Doctor_PortOfAHub_IsGoodWhenItHasTheDataFolder(bool isOwn)
     {
         await using var hub = await TestHub.StartAsync();
 
-        var (exitCode, text, _) = await RunAsync($"--Pnh:Urls=http://127.0.0.1:{hub.Host.PublicAddress.Port}", "--json");
+        string[] own = isOwn ? [$"--Pnh:Data={hub.Host.Start.Folder.FolderPath}"] : [];
+        var (exitCode, text, _) = await RunAsync([$"--Pnh:Urls=http://127.0.0.1:{hub.Host.PublicAddress.Port}", "--json", .. own]);
 
-        Assert.Equal(0, exitCode);
-        Assert.Contains($"\"text\":\"http://127.0.0.1:{hub.Host.PublicAddress.Port}/: a hub is running\"", text, StringComparison.Ordinal);
+        Assert.Equal(isOwn ? 0 : 1, exitCode);
+        Assert.Contains($"\"text\":\"http://127.0.0.1:{hub.Host.PublicAddress.Port}/: {(isOwn ? "a hub is running\"" : "another hub, with another data folder, holds the port")}", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Doctor_PortThatIsTakenAndDoesNotAnswer_IsBad()
+    {
+        using var silent = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        silent.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        silent.Listen();
+        var port = ((IPEndPoint)silent.LocalEndPoint!).Port;
+        silent.Close(0);
+        using var bound = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        bound.Bind(new IPEndPoint(IPAddress.Loopback, port));
+        bound.Listen();
+
+        var free = await RunAsync("--Pnh:Urls=http://192.0.2.1:7");
+        Assert.Contains("cannot be opened (AddressNotAvailable)", free.Out, StringComparison.Ordinal);
+        var (exitCode, text, _) = await RunAsync($"--Pnh:Urls=http://127.0.0.1:{port}");
+        Assert.Equal(1, exitCode);
+        Assert.Contains($"bad   public         http://127.0.0.1:{port}/: another program holds the port", text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(20, 0, "ok    certificate")]
+    [InlineData(1, 0, "look  certificate")]
+    [InlineData(-1, 1, "bad   certificate")]
+    public async Task Doctor_CertificateOfTheListeners_SaysHowLongItHolds(int days, int exitCode, string word)
+    {
+        WriteCertificate(days);
+        var (code, text, _) = await RunAsync([.. Https()]);
+        Assert.Equal(exitCode, code);
+        Assert.Contains(word, text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("cert.pem", "does not exist")]
+    [InlineData("key.pem", "does not exist")]
+    [InlineData("other", "cannot be used")]
+    public async Task Doctor_CertificateFileIsMissingOrNone_IsRefusedAsByConfigCheck(string what, string words)
+    {
+        WriteCertificate(20);
+        if (what == "other")
+        {
+            await File.WriteAllTextAsync(_folder["cert.pem"], "no certificate");
+        }
+        else
+        {
+            File.Delete(_folder[what]);
+        }
+
+        foreach (var command in new[] { "doctor", "config check" })
+        {
+            var (exitCode, _, complaint) = await CommandRun.RunAsync([.. command.Split(' '), $"--Pnh:Data={_folder["data"]}", .. Https()]);
+            Assert.Equal(2, exitCode);
+            Assert.Contains("Kestrel:Certificates:Default:Path", complaint, StringComparison.Ordinal);
+            Assert.Contains(words, complaint, StringComparison.Ordinal);
+        }
+    }
+
+    [Theory]
+    [InlineData("--Pnh:Sockets:MaxConnections=10000000", 1, "bad   open files")]
+    [InlineData("--Pnh:Sockets:MaxConnections=100", 0, "ok    open files")]
+    public async Task Doctor_FilesBesideConnections_AreCompared(string setting, int exitCode, string word)
+    {
+        var (code, text, _) = await RunAsync(setting);
+        Assert.Equal(exitCode, code);
+        Assert.Contains(word, text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Look_CertificateOfAnAccount_SaysHowLongItHolds()
+    {
+        WriteCertificate(1);
+        var configuration = new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?> { ["Pnh:Apps:shop:Apns:0:CertificateFile"] = _folder["cert.pem"] }).Build();
+        var found = KeyCheck.Look(configuration.GetSection("Pnh"), TimeProvider.System).ToList();
+        Assert.Contains(found, static one => one.Grade == Grade.Doubtful && one.Text.Contains("holds for 1 more days", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -87,7 +167,7 @@ public sealed class DoctorTests : IDisposable
     [Fact]
     public async Task Doctor_ProviderNotReachedOrNotTrusted_IsBadWithTheReason()
     {
-        using var key = System.Security.Cryptography.ECDsa.Create(System.Security.Cryptography.ECCurve.NamedCurves.nistP256);
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         await File.WriteAllTextAsync(_folder["key.p8"], key.ExportPkcs8PrivateKeyPem());
         string[] account =
         [
@@ -113,6 +193,21 @@ public sealed class DoctorTests : IDisposable
         Assert.Equal(2, exitCode);
         Assert.Contains("Pnh:Journal:Retention", complaint, StringComparison.Ordinal);
     }
+
+    private void WriteCertificate(int days)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var now = TimeProvider.System.GetUtcNow();
+        using var certificate = new CertificateRequest("CN=localhost", key, HashAlgorithmName.SHA256).CreateSelfSigned(now.AddDays(-30), now.AddDays(days));
+        File.WriteAllText(_folder["cert.pem"], certificate.ExportCertificatePem());
+        File.WriteAllText(_folder["key.pem"], key.ExportPkcs8PrivateKeyPem());
+    }
+
+    private string[] Https() =>
+    [
+        "--Pnh:Urls=https://127.0.0.1:1", "--Pnh:OperationsUrls=http://127.0.0.1:2",
+        $"--Kestrel:Certificates:Default:Path={_folder["cert.pem"]}", $"--Kestrel:Certificates:Default:KeyPath={_folder["key.pem"]}",
+    ];
 
     private static async Task AnswerAsync(TcpListener listener)
     {

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Pnh.Api.Configuration;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
@@ -63,6 +64,50 @@ public sealed class StoreFaultTests
         folder.IsFull = false;
         await TestHub.EventuallyAsync(() => EventFlowTests.Metric(hub, "pnh_ready"), static ready => ready == 1);
         Assert.Equal((202, 200, 200), await StateAsync(hub));
+    }
+
+    [Fact]
+    public async Task JournalDamagedUnderARunningHub_IsSaidOnceCountedAndNotCalledARefusal()
+    {
+        using var log = new RecordedLog();
+        await using var hub = await TestHub.StartAsync(null, null, null, [], services => services.AddLogging(logging => logging.AddProvider(log)));
+        foreach (var id in new[] { "whole", "damaged" })
+        {
+            Assert.Equal(202, (await hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{"user":"eve"},"data":"the text of {{id}}"}""")).Status);
+        }
+
+        Overwrite(Path.Combine(hub.Host.Start.Folder.FolderPath, "journal"), "the text of damaged"u8);
+        for (var again = 0; again < 3; again++)
+        {
+            var answer = await hub.SendAsync("GET", "/v1/events/damaged");
+            Assert.Equal(503, answer.Status);
+            Assert.Contains("damaged part of the journal", answer.Body, StringComparison.Ordinal);
+            Assert.DoesNotContain("Nothing was accepted", answer.Body, StringComparison.Ordinal);
+        }
+
+        // A page leaves it out.
+        Assert.DoesNotContain("damaged", (await hub.SendAsync("GET", "/v1/events?limit=10")).Body, StringComparison.Ordinal);
+        Assert.Equal(200, (await hub.SendAsync("GET", "/v1/events/whole")).Status);
+        Assert.Equal(1, EventFlowTests.Metric(hub, "pnh_journal_damaged_records_total"));
+        Assert.Single(log.Lines, static line => line.Category.EndsWith("SegmentJournal", StringComparison.Ordinal) && line.Level == LogLevel.Error);
+    }
+
+    private static void Overwrite(string journal, ReadOnlySpan<byte> text)
+    {
+        foreach (var path in Directory.GetFiles(journal, "*.log"))
+        {
+            using var file = new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite);
+            var bytes = new byte[64 * 1024];
+            var at = bytes.AsSpan(0, file.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false)).IndexOf(text);
+            if (at >= 0)
+            {
+                file.Position = at;
+                file.WriteByte((byte)'T');
+                return;
+            }
+        }
+
+        Assert.Fail("the text is in no segment");
     }
 
     [Fact]

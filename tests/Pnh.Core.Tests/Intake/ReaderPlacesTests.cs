@@ -82,7 +82,7 @@ public sealed class ReaderPlacesTests
             await Assert.ThrowsAsync<IOException>(() => _places.ReadAsync<int>("a", static _ => throw new IOException(), default).AsTask());
         }
 
-        Assert.Equal((true, 7), await Now(_places.ReadAsync("a", static _ => ValueTask.FromResult(7), default).AsTask()));
+        Assert.Equal((true, 7), await _places.ReadAsync("a", static _ => ValueTask.FromResult(7), default).AsTask().WaitAsync(Patience));
     }
 
     private static Task<T> Now<T>(Task<T> done)

@@ -107,6 +107,7 @@ public sealed class OpenFolderTests : IDisposable
     [InlineData("hub.pid")]
     [InlineData("hub.lock")]
     [InlineData("hub.incarnation")]
+    [InlineData("hub.clock")]
     public void Folder_PipeInPlaceOfWhatIsMadeAgain_IsReplacedWithALine(string name)
     {
         Plant("pipe", _folder[name], _elsewhere["nowhere"]);

@@ -291,6 +291,37 @@ public sealed class SqliteEngineTests : IDisposable
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task Refusal_NothingCanBeWritten_StandsAndGoesByItself()
+    {
+        await using var engine = Open();
+        await Add(engine, 1);
+        Assert.Null(engine.Writer.Refusal);
+
+        // Another program that holds the database is as a disk without room: no write is taken, reads go on.
+        using (var other = new SqliteConnection($"Data Source={File};Pooling=False"))
+        {
+            other.Open();
+            using var hold = other.CreateCommand();
+            hold.CommandText = "BEGIN IMMEDIATE";
+            hold.ExecuteNonQuery();
+            await Assert.ThrowsAsync<StoreUnavailableException>(() => Add(engine, 2));
+            Assert.Contains("is locked by another program", engine.Writer.Refusal!.Message, StringComparison.Ordinal);
+            Assert.False(engine.IsDamaged);
+            Assert.Equal(1, await CountAsync(engine));
+        }
+
+        // Nobody asks meanwhile.
+        for (var patience = 0; engine.Writer.Refusal is not null; patience++)
+        {
+            Assert.InRange(patience, 0, 200);
+            await Task.Delay(50);
+        }
+
+        await Add(engine, 2);
+        Assert.Equal(2, await CountAsync(engine));
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task Text_AnyCharacters_ComeBackAsTheyWent()
     {
         await using var engine = SqliteEngine.Open(File, new SqliteSchema(["CREATE TABLE t(s TEXT, b BLOB)"]), TimeProvider.System);

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Security.Cryptography;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Net.Http;
 
@@ -22,7 +23,7 @@ internal static class RetryAfter
             return TimeSpan.FromSeconds(Math.Min(seconds, (long)Longest.TotalSeconds));
         }
 
-        return HttpDate.Read(header) is { } date ? TimeSpan.FromTicks(Math.Clamp((date - time.GetUtcNow()).Ticks, 0, Longest.Ticks)) : null;
+        return HttpDate.Read(header) is { } date ? TimeSpan.FromTicks(Math.Clamp((date - SteadyClock.WallOf(time).GetUtcNow()).Ticks, 0, Longest.Ticks)) : null;
     }
 
     /// <summary><paramref name="least"/> and up to as much again, so that lanes do not come back together.</summary>

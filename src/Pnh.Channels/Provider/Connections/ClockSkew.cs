@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Pnh.Channels.Net.Http;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.Provider.Connections;
 
@@ -25,7 +26,7 @@ internal sealed partial class ClockSkew
     public ClockSkew(string channel, TimeProvider time, ILogger logger)
     {
         _channel = channel;
-        _time = time;
+        _time = SteadyClock.WallOf(time);
         _logger = logger;
         _nextAt = time.GetTimestamp();
     }

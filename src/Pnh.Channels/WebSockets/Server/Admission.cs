@@ -1,5 +1,6 @@
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.WebSockets.Server;
 
@@ -56,7 +57,7 @@ internal static class Admission
             return OtherOrigin;
         }
 
-        return identity.ExpiresAt <= parts.Clock.GetUtcNow() ? Expired : null;
+        return identity.ExpiresAt <= SteadyClock.WallOf(parts.Clock).GetUtcNow() ? Expired : null;
     }
 
     private static AdmissionRefusal Unauthorized(string code, string message) =>

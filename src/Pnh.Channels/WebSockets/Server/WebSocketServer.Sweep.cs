@@ -1,4 +1,5 @@
 using Pnh.Channels.WebSockets.Sessions;
+using Pnh.Core.Timing;
 
 namespace Pnh.Channels.WebSockets.Server;
 
@@ -44,7 +45,7 @@ public sealed partial class WebSocketServer
     private void LookAtSlice()
     {
         var now = _parts.Clock.GetTimestamp();
-        var utcNow = _parts.Clock.GetUtcNow();
+        var utcNow = SteadyClock.WallOf(_parts.Clock).GetUtcNow(); // tokens end by it
         var due = _stopping.IsCancellationRequested ? long.MaxValue : now;
 
         // The last slice has no end, since more may have come meanwhile.

@@ -9,7 +9,8 @@ namespace Pnh.Storage.Segments.Format;
 /// <param name="Over">In which time.</param>
 /// <param name="Oldest">How long ago the oldest segment was begun.</param>
 /// <param name="RetiredEarly">Segments whose history went before its retention was over, as the log may not be larger.</param>
-public readonly record struct LogReach(long? MostBytes, TimeSpan Retention, long Written, TimeSpan Over, TimeSpan Oldest, long RetiredEarly)
+/// <param name="Newest">When the youngest record was made.</param>
+public readonly record struct LogReach(long? MostBytes, TimeSpan Retention, long Written, TimeSpan Over, TimeSpan Oldest, long RetiredEarly, DateTimeOffset Newest)
 {
     private static readonly TimeSpan Day = TimeSpan.FromDays(1);
 
@@ -38,7 +39,13 @@ public readonly record struct LogReach(long? MostBytes, TimeSpan Retention, long
             from = new DateTimeOffset(all[i].Header.MadeAt, TimeSpan.Zero);
         }
 
-        return new LogReach(mostBytes, retention, written, now > from ? now - from : TimeSpan.Zero, now - new DateTimeOffset(all[0].Header.MadeAt, TimeSpan.Zero), retiredEarly);
+        var newest = 0L;
+        foreach (var segment in all)
+        {
+            newest = Math.Max(newest, segment.Newest);
+        }
+
+        return new LogReach(mostBytes, retention, written, now > from ? now - from : TimeSpan.Zero, now - new DateTimeOffset(all[0].Header.MadeAt, TimeSpan.Zero), retiredEarly, new DateTimeOffset(newest, TimeSpan.Zero));
     }
 
     private string Bound() => MostBytes is { } most

@@ -141,7 +141,7 @@ internal sealed class MilestonePlaces(SegmentSet segments, RecordReader reader, 
 
                 if (!_scan.TryRead(out var record))
                 {
-                    throw DiskFault.Unreadable(_searched);
+                    throw segments.Unreadable(_searched);
                 }
 
                 if (_searched > _known && record.Root == Root && record.Kind == RecordKind.Milestone && !TryAdd(_searched, record))

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Segments.Format;
 
@@ -24,6 +25,9 @@ internal sealed class RecordReader : IDisposable
     private byte[] _buffer = ArrayPool<byte>.Shared.Rent(FirstBytes);
 
     public RecordReader(SegmentSet segments) => _segments = segments;
+
+    /// <summary>As <see cref="SegmentSet.Unreadable"/>.</summary>
+    public StoreUnavailableException Unreadable(long position) => _segments.Unreadable(position);
 
     /// <summary>The record on stable storage there, good until the next call.</summary>
     public ReadResult TryRead(long position, out Record record)

@@ -1,4 +1,6 @@
+using System.Collections.Concurrent;
 using System.Globalization;
+using Pnh.Core.Stores;
 
 namespace Pnh.Storage.Segments.Format;
 
@@ -7,10 +9,20 @@ internal sealed class SegmentSet
 {
     private const string Suffix = ".log";
 
+    // What a caller asks for a second time is known; a disk that is broken all over is not counted to its end.
+    private const int MostDamaged = 10_000;
+
+    private readonly ConcurrentDictionary<long, bool> _damaged = [];
     private volatile Segment[] _all = [];
 
     /// <summary>One came to the end, or the oldest went: on the writer's thread, which must not be held up.</summary>
     public event Action? Changed;
+
+    /// <summary>Told once of each damaged place that a read finds, where and what to do, on any thread; must be quick. Null = nobody.</summary>
+    public Action<string>? FoundDamage { get; set; }
+
+    /// <summary>Damaged places that reads found, each once.</summary>
+    public int Damaged => _damaged.Count;
 
     /// <summary>As of now; does not change.</summary>
     public ReadOnlySpan<Segment> All => _all;
@@ -40,6 +52,18 @@ internal sealed class SegmentSet
         }
 
         return low < all.Length && all[low].Number == number ? all[low] : null;
+    }
+
+    /// <summary>What a caller hears of a record that cannot be read, which is noted.</summary>
+    public StoreUnavailableException Unreadable(long position)
+    {
+        var fault = DiskFault.Unreadable(position);
+        if (_damaged.Count < MostDamaged && _damaged.TryAdd(position, true))
+        {
+            FoundDamage?.Invoke(fault.Message);
+        }
+
+        return fault;
     }
 
     public void Add(Segment segment)
