@@ -2,13 +2,14 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Pnh.Api.Configuration;
+using Pnh.Api.Listeners;
 
 namespace Pnh.Api.Doctor;
 
 /// <summary>Certificates that the configuration names: whether they can be read, and for how long they hold.</summary>
 internal static class CertificateCheck
 {
-    private const string Listeners = "Kestrel:Certificates:Default";
+    private const string Listeners = ListenerCertificate.Section;
 
     // An authority that renews does so a month before; what has less left is renewed by nobody.
     private static readonly TimeSpan Soon = TimeSpan.FromDays(14);
@@ -72,25 +73,14 @@ internal static class CertificateCheck
     private static X509Certificate2? TryRead(IConfigurationSection section, string folder, out string? problem)
     {
         problem = null;
-        var path = Path.Combine(folder, section["Path"]!);
-        var of = path;
         try
         {
-            if (section["KeyPath"] is not { Length: > 0 } keyPath)
-            {
-                return X509CertificateLoader.LoadPkcs12FromFile(path, section["Password"]);
-            }
-
-            using var certificate = X509CertificateLoader.LoadCertificateFromFile(path);
-            of = Path.Combine(folder, keyPath);
-            var key = File.ReadAllText(of);
-            return section["Password"] is { Length: > 0 } password
-                ? X509Certificate2.CreateFromEncryptedPem(certificate.ExportCertificatePem(), key, password)
-                : X509Certificate2.CreateFromPem(certificate.ExportCertificatePem(), key);
+            return ListenerCertificate.Read(section, folder);
         }
-        catch (Exception fault) when (fault is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException)
+        catch (Exception fault) when (ListenerCertificate.IsOfFiles(fault))
         {
-            problem = File.Exists(of) ? $"{of} cannot be used: {fault.Message.TrimEnd('.')}" : $"{of} does not exist";
+            var missing = new[] { section["Path"], section["KeyPath"] }.FirstOrDefault(name => name is { Length: > 0 } && !File.Exists(Path.Combine(folder, name)));
+            problem = missing is not null ? $"{missing} does not exist" : $"{section["Path"]} cannot be used: {fault.Message.TrimEnd('.')}";
             return null;
         }
     }

@@ -35,7 +35,7 @@ internal sealed class LinkListener : IAsyncDisposable
         _keys = [.. options.Keys.Select(static key => SHA256.HashData(Encoding.ASCII.GetBytes(key)))];
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Configuration.AddConfiguration(configuration);
-        builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>();
+        builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>().AddSingleton(TimeProvider.System).AddSingleton<ListenerCertificate>();
 
         // Nothing of a link blocks: what it writes leaves in the thread that wrote it, where a thread of the pool would have to wake up first.
         builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options)).UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);

@@ -1,6 +1,8 @@
 using System.Net;
+using System.Net.Security;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Pnh.Api.Configuration;
 
 namespace Pnh.Api.Listeners;
@@ -26,9 +28,20 @@ internal static class ListenerBinding
     /// <summary>TLS with the certificate of the configuration. Throws <see cref="CertificateException"/>.</summary>
     internal static void UseHttps(ListenOptions listen, ListenAddress address)
     {
+        var certificate = listen.ApplicationServices.GetRequiredService<ListenerCertificate>();
         try
         {
-            listen.UseHttps();
+            if (!certificate.IsGiven)
+            {
+                listen.UseHttps();
+                return;
+            }
+
+            certificate.Start();
+            listen.UseHttps(new TlsHandshakeCallbackOptions
+            {
+                OnConnection = _ => ValueTask.FromResult(new SslServerAuthenticationOptions { ServerCertificateContext = certificate.Current }),
+            });
         }
         catch (InvalidOperationException fault) when (!IsGiven(listen))
         {

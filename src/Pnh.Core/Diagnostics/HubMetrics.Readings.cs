@@ -14,6 +14,9 @@ public sealed partial class HubMetrics
     /// <summary>Exports how often the machine's clock was set and how far the hub's is ahead of it, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterClock(Func<long> steps, Func<TimeSpan> ahead) => new Registrations(_clockSteps.Add(() => steps()), _clockAhead.Add(() => ahead().TotalSeconds));
 
+    /// <summary>Exports how long the listeners' certificate holds, until disposed. The callback must be quick.</summary>
+    public IDisposable RegisterCertificate(Func<TimeSpan> left) => _certificateLeft.Add(() => left().TotalSeconds);
+
     /// <summary>How far the hub's clock is ahead of the machine's, in seconds; 0 = not known.</summary>
     public double ReadClockAhead() => _clockAhead.Read().Sum(static one => one.Value);
 

@@ -44,6 +44,7 @@ public sealed partial class HubMetrics : IDisposable
     private readonly ReadingFamily _journalOldest;
     private readonly ReadingFamily _journalRetention;
     private readonly ReadingFamily _journalEarly;
+    private readonly ReadingFamily _certificateLeft;
     private readonly ReadingFamily _clockSteps;
     private readonly ReadingFamily _clockAhead;
     private readonly ReadingFamily _diskFree;
@@ -108,6 +109,7 @@ public sealed partial class HubMetrics : IDisposable
         _journalBytes = feed.Gauges("pnh_journal_bytes", "Bytes of the journal's files, with what is allocated ahead.");
         _journalOldest = feed.Gauges("pnh_journal_oldest_seconds", "How long ago the oldest part of the journal was begun: how far back history goes.", Fold.Max);
         _journalRetention = feed.Gauges("pnh_journal_retention_seconds", "How far back history shall go (Pnh:Journal:Retention).", Fold.Max);
+        _certificateLeft = feed.Gauges("pnh_certificate_left_seconds", "Time until the certificate of the https listeners ends; negative = past.", Fold.Max);
         _clockSteps = feed.CounterReadings("pnh_clock_steps_total", "How often the machine's clock was set by more than a few seconds while the hub ran.");
         _clockAhead = feed.Gauges("pnh_clock_ahead_seconds", "How far the hub's clock, which goes on evenly, is ahead of the machine's.", Fold.Max);
         _journalEarly = feed.CounterReadings("pnh_journal_retired_early_total", "Parts of the journal that went before their retention was over, as Pnh:Journal:MaxBytes was reached.");

@@ -193,6 +193,7 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
         _metrics.RegisterJournal(static () => 6, static () => 7);
+        _metrics.RegisterCertificate(static () => TimeSpan.FromSeconds(17));
         _metrics.RegisterClock(static () => 15, static () => TimeSpan.FromSeconds(16));
         _metrics.RegisterHistory(static () => TimeSpan.FromSeconds(12), TimeSpan.FromSeconds(13), static () => 14);
         _metrics.RegisterDisk(static () => 9, static () => 10);
