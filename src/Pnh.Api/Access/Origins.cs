@@ -29,6 +29,9 @@ internal sealed class Origins
     /// <summary>True when a page of this origin may read answers of at least one app.</summary>
     public bool Lists(string origin) => _all.Contains(origin) || _all.Contains(Any);
 
+    /// <summary>True when a page of this origin may read answers of the app.</summary>
+    public bool Lists(string app, string origin) => _byApp.TryGetValue(app, out var listed) && (listed.Contains(origin) || listed.Contains(Any));
+
     /// <summary>The origin that a request names, to be asked for by <see cref="Allow"/>; null = it names none, or no app cares.</summary>
     public string? Of(string? header) => None || string.IsNullOrEmpty(header) ? null : _all.TryGetValue(header, out var known) ? known : Unlisted;
 

@@ -34,7 +34,7 @@ internal sealed class ConfigurationErrors
     {
         foreach (var error in _errors)
         {
-            output.WriteLine(error.ToString());
+            output.WriteLine(UrlPassword.Hide(error.ToString()));
         }
     }
 }

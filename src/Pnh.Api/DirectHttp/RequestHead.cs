@@ -188,6 +188,7 @@ internal ref struct RequestHead
                 return Once(Seen.Authorization) && !value.IsEmpty;
             case 14 when Is(name, "content-length"u8):
                 return Once(Seen.ContentLength) && TakeLength(value);
+            case 15 when Is(name, "idempotency-key"u8): // an id, which Kestrel's way reads
             case 16 when Is(name, "content-encoding"u8):
             case 17 when Is(name, "transfer-encoding"u8):
                 return false;

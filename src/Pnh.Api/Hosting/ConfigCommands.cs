@@ -48,7 +48,7 @@ internal static class ConfigCommands
         foreach (var (key, value) in configuration.GetSection(PnhOptions.SectionName).AsEnumerable().Where(static one => one.Value is not null).OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
         {
             var source = SourceOf(providers.First(provider => provider.TryGet(key, out _)));
-            await output.Out.WriteLineAsync($"{key} = {(IsSecret(key) ? Hidden : value)}  ({source})");
+            await output.Out.WriteLineAsync($"{key} = {(IsSecret(key) ? Hidden : UrlPassword.Hide(value!))}  ({source})");
         }
 
         // A number that no configuration says, and that history depends on.

@@ -40,7 +40,7 @@ internal static class DoctorCommands
         found.AddRange(await new ProviderCheck(
             app.Services.GetServices<ProviderGauges>(), app.Services.GetRequiredService<ProviderTrust>(), TimeProvider.System).LookAsync(cancellationToken));
         found.AddRange(KeyCheck.Look(app.Configuration.GetSection("Pnh"), TimeProvider.System));
-        foreach (var one in found)
+        foreach (var one in found.Select(static one => one with { Text = UrlPassword.Hide(one.Text) }))
         {
             await output.Out.WriteLineAsync(request.IsJson ? JsonSerializer.Serialize(one, DoctorJson.Default.Finding) : $"{Word(one.Grade),-5} {one.What,-14} {one.Text}");
         }

@@ -60,6 +60,7 @@ internal static class NodeServer
     public static void Configure(KestrelServerOptions kestrel, PnhOptions options)
     {
         kestrel.AddServerHeader = false;
+        kestrel.RequestHeaderEncodingSelector = ContentLengthDigits.For!;
         kestrel.Limits.MaxRequestBodySize = RequestBodyBytes;
         kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
         kestrel.Limits.MaxRequestHeaderCount = 50;

@@ -38,9 +38,16 @@ internal sealed class EventEndpoints
     private async Task SendAsync(HttpContext context)
     {
         EventBatches.LiftLimit(context); // a single event has a bound of its own
+        var key = IdempotencyKey.Read(context, out var wrongKey);
+        if (wrongKey is not null)
+        {
+            await wrongKey.ExecuteAsync(context);
+            return;
+        }
+
         if (RequestBody.IsType(context.Request.ContentType, RequestBody.Ndjson))
         {
-            await (RequestBody.CheckType(context.Request, RequestBody.Ndjson)?.ExecuteAsync(context) ?? _batches.TakeLinesAsync(context));
+            await ((RequestBody.CheckType(context.Request, RequestBody.Ndjson) ?? IdempotencyKey.OfBatch(key))?.ExecuteAsync(context) ?? _batches.TakeLinesAsync(context));
             return;
         }
 
@@ -51,13 +58,13 @@ internal sealed class EventEndpoints
         }
         else if (body is null)
         {
-            await _batches.TakeArrayAsync(context);
+            await (IdempotencyKey.OfBatch(key)?.ExecuteAsync(context) ?? _batches.TakeArrayAsync(context));
         }
         else if (_intake.Refuse(Caller.Of(context).App, body, SenderOf(context), out var place) is { } refusal)
         {
             await RefusalDelay.WriteAsync(context, refusal);
         }
-        else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), place, out problem) is { } accepted)
+        else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), place, out problem, key) is { } accepted)
         {
             await EventAnswers.WriteAsync(context, accepted, await _intake.AcceptAsync(accepted, place));
         }

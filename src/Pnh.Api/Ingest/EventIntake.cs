@@ -54,24 +54,35 @@ internal sealed class EventIntake
     }
 
     /// <summary>Reads a body, which the event keeps slices of; null with the problem when it is no event. Counts nothing.</summary>
-    public Event? Read(string app, ReadOnlyMemory<byte> body, string? traceParent, out Problem? problem)
+    /// <param name="app">Whose event.</param>
+    /// <param name="body">One event in JSON.</param>
+    /// <param name="traceParent">The request's; null = none.</param>
+    /// <param name="problem">Why it is none.</param>
+    /// <param name="key">The id that the request gives beside the body (Idempotency-Key); null = none.</param>
+    public Event? Read(string app, ReadOnlyMemory<byte> body, string? traceParent, out Problem? problem, string? key = null)
     {
         // An error's list goes with its problem; without one it serves the next event of this thread.
         var errors = _errors ?? [];
         _errors = null;
-        var accepted = _reader.Read(body, new EventOrigin(app, _time.GetUtcNow(), _time.GetTimestamp(), traceParent), errors);
+        var accepted = _reader.Read(body, new EventOrigin(app, _time.GetUtcNow(), _time.GetTimestamp(), traceParent, Key: key), errors);
+        if (accepted is not null && key is not null && !string.Equals(accepted.Id, key, StringComparison.Ordinal))
+        {
+            errors.Add(new FieldError("/id", "other-id", "The header Idempotency-Key gives another id."));
+            accepted = null;
+        }
+
         problem = accepted is null ? EventAnswers.Invalid(errors) : null;
         _errors = accepted is null ? null : errors;
         return accepted;
     }
 
     /// <summary>The same for an event that was sent, not only asked about: an invalid one is counted, and gives its place back.</summary>
-    public Event? ReadSent(string app, ReadOnlyMemory<byte> body, string? traceParent, IntakeGate.Place place, out Problem? problem)
+    public Event? ReadSent(string app, ReadOnlyMemory<byte> body, string? traceParent, IntakeGate.Place place, out Problem? problem, string? key = null)
     {
         Event? accepted = null;
         try
         {
-            accepted = Read(app, body, traceParent, out problem);
+            accepted = Read(app, body, traceParent, out problem, key);
         }
         finally
         {

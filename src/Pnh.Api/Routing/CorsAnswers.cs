@@ -17,8 +17,27 @@ internal static class CorsAnswers
             return;
         }
 
-        app.UseWhen(static context => ListenerMark.Of(context) == Listener.Public, pages => pages.UseCors(policy => Configure(policy, origins)));
+        app.UseWhen(static context => ListenerMark.Of(context) == Listener.Public, pages => pages.Use(next => Narrow(next, origins)).UseCors(policy => Configure(policy, origins)));
     }
+
+    // A preflight has no credential, so it is answered for all apps; an answer is for the page only where the caller's own app lists it. Called last: what comes first is called last.
+    private static RequestDelegate Narrow(RequestDelegate next, Origins origins) => context =>
+    {
+        if (context.Request.Headers.Origin is [{ Length: > 0 } origin])
+        {
+            context.Response.OnStarting(() =>
+            {
+                if (context.Features.Get<Caller>() is { } caller && !origins.Lists(caller.App, origin))
+                {
+                    context.Response.Headers.AccessControlAllowOrigin = default;
+                }
+
+                return Task.CompletedTask;
+            });
+        }
+
+        return next(context);
+    };
 
     private static void Configure(CorsPolicyBuilder policy, Origins origins) => policy
         .SetIsOriginAllowed(origins.Lists)

@@ -69,8 +69,8 @@ public sealed class EventReader
     private Event Finish(in EventDraft draft, ReadOnlyMemory<byte> body, in EventOrigin origin) => new()
     {
         App = origin.App,
-        Id = draft.Id ?? origin.Id ?? Ids.NewEventId(origin.AcceptedAt),
-        IdGiven = draft.Id is not null,
+        Id = draft.Id ?? origin.Key ?? origin.Id ?? Ids.NewEventId(origin.AcceptedAt),
+        IdGiven = (draft.Id ?? origin.Key) is not null,
         To = draft.To!,
         Class = draft.Class,
         AcceptedAt = origin.AcceptedAt,

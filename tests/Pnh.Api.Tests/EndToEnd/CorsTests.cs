@@ -63,6 +63,17 @@ public sealed class CorsTests
         Assert.Equal("welcome", (await HelloAsync(tab, hub)).GetProperty("type").GetString());
     }
 
+    [Theory]
+    [InlineData("demo", null)]
+    [InlineData("open", Stranger)]
+    public async Task Answers_OriginsOfAnotherAppAreAny_MayBeReadOnlyByCallersOfThatApp(string app, string? allowed)
+    {
+        const string Key = "the key of the app that any page may use";
+        await using var hub = await StartAsync([.. Origins, "--Pnh:Apps:open:Origins=*", $"--Pnh:Apps:open:Keys:0:Secret={Key}", "--Pnh:Apps:open:Keys:0:Scopes=read"]);
+        using var answer = await SendAsync(HttpMethod.Get, new Uri(hub.Host.PublicAddress, "/v1/events?limit=1"), Stranger, app == "open" ? Key : hub.Key);
+        Assert.Equal((HttpStatusCode.OK, allowed), (answer.StatusCode, Header(answer, "Access-Control-Allow-Origin")));
+    }
+
     [Fact]
     public async Task Answers_NoOriginsOrOperationsListener_HaveNoHeader()
     {
