@@ -123,7 +123,11 @@ internal static partial class HubServices
             IsLost = () => start.Folder.Incarnation.IsLost,
             MaxBytes = disk.Bound(options.MaxBytes, options.SegmentBytes),
         });
-        _ = time is SteadyClock clock && clock.StartAfter(journal.Reach.Newest);
+        if (time is SteadyClock)
+        {
+            start.Clock.StartAfter(journal.Reach.Newest);
+        }
+
         metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
         metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);

@@ -6,20 +6,21 @@ namespace Pnh.Storage.Files;
 
 /// <summary>
 /// Where the hub's clock stands beside the machine's, in file <c>hub.clock</c> of the data folder, rewritten in place: a start on the same run of the machine goes on with the clock of the hub before,
-/// also when the machine's was set meanwhile. For one caller at a time.
+/// also when the machine's was set meanwhile, and one on another run not before what was written. Without the file the machine's clock counts. For one caller at a time.
 /// </summary>
 public sealed class FolderClock
 {
     private const string Name = "hub.clock";
     private const int Bytes = 64;
 
-    // A machine whose clock was years behind when its hub started: no event of then is alive.
-    private static readonly TimeSpan MostBehind = TimeSpan.FromDays(28);
+    // Further apart, one of the two was years off: no event of then is alive.
+    private static readonly TimeSpan MostApart = TimeSpan.FromDays(28);
     private static readonly TimeSpan WorthWriting = TimeSpan.FromMilliseconds(50);
 
     private readonly string _path;
     private readonly string _boot;
     private readonly TimeProvider _wall;
+    private readonly bool _isKnown;
     private long _written = long.MinValue;
 
     /// <param name="folder">The data folder, held by this process.</param>
@@ -28,12 +29,23 @@ public sealed class FolderClock
     {
         (_path, _wall) = (Path.Combine(folder, Name), wall);
         _boot = ReadText("/proc/sys/kernel/random/boot_id") is { Length: > 0 } boot ? boot.Trim() : "unknown";
-        var ahead = ReadText(_path) is { } line && Read(line) is { } utcOfZero ? OfZero(wall) + utcOfZero - wall.GetUtcNow() : TimeSpan.Zero;
-        Clock = new SteadyClock(wall, ahead < -MostBehind ? TimeSpan.Zero : ahead);
+        var line = ReadText(_path);
+        _isKnown = line is not null;
+        var ahead = line is not null && Read(line) is { } utcOfZero ? OfZero(wall) + utcOfZero - wall.GetUtcNow() : TimeSpan.Zero;
+        Clock = new SteadyClock(wall, ahead.Duration() > MostApart ? TimeSpan.Zero : ahead);
     }
 
     /// <summary>The hub's clock.</summary>
     public SteadyClock Clock { get; }
+
+    /// <summary>What is in the journal was written by then: the clock does not begin before it.</summary>
+    public void StartAfter(DateTimeOffset written)
+    {
+        if (_isKnown && written - Clock.GetUtcNow() <= MostApart)
+        {
+            _ = Clock.StartAfter(written);
+        }
+    }
 
     /// <summary>Keeps where the clock stands. A disk that fails or is full loses it, no more.</summary>
     public void Write()

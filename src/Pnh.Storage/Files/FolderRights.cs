@@ -26,8 +26,8 @@ internal static class FolderRights
     private static readonly string[] MadeAgain = ["hub.clock", "hub.incarnation", "hub.lock", "hub.pid", Path.Combine("journal", "users")];
 
     /// <summary>
-    /// Narrows folder and files, and removes what stands in the place of a file that can be made again and is none. Gives lines for the log, one who else may write to the folder. Throws <see cref="DataFolderException"/> when the folder, or a file of the
-    /// hub's in it, is not the hub's to trust.
+    /// Narrows folder and files, and removes what stands in the place of a file that can be made again and is none. Gives lines for the log: what was removed, and who else may write to the
+    /// folder. Throws <see cref="DataFolderException"/> when the folder, or a file of the hub's in it, is not the hub's to trust.
     /// </summary>
     public static IReadOnlyList<string> Secure(string folder)
     {
@@ -86,7 +86,7 @@ internal static class FolderRights
         }
     }
 
-    /// <summary>An entry of the data folder: a link of the hub's user is that user's choice, and what it leads to is looked at all the same.</summary>
+    /// <summary>An entry of the data folder: a link of the hub's user is that user's choice, as long as it leads to a file or a folder.</summary>
     [SupportedOSPlatform("linux")]
     private static void SecureEntry(string path)
     {
@@ -100,11 +100,6 @@ internal static class FolderRights
         if (FileOwner.OfTarget(path)?.Kind == FileOwner.Type.Other)
         {
             throw NotRegular(path);
-        }
-
-        foreach (var entry in Directory.Exists(path) ? Directory.EnumerateFileSystemEntries(path) : [])
-        {
-            SecureFile(entry);
         }
     }
 

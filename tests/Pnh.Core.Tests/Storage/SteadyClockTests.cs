@@ -99,6 +99,22 @@ public sealed class SteadyClockTests : IDisposable
         Assert.Equal(_machine.GetUtcNow(), new FolderClock(_folder.FullPath, _machine).Clock.GetUtcNow());
     }
 
+    [Theory]
+    [InlineData(true, 1, 1)]
+    [InlineData(true, 365, 0)]
+    [InlineData(false, 1, 0)]
+    public void StartAfter_JournalIsOfLater_CountsOnceAClockWasKept(bool isKept, int daysLater, int daysAhead)
+    {
+        if (isKept)
+        {
+            File.WriteAllText(_folder["hub.clock"], "0d65a4de-0000-4000-8000-000000000000 1");
+        }
+
+        var folder = new FolderClock(_folder.FullPath, _machine);
+        folder.StartAfter(Start + TimeSpan.FromDays(daysLater));
+        Assert.Equal(Start + TimeSpan.FromDays(daysAhead), folder.Clock.GetUtcNow());
+    }
+
     [Fact]
     public void BootTime_Timestamps_CountAsTimePasses()
     {
