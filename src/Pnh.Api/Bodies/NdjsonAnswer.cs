@@ -7,8 +7,9 @@ using Pnh.Api.Problems;
 namespace Pnh.Api.Bodies;
 
 /// <summary>
-/// The NDJSON answer to a stream, line by line. What is written leaves after every read, so that a client that does not read holds up its own
-/// upload and not the hub's memory. Not thread-safe.
+/// The NDJSON answer to an upload, line by line. A stream of unknown length gets its lines after every read. A client that says the length reads when it has
+/// sent all, and nginx no longer passes a body on when its answer begins: such an answer begins at the body's end, or with more than
+/// <see cref="HeldBytes"/> of lines. So a client that does not read holds up its own upload and not the hub's memory. Not thread-safe.
 /// </summary>
 internal sealed class NdjsonAnswer
 {
@@ -16,16 +17,20 @@ internal sealed class NdjsonAnswer
     // 80 MB in all, for bodies of 6 MB. What is not read of that holds up the upload instead of waiting here.
     private const int MaxRefusals = 10_000;
     private const int FlushBytes = 16 * 1024;
+    private const int HeldBytes = 256 * 1024;
     private readonly PipeWriter _output;
     private readonly CancellationToken _over;
     private long _unflushed;
+    private long _held;
 
-    /// <param name="output">Where the lines go.</param>
+    /// <param name="context">The request whose body is answered; nothing of the answer is written yet.</param>
     /// <param name="over">Of the <see cref="AnswerTime"/>: a client that does not read is waited for until then.</param>
-    internal NdjsonAnswer(PipeWriter output, CancellationToken over)
+    internal NdjsonAnswer(HttpContext context, CancellationToken over)
     {
-        _output = output;
+        _output = context.Response.BodyWriter;
         _over = over;
+        var request = context.Request;
+        _held = request.ContentLength is null && !request.Headers.ContainsKey("X-Forwarded-For") ? 0 : HeldBytes;
     }
 
     /// <summary>Lines of refused items so far.</summary>
@@ -66,17 +71,21 @@ internal sealed class NdjsonAnswer
     }
 
     /// <summary>The last line: <c>done</c>, the counts, and the problem when the stream ended early.</summary>
-    internal void WriteEnd(Problem? problem, Action<Utf8JsonWriter> counts) => WriteLine(json =>
+    internal void WriteEnd(Problem? problem, Action<Utf8JsonWriter> counts)
     {
-        json.WriteBoolean("done", problem is null);
-        counts(json);
-        json.WriteNumber("refused", Refused);
-        if (problem is not null)
+        _held = 0;
+        WriteLine(json =>
         {
-            json.WritePropertyName("problem");
-            problem.WriteTo(json);
-        }
-    });
+            json.WriteBoolean("done", problem is null);
+            counts(json);
+            json.WriteNumber("refused", Refused);
+            if (problem is not null)
+            {
+                json.WritePropertyName("problem");
+                problem.WriteTo(json);
+            }
+        });
+    }
 
     /// <summary>The problem of a stream that ended because the answer is full; <paramref name="next"/> is the first index not taken.</summary>
     internal static Problem TooManyRefusals(long next) =>
@@ -90,12 +99,13 @@ internal sealed class NdjsonAnswer
     internal static Problem Revoked(long next) =>
         new(ProblemCatalogue.Unauthorized, string.Create(CultureInfo.InvariantCulture, $"The key is revoked; nothing from index {next} on was taken."));
 
-    /// <summary>Sends what is written, waiting for a client that does not read.</summary>
+    /// <summary>Sends what is written unless it waits for the body's end; waits for a client that does not read.</summary>
     internal async ValueTask FlushAsync()
     {
-        if (_unflushed > 0)
+        if (_unflushed > _held)
         {
             _unflushed = 0;
+            _held = 0;
             await _output.FlushAsync(_over);
         }
     }

@@ -87,7 +87,7 @@ internal sealed class DeviceTransfer
 
         context.Response.ContentType = RequestBody.Ndjson;
         using var body = new UploadBody(context, _stopping);
-        var import = new Import(new NdjsonAnswer(context.Response.BodyWriter, over), body);
+        var import = new Import(new NdjsonAnswer(context, over), body);
         var lines = new JsonLines();
         var kind = ItemKind.NeedMore;
         while (await body.ReadAsync() is { } read)

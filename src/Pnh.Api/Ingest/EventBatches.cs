@@ -84,7 +84,7 @@ internal sealed class EventBatches
         context.Response.StatusCode = StatusCodes.Status207MultiStatus;
         context.Response.ContentType = RequestBody.Ndjson;
         using var body = new UploadBody(context, _stopping);
-        var batch = new Batch(context, body, new NdjsonAnswer(context.Response.BodyWriter, over), context.Request.Query["receipts"] == "all");
+        var batch = new Batch(context, body, new NdjsonAnswer(context, over), context.Request.Query["receipts"] == "all");
         var kind = ItemKind.NeedMore;
         while (await body.ReadAsync() is { } read)
         {

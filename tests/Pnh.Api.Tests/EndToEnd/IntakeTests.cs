@@ -1,6 +1,8 @@
+using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Dispatch;
 
@@ -67,6 +69,27 @@ public sealed class IntakeTests : IAsyncLifetime
         var answer = await ExchangeAsync(path, "Transfer-Encoding: chunked\r\n", "4\r\nbad\n\r\n", "malformed-body");
 
         Assert.Contains("\"index\":0", answer, StringComparison.Ordinal);
+    }
+
+    /// <summary>nginx no longer passes a body on when its answer begins.</summary>
+    [Theory]
+    [InlineData("Content-Length: 60\r\n", "{0}{1}")]
+    [InlineData("X-Forwarded-For: 192.0.2.1\r\nTransfer-Encoding: chunked\r\n", "1e\r\n{0}\r\n1e\r\n{1}\r\n0\r\n\r\n")]
+    public async Task Upload_OfKnownLengthOrThroughAProxy_IsAnsweredAtItsEnd(string headers, string body)
+    {
+        var whole = string.Format(CultureInfo.InvariantCulture, body, "bad" + new string(' ', 26) + "\n", "bad" + new string(' ', 26) + "\n");
+        using var client = await RawClient.ConnectAsync(_hub.Host.PublicAddress.Port);
+        await client.SendAsync($"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_hub.Key}\r\nContent-Type: application/x-ndjson\r\n{headers}\r\n{whole[..40]}");
+        var metrics = _hub.Host.Services.GetRequiredService<HubMetrics>();
+        while (metrics.Snapshot().Events.All(static e => e.Result != EventResult.Invalid))
+        {
+            await Task.Delay(10);
+        }
+
+        await Task.Delay(100); // a line that were not held back would be here
+        Assert.Equal(0, client.Available);
+        await client.SendAsync(whole[40..]);
+        await client.ReceiveUntilAsync(static text => text.Contains("\"refused\":2", StringComparison.Ordinal));
     }
 
     [Theory]

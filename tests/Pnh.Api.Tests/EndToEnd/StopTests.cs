@@ -117,7 +117,7 @@ public sealed class StopTests
         await client.SendAsync(
             $"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: {type}\r\nContent-Length: {1 + (Lines * line.Length)}\r\n\r\n");
         await client.SendAsync((type == "application/json" ? "[" : " ") + line);
-        await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
+        await Task.Delay(200); // read, as a rule: its refusal waits for the body's end
 
         var stopping = StopAsync(hub);
         for (var i = 1; i < Lines; i++)
@@ -178,7 +178,7 @@ public sealed class StopTests
         using var client = await RawClient.ConnectAsync(hub.Host.PublicAddress.Port);
         await client.SendAsync(
             $"POST /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {hub.Key}\r\nContent-Type: application/x-ndjson\r\n{framing}\r\n\r\n{line}");
-        await client.ReceiveUntilAsync(static text => text.Contains("\"problem\"", StringComparison.Ordinal));
+        await Task.Delay(200); // read, as a rule
 
         var stopping = StopAsync(hub);
         await client.ReceiveUntilAsync(static text => text.Contains("\"done\":false", StringComparison.Ordinal)).WaitAsync(Patience);

@@ -17,6 +17,9 @@ internal sealed class RawClient : IDisposable
     /// <summary>True when the connection ended by a reset, with which what was on its way is lost.</summary>
     internal bool WasReset { get; private set; }
 
+    /// <summary>Bytes that have arrived and are not read.</summary>
+    internal int Available => _socket.Available;
+
     internal static async Task<RawClient> ConnectAsync(int port, IPAddress? address = null)
     {
         var client = new RawClient();
