@@ -5,7 +5,9 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Pnh.Core.Sessions;
+using Pnh.Core.Stores;
 using Pnh.Core.Timing;
+using Pnh.Core.Users;
 
 namespace Pnh.Api.Access;
 
@@ -26,10 +28,14 @@ internal sealed class ClientTokens : IClientAuthenticator
     private readonly FrozenDictionary<string, TokenVerifier> _byApp;
     private readonly Origins _origins;
     private readonly TimeProvider _time;
+    private readonly IErasureStore? _erasures;
 
-    /// <summary>For the apps that take client tokens.</summary>
-    public ClientTokens(IEnumerable<AppOptions> apps, TimeProvider time)
+    /// <param name="apps">All apps; some take client tokens.</param>
+    /// <param name="time">The hub's clock; tokens go by the machine's behind it.</param>
+    /// <param name="erasures">Says which users' older tokens do not count; null = this node does not know.</param>
+    public ClientTokens(IEnumerable<AppOptions> apps, TimeProvider time, IErasureStore? erasures = null)
     {
+        _erasures = erasures;
         _origins = new Origins(apps);
         var verifiers = apps.Where(static app => app.Tokens is not null).Select(static app => new TokenVerifier(app.Name, app.Tokens!)).ToList();
         _byAudience = verifiers.ToFrozenDictionary(static verifier => verifier.Audience, StringComparer.Ordinal);
@@ -141,8 +147,14 @@ internal sealed class ClientTokens : IClientAuthenticator
         }
 
         // 3. The signature, with the app's own key and algorithm; then what the payload claims.
-        refusal = verifier.Check(said, token[..parts[1].End.Value], signature.Span) ?? claims.CheckNames() ?? claims.CheckTimes(_time.GetUtcNow());
+        refusal = verifier.Check(said, token[..parts[1].End.Value], signature.Span) ?? claims.CheckNames() ?? CheckTimes(claims, verifier.App);
         return refusal is null ? claims.ToIdentity(verifier.App) : null;
+    }
+
+    private string? CheckTimes(TokenClaims claims, string app)
+    {
+        var now = _time.GetUtcNow();
+        return claims.CheckTimes(now) ?? (_erasures?.FindBarrier(new UserKey(app, claims.Subject!)) is { } barrier ? claims.CheckErasure(barrier, now) : null);
     }
 
     private TokenVerifier? FindByAudience(IReadOnlyList<string> audiences, out string? refusal)

@@ -6,7 +6,7 @@ namespace Pnh.Api.Access;
 
 /// <summary>The claims of a token (RFC 7519 section 4.1) that PNH knows; others are ignored. Times in Unix seconds; null = absent.</summary>
 internal sealed record TokenClaims(
-    IReadOnlyList<string> Audiences, string? Subject, double? Expires, double? NotBefore, string? Device, IReadOnlyList<string> Topics)
+    IReadOnlyList<string> Audiences, string? Subject, double? Expires, double? NotBefore, double? IssuedAt, string? Device, IReadOnlyList<string> Topics)
 {
     /// <summary>How far clocks may be apart, in seconds. Longer skews keep revoked users in.</summary>
     public const double SkewSeconds = 60;
@@ -25,7 +25,7 @@ internal sealed record TokenClaims(
             using var document = JsonDocument.Parse(json, TokenHeader.Strict);
             var root = document.RootElement;
             claims = new(
-                ReadAudiences(root), ReadString(root, "sub"), ReadTime(root, "exp"), ReadTime(root, "nbf"), ReadString(root, "device"),
+                ReadAudiences(root), ReadString(root, "sub"), ReadTime(root, "exp"), ReadTime(root, "nbf"), FindTime(root, "iat"), ReadString(root, "device"),
                 root.TryGetProperty("topics", out var topics) ? ReadStrings(topics) : []);
             refusal = null;
             return true;
@@ -47,6 +47,13 @@ internal sealed record TokenClaims(
             : Expires.Value + SkewSeconds <= seconds ? IClientAuthenticator.Expired
             : NotBefore is { } from && from - SkewSeconds > seconds ? "not-yet-valid"
             : null;
+    }
+
+    /// <summary>Null when the token counts for a user who was erased at <paramref name="barrier"/>. The claim has whole seconds, so a token of that same second counts.</summary>
+    public string? CheckErasure(DateTimeOffset barrier, DateTimeOffset now)
+    {
+        var isKeptOut = IssuedAt is { } issued ? issued < barrier.ToUnixTimeSeconds() : now < barrier + Limits.ErasedWithoutIssueTime;
+        return isKeptOut ? "erased-user" : null;
     }
 
     /// <summary>Null when user, device and topics are ids that PNH takes.</summary>
@@ -82,6 +89,10 @@ internal sealed record TokenClaims(
 
         return value.TryGetDouble(out var seconds) && seconds is >= 0 and <= LatestSeconds ? seconds : throw new FormatException();
     }
+
+    // Without a meaning before a user is erased, so no token is refused for it: what is no time counts as absent.
+    private static double? FindTime(JsonElement root, string name) =>
+        root.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.Number && value.TryGetDouble(out var seconds) && seconds is >= 0 and <= LatestSeconds ? seconds : null;
 
     private static List<string> ReadStrings(JsonElement array)
     {

@@ -20,14 +20,16 @@ internal sealed record SessionBody(string Session, string Device, string State, 
 /// <param name="Closed">How many sessions it closed.</param>
 internal sealed record ClosedBody(int Closed);
 
-/// <summary>Answer of <c>DELETE /v1/users/{user}</c>.</summary>
-/// <param name="User">Whose.</param>
+/// <summary>Answer of <c>DELETE /v1/users/{user}</c> and of <c>GET /v1/erasures/{id}</c>.</summary>
+/// <param name="User">Whose; null = the receipt is asked for again, and does not name the user.</param>
 /// <param name="Devices">Registrations that were removed.</param>
 /// <param name="Topics">Memberships that were removed.</param>
 /// <param name="Sessions">Sessions that were closed.</param>
 /// <param name="Withdrawn">Events that still waited, and were taken back from the user.</param>
 /// <param name="GoneBy">When the log has nothing of the user any more, bodies of events included; null = it has nothing now.</param>
-internal sealed record ErasedBody(string User, int Devices, int Topics, int Sessions, int Withdrawn, DateTimeOffset? GoneBy);
+/// <param name="Id">Of the receipt.</param>
+/// <param name="At">When it began.</param>
+internal sealed record ErasedBody(string? User, int Devices, int Topics, int Sessions, int Withdrawn, DateTimeOffset? GoneBy, string Id, DateTimeOffset At);
 
 /// <summary>Answer of <c>POST /v1/users/{user}/devices/{device}/test</c>.</summary>
 /// <param name="Sent">True when the provider took the push.</param>

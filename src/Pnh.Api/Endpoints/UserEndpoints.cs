@@ -3,6 +3,7 @@ using System.Text.Json;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
+using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
@@ -12,27 +13,25 @@ using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
 
-/// <summary>A user: devices and settings together, presence, and the end of all sessions.</summary>
+/// <summary>A user: devices and settings together, presence, the end of all sessions, and erasure with its receipt.</summary>
 internal sealed class UserEndpoints
 {
     private readonly IDeviceStore _devices;
     private readonly DeviceJson _json;
     private readonly Hub _hub;
     private readonly Erasure _erasure;
-    private readonly TimeSpan _retention;
-    private readonly TimeProvider _time;
+    private readonly IErasureStore _erasures;
     private readonly CancellationToken _stopping;
 
     /// <param name="devices">The registry.</param>
     /// <param name="json">How devices are told.</param>
     /// <param name="hub">Sessions and settings.</param>
     /// <param name="erasure">Takes everything from a user.</param>
-    /// <param name="retention">How long the journal keeps what is over.</param>
-    /// <param name="time">The clock.</param>
+    /// <param name="erasures">Receipts of erasures.</param>
     /// <param name="lifetime">An answer breaks off when the hub stops.</param>
-    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub, Erasure erasure, TimeSpan retention, TimeProvider time, IHostApplicationLifetime lifetime)
+    public UserEndpoints(IDeviceStore devices, DeviceJson json, Hub hub, Erasure erasure, IErasureStore erasures, IHostApplicationLifetime lifetime)
     {
-        (_erasure, _retention, _time) = (erasure, retention, time);
+        (_erasure, _erasures) = (erasure, erasures);
         _devices = devices;
         _json = json;
         _hub = hub;
@@ -46,6 +45,7 @@ internal sealed class UserEndpoints
         routes.MapPut("/v1/users/{user}/settings", PutSettingsAsync).RequireScopeOrOwner(Scope.Register);
         routes.MapGet("/v1/users/{user}/presence", PresenceAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapDelete("/v1/users/{user}", EraseAsync).RequireScope(Scope.Admin);
+        routes.MapGet("/v1/erasures/{id}", GetErasureAsync).RequireScope(Scope.Admin);
         routes.MapDelete("/v1/users/{user}/sessions", KickAsync).RequireScope(Scope.Admin);
     }
 
@@ -143,18 +143,34 @@ internal sealed class UserEndpoints
 
     private async Task EraseAsync(HttpContext context)
     {
-        if (!PathUser.TryRead(context, out var key, out var problem))
+        if (PathUser.TryRead(context, out var key, out var problem))
+        {
+            await WriteAsync(context, key.User, await _erasure.RunAsync(key, context.RequestAborted));
+        }
+        else
         {
             await problem!.ExecuteAsync(context);
-            return;
         }
+    }
 
-        var erased = await _erasure.RunAsync(key, context.RequestAborted);
+    private async Task GetErasureAsync(HttpContext context)
+    {
+        var id = context.Request.RouteValues["id"] as string ?? "";
+        if (await _erasures.FindAsync(Caller.Of(context).App, id, context.RequestAborted) is { } receipt)
+        {
+            await WriteAsync(context, user: null, receipt);
+        }
+        else
+        {
+            await new Problem(ProblemCatalogue.NoSuchItem, "No erasure of this app has that id.").ExecuteAsync(context);
+        }
+    }
 
-        // A segment is closed when it is as old as the retention, and goes when its youngest record is.
-        DateTimeOffset? goneBy = erased.HasHistory ? _time.GetUtcNow() + (2 * _retention) : null;
-        await JsonAnswer.WriteAsync(
-            context.Response, new ErasedBody(key.User, erased.Devices, erased.Topics, erased.Sessions, erased.Withdrawn, goneBy), AnswersJson.Default.ErasedBody);
+    private static Task WriteAsync(HttpContext context, string? user, ErasureReceipt receipt)
+    {
+        var parts = receipt.Parts;
+        var body = new ErasedBody(user, parts.Devices, parts.Topics, parts.Sessions, parts.Withdrawn, parts.GoneBy, receipt.Id, receipt.At);
+        return JsonAnswer.WriteAsync(context.Response, body, AnswersJson.Default.ErasedBody);
     }
 
     private static SessionBody Show(LiveSession session) =>

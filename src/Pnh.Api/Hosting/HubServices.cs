@@ -108,7 +108,8 @@ internal static partial class HubServices
                 provider.GetRequiredService<TimeProvider>()))
             .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
-            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys);
+            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
+            .AddSingleton<IErasureStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Erasures);
     }
 
     private static SegmentJournal OpenJournal(HubStart start, IServiceProvider provider)
@@ -194,7 +195,7 @@ internal static partial class HubServices
 
     private static IServiceCollection AddAccess(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(PublisherKeys.From(options.Apps.Values))
-        .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>()))
+        .AddSingleton(provider => new ClientTokens(options.Apps.Values, provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<IErasureStore>()))
         .AddSingleton<IClientAuthenticator>(provider => provider.GetRequiredService<ClientTokens>());
 
     private static IServiceCollection AddOperatorConsole(this IServiceCollection services, HubStart start) => services
@@ -255,9 +256,13 @@ internal static partial class HubServices
             provider.GetRequiredService<IDeviceStore>(),
             provider.GetRequiredService<DeviceJson>(),
             provider.GetRequiredService<Hub>(),
-            new Erasure(provider.GetRequiredService<Hub>(), provider.GetRequiredService<IEventJournal>(), provider.GetRequiredService<TimeProvider>()),
-            options.Journal.Retention,
-            provider.GetRequiredService<TimeProvider>(),
+            new Erasure(
+                provider.GetRequiredService<Hub>(),
+                provider.GetRequiredService<IEventJournal>(),
+                provider.GetRequiredService<IErasureStore>(),
+                options.Journal.Retention,
+                provider.GetRequiredService<TimeProvider>()),
+            provider.GetRequiredService<IErasureStore>(),
             provider.GetRequiredService<IHostApplicationLifetime>()))
         .AddSingleton<TopicEndpoints>()
         .AddSingleton<SocketEndpoint>()

@@ -1,36 +1,36 @@
 using Pnh.Core.Journal;
+using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
 
-/// <summary>What an erasure found of a user, and did.</summary>
-/// <param name="Devices">Registrations that were removed.</param>
-/// <param name="Topics">Memberships that were removed.</param>
-/// <param name="Sessions">Sessions that were closed.</param>
-/// <param name="Withdrawn">Events that still waited for one of the user's devices, and were taken back from the user.</param>
-/// <param name="HasHistory">True while the journal tells of the user: what it wrote leaves with its segments.</param>
-public readonly record struct ErasedUser(int Devices, int Topics, int Sessions, int Withdrawn, bool HasHistory);
-
 /// <summary>
-/// Takes everything from a user that waits, then everything that the registry has, then the sessions, and then what began meanwhile. May be cut at any place and be asked again:
-/// what is done is done. Thread-safe.
+/// Keeps client tokens of before out, takes everything from a user that waits, then everything that the registry has, then the sessions, and then what began meanwhile. May be cut at any place
+/// and be asked again: what is done is done. Thread-safe.
 /// </summary>
 /// <param name="hub">Takes events back, closes sessions, and has the registry with the sessions that follow it.</param>
 /// <param name="journal">Which events there are.</param>
+/// <param name="erasures">The receipts.</param>
+/// <param name="retention">How long the journal keeps what is over.</param>
 /// <param name="time">An event whose TTL is over waits no more.</param>
-public sealed class Erasure(Hub hub, IEventJournal journal, TimeProvider time)
+public sealed class Erasure(Hub hub, IEventJournal journal, IErasureStore erasures, TimeSpan retention, TimeProvider time)
 {
     private const int PageEvents = 100;
 
-    /// <summary>Durable when it completes. Throws <see cref="Stores.StoreUnavailableException"/> when the registry or the journal takes nothing now; then it may be asked again.</summary>
-    public async Task<ErasedUser> RunAsync(UserKey user, CancellationToken cancellationToken)
+    /// <summary>Durable when it completes. Throws <see cref="StoreUnavailableException"/> when the registry or the journal takes nothing now; then it may be asked again.</summary>
+    public async Task<ErasureReceipt> RunAsync(UserKey user, CancellationToken cancellationToken)
     {
+        var started = await erasures.BeginAsync(user, cancellationToken).ConfigureAwait(false);
+
         // While the addresses are known: what is shown is cleared.
         var (withdrawn, hasHistory) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
         var removed = await hub.Memberships.DeleteUserAsync(user, cancellationToken).ConfigureAwait(false);
         var sessions = hub.Kick(user);
         var (late, _) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
-        return new ErasedUser(removed.Devices, removed.Topics.Count, sessions, withdrawn + late, hasHistory);
+
+        // A segment is closed when it is as old as the retention, and goes when its youngest record is.
+        DateTimeOffset? goneBy = hasHistory ? time.GetUtcNow() + (2 * retention) : null;
+        return await erasures.EndAsync(started, new ErasedParts(removed.Devices, removed.Topics.Count, sessions, withdrawn + late, goneBy), cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<(int Withdrawn, bool HasHistory)> WithdrawAllAsync(UserKey user, CancellationToken cancellationToken)

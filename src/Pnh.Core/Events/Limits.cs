@@ -33,6 +33,12 @@ public static class Limits
     /// <summary>Longest TTL: what FCM stores at most, 28 days.</summary>
     public static readonly TimeSpan Ttl = TimeSpan.FromDays(28);
 
+    /// <summary>How long the receipt of an erasure can be asked for, and keeps client tokens of before it out: a year, and time to look.</summary>
+    public static readonly TimeSpan ErasureLife = TimeSpan.FromDays(400);
+
+    /// <summary>How long after an erasure a client token that does not say when it was issued is kept out.</summary>
+    public static readonly TimeSpan ErasedWithoutIssueTime = TimeSpan.FromHours(24);
+
     /// <summary>How long a device says which address was taken off it.</summary>
     public static readonly TimeSpan RemovedAddressLife = TimeSpan.FromDays(30);
 

@@ -26,7 +26,7 @@ public static class FolderBackup
 
     // What is of the running process, and what a start makes again.
     private static readonly string[] Left =
-        [SqliteGoneUsers.KeyName, "hub.clock", "hub.incarnation", "hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm", CopyList.Name];
+        [UserHashes.KeyName, "hub.clock", "hub.incarnation", "hub.lock", "hub.pid", Registry, Registry + "-wal", Registry + "-shm", CopyList.Name];
 
     // The oldest segment may be removed while it is copied.
     private const int Attempts = 5;

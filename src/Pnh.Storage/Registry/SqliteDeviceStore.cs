@@ -8,8 +8,8 @@ using Pnh.Storage.Sqlite;
 namespace Pnh.Storage.Registry;
 
 /// <summary>
-/// The registry of one node: <c>registry.db</c> in the data folder, with an in-memory cache of users. Publisher keys live in the same file
-/// (<see cref="Keys"/>). Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from then on it is written.
+/// The registry of one node: <c>registry.db</c> in the data folder, with an in-memory cache of users. Publisher keys and
+/// erasures live in the same file (<see cref="Keys"/>, <see cref="Erasures"/>). Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from then on it is written.
 /// </summary>
 public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 {
@@ -22,9 +22,11 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     private readonly ReadCache<TopicKey, TopicMembers> _topics;
     private volatile bool _hasMembers;
 
-    private SqliteDeviceStore(SqliteEngine engine, SqliteGoneUsers gone, TimeProvider time, int cachedUsers)
+    private SqliteDeviceStore(SqliteEngine engine, SqliteGoneUsers gone, SqliteErasures erasures, TimeProvider time, int cachedUsers)
     {
         (Engine, _gone, _time) = (engine, gone, time);
+        erasures.Use(engine);
+        Erasures = erasures;
         _users = new(cachedUsers, UserWeight.Of);
 
         // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
@@ -34,6 +36,9 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 
     /// <summary>Publisher keys made at run time.</summary>
     public IPublisherKeyStore Keys { get; }
+
+    /// <summary>Erasures of users.</summary>
+    public IErasureStore Erasures { get; }
 
     /// <summary>Closed for good after a failed sync or on a damaged file: every write is refused until it is opened again.</summary>
     public bool IsDamaged => Engine.IsDamaged;
@@ -59,19 +64,21 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
         var hasMembers = false;
-        var gone = new SqliteGoneUsers(isCopy ? null : folder);
+        var hashes = new UserHashes(isCopy ? null : folder);
+        var (gone, erasures) = (new SqliteGoneUsers(hashes), new SqliteErasures(hashes, time));
         var engine = SqliteEngine.Open(
-            Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync, database => gone.Tidy(database, time.GetUtcNow()),
+            Path.Combine(folder, "registry.db"), SqliteRegistrySchema.Schema, time, onSync, database => gone.Tidy(database, time.GetUtcNow()) || erasures.Tidy(database),
             database =>
             {
                 hasMembers = SqliteMembers.HasAny(database);
                 gone.Opened(database);
+                erasures.Opened(database);
                 if (!isCopy)
                 {
                     SqliteErasedPages.Scrub(database, time.GetUtcNow());
                 }
             });
-        return new SqliteDeviceStore(engine, gone, time, cachedUsers) { _hasMembers = hasMembers };
+        return new SqliteDeviceStore(engine, gone, erasures, time, cachedUsers) { _hasMembers = hasMembers };
     }
 
     /// <inheritdoc/>

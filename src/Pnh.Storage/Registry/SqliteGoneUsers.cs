@@ -1,31 +1,21 @@
-using System.Security.Cryptography;
-using System.Text;
 using Pnh.Core.Events;
-using Pnh.Core.Stores;
 using Pnh.Core.Users;
-using Pnh.Storage.Files;
 using Pnh.Storage.Sqlite;
 
 namespace Pnh.Storage.Registry;
 
 /// <summary>
-/// Users whose last device was deleted, for as long as an event of theirs may be open: without that a restart could not tell them from users whose rows were lost. Kept is a hash under a key
-/// that stands in a file of its own, which is in no copy of the folder. Writes are the writer's; <see cref="Has"/> is for any thread.
+/// Users whose last device was deleted, for as long as an event of theirs may be open: without that a restart could not tell them from users whose rows were lost. Kept is a hash of the user.
+/// Writes are the writer's; <see cref="Has"/> is for any thread.
 /// </summary>
-/// <param name="folder">Where the key is, made when it is first needed; null = a copy that is only read: nothing is known, and nothing written.</param>
-internal sealed class SqliteGoneUsers(string? folder)
+/// <param name="hashes">What stands for a user.</param>
+internal sealed class SqliteGoneUsers(UserHashes hashes)
 {
-    /// <summary>The key's file.</summary>
-    internal const string KeyName = "gone.key";
-
-    private const int KeyBytes = 32;
-    private const int HashBytes = 16;
     private const int Slice = 256;
     private const string CountDevices = "SELECT EXISTS(SELECT 1 FROM devices WHERE app = ? AND user = ?)";
     private const string Insert = "INSERT OR REPLACE INTO gone_users(hash, at) VALUES(?, ?)";
     private static readonly TimeSpan PruneEvery = TimeSpan.FromHours(1);
 
-    private byte[]? _key;
     private DateTimeOffset _prunedAt = DateTimeOffset.MinValue;
 
     // Rows of an older build name the user.
@@ -43,7 +33,7 @@ internal sealed class SqliteGoneUsers(string? folder)
         left.Reset();
         if (!isLeft)
         {
-            database.Statement(Insert).Bind(1, Hash(Key(), user)).Bind(2, now).Execute();
+            database.Statement(Insert).Bind(1, hashes.Of(user)).Bind(2, now).Execute();
         }
     }
 
@@ -54,20 +44,20 @@ internal sealed class SqliteGoneUsers(string? folder)
             database.Statement("DELETE FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).Execute();
         }
 
-        if (FindKey() is { } key)
+        if (hashes.Find(user) is { } hash)
         {
-            database.Statement("DELETE FROM gone_users WHERE hash = ?").Bind(1, Hash(key, user)).Execute();
+            database.Statement("DELETE FROM gone_users WHERE hash = ?").Bind(1, hash).Execute();
         }
     }
 
     public bool Has(SqliteDatabase database, UserKey user) =>
-        (FindKey() is { } key && IsThere(database.Statement("SELECT 1 FROM gone_users WHERE hash = ?").Bind(1, Hash(key, user))))
-        || (_hasFormer && IsThere(database.Statement("SELECT 1 FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User)));
+        (hashes.Find(user) is { } hash && database.Statement("SELECT 1 FROM gone_users WHERE hash = ?").Bind(1, hash).IsThere())
+        || (_hasFormer && database.Statement("SELECT 1 FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).IsThere());
 
     /// <summary>A slice of what an older build left, then what is over. True = there is more.</summary>
     public bool Tidy(SqliteDatabase database, DateTimeOffset now)
     {
-        if (folder is null)
+        if (hashes.IsOfCopy)
         {
             return false;
         }
@@ -104,49 +94,10 @@ internal sealed class SqliteGoneUsers(string? folder)
         rows.Reset();
         foreach (var (user, at) in former)
         {
-            database.Statement(Insert).Bind(1, Hash(Key(), user)).Bind(2, at).Execute();
+            database.Statement(Insert).Bind(1, hashes.Of(user)).Bind(2, at).Execute();
             database.Statement("DELETE FROM gone WHERE app = ? AND user = ?").Bind(1, user.App).Bind(2, user.User).Execute();
         }
 
         return _hasFormer = former.Count == Slice;
-    }
-
-    private static bool IsThere(SqliteStatement row)
-    {
-        var isThere = row.Read();
-        row.Reset();
-        return isThere;
-    }
-
-    private static byte[] Hash(byte[] key, UserKey user) => HMACSHA256.HashData(key, Encoding.UTF8.GetBytes($"{user.App}\n{user.User}"))[..HashBytes];
-
-    private byte[] Key()
-    {
-        if (FindKey() is { } key)
-        {
-            return key;
-        }
-
-        try
-        {
-            key = DataFolder.ReadOrCreateSecret(folder ?? throw new InvalidOperationException("A copy is only read."), KeyName, KeyBytes);
-        }
-        catch (DataFolderException fault)
-        {
-            throw new StoreUnavailableException(fault.Message, fault);
-        }
-
-        Volatile.Write(ref _key, key);
-        return key;
-    }
-
-    private byte[]? FindKey()
-    {
-        if (Volatile.Read(ref _key) is null && folder is not null && File.Exists(Path.Combine(folder, KeyName)))
-        {
-            Volatile.Write(ref _key, DataFolder.ReadOrCreateSecret(folder, KeyName, KeyBytes));
-        }
-
-        return Volatile.Read(ref _key);
     }
 }

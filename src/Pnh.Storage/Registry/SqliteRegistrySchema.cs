@@ -43,6 +43,11 @@ internal static class SqliteRegistrySchema
             "CREATE TABLE IF NOT EXISTS gone_users(hash BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS gone_users_at ON gone_users(at)",
 
+            // Erasures, by a hash of the user; counts are null until one has ended. "barrier" is by the machine's clock.
+            "CREATE TABLE IF NOT EXISTS erasures(id TEXT PRIMARY KEY, hash BLOB NOT NULL, app TEXT NOT NULL, at INTEGER NOT NULL, barrier INTEGER NOT NULL, devices INTEGER, topics INTEGER, sessions INTEGER, withdrawn INTEGER, gone_by INTEGER) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS erasures_of_user ON erasures(hash)",
+            "CREATE INDEX IF NOT EXISTS erasures_barrier ON erasures(barrier)",
+
             // When the file was written anew without what older builds had deleted; at most one row.
             "CREATE TABLE IF NOT EXISTS scrubbed(at INTEGER NOT NULL)",
 

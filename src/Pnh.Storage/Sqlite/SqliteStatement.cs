@@ -88,6 +88,14 @@ internal sealed class SqliteStatement : IDisposable
     }
 
     /// <summary>Leaves the rows that are left; the result of the last step was reported already.</summary>
+    /// <summary>True when a row is found; resets.</summary>
+    public bool IsThere()
+    {
+        var isThere = Read();
+        Reset();
+        return isThere;
+    }
+
     public void Reset() => _ = raw.sqlite3_reset(_handle);
 
     public bool IsNull(int column) => raw.sqlite3_column_type(_handle, column) == raw.SQLITE_NULL;

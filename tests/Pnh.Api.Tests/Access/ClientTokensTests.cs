@@ -1,5 +1,7 @@
 using System.Text;
 using Pnh.Api.Access;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Access;
@@ -30,6 +32,28 @@ public sealed class ClientTokensTests
         Assert.Equal(("demo", "ada", "phone-1"), (identity!.App, identity.User, identity.Device));
         Assert.Equal(["room-7", "room-8"], identity.Topics);
         Assert.Equal(Now + 3600, identity.ExpiresAt.ToUnixTimeSeconds());
+    }
+
+    /// <summary>The user was erased half a second into this second: by the claim's whole seconds, one of the second before is of before. Without the claim it counts after a day.</summary>
+    [Theory]
+    [InlineData(",\"iat\":1799999999", 0, "erased-user")]
+    [InlineData(",\"iat\":1799999999", 48, "erased-user")]
+    [InlineData(",\"iat\":1800000000", 0, null)]
+    [InlineData(",\"iat\":1800000001.5", 0, null)]
+    [InlineData("", 0, "erased-user")]
+    [InlineData("", 23, "erased-user")]
+    [InlineData("", 25, null)]
+    [InlineData(",\"iat\":\"yesterday\"", 0, "erased-user")]
+    [InlineData(",\"iat\":null", 25, null)]
+    public void Authenticate_UserWasErased_TokenCountsWhenItIsNewer(string claim, int hoursLater, string? expected)
+    {
+        var erased = DateTimeOffset.FromUnixTimeMilliseconds((Now * 1000) + 500);
+        var tokens = new ClientTokens([App("demo", TokenFactory.Secret)], _time, new ErasedAt(erased));
+        var token = TokenFactory.Hs256($$"""{"aud":"demo","sub":"ada","exp":1900000000{{claim}}}""");
+        _time.Advance(TimeSpan.FromHours(hoursLater));
+
+        Assert.Equal(expected is null, tokens.Authenticate(token, out var refusal) is not null);
+        Assert.Equal(expected, refusal);
     }
 
     [Fact]
@@ -166,4 +190,16 @@ public sealed class ClientTokensTests
     }
 
     private static AppOptions App(string name, string secret, string? audience = null) => new(name, [], new() { Hs256Secret = secret, Audience = audience });
+
+    /// <summary>Everybody was erased then.</summary>
+    private sealed class ErasedAt(DateTimeOffset barrier) : IErasureStore
+    {
+        public Task<StartedErasure> BeginAsync(UserKey user, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+        public Task<ErasureReceipt> EndAsync(StartedErasure started, ErasedParts found, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+        public ValueTask<ErasureReceipt?> FindAsync(string app, string id, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+        public DateTimeOffset? FindBarrier(UserKey user) => barrier;
+    }
 }

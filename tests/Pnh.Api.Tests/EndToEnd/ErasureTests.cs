@@ -1,4 +1,6 @@
+using System.Text.Json;
 using Pnh.Api.Tests.Endpoints;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -36,7 +38,52 @@ public sealed class ErasureTests : IAsyncLifetime
         Assert.DoesNotContain("bea", (await _hub.SendAsync("GET", "/v1/topics/room/members")).Body, StringComparison.Ordinal);
         await TestHub.EventuallyAsync(() => _hub.SendAsync("GET", "/v1/users/bea/presence").AsTaskResult().Json.GetProperty("online").GetBoolean(), static online => !online);
         Assert.Equal("""{"id":"after","durable":true,"devices":0}""", (await SendAsync("after", """{"user":"bea"}""")).Body);
-        Assert.StartsWith("""{"user":"bea","devices":0,"topics":0,"sessions":0,"withdrawn":0""", (await _hub.SendAsync("DELETE", "/v1/users/bea")).Body, StringComparison.Ordinal);
+    }
+
+    /// <summary>The id and the time are those of the first, and the receipt does not name the user.</summary>
+    [Fact]
+    public async Task Erase_Again_GivesTheSameReceipt()
+    {
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/tablet", """{"platform":"desktop"}""");
+        await SendAsync("hers", """{"user":"bea"}""");
+        var first = await _hub.SendAsync("DELETE", "/v1/users/bea");
+
+        Assert.Equal(first.Body, (await _hub.SendAsync("DELETE", "/v1/users/bea")).Body);
+        var id = first.Json.GetProperty("id").GetString();
+        var receipt = await _hub.SendAsync("GET", $"/v1/erasures/{id}");
+        ApiSchema.HoldsAnswer("get", "/v1/erasures/{id}", receipt.Json);
+        Assert.Equal(first.Body.Replace("\"user\":\"bea\",", "", StringComparison.Ordinal), receipt.Body);
+        Assert.Equal((404, "no-such-item"), Short(await _hub.SendAsync("GET", $"/v1/erasures/{new string('0', 32)}")));
+        Assert.Equal(403, (await _hub.SendAsync("GET", $"/v1/erasures/{id}", credential: _hub.ClientToken("eve"))).Status);
+
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/phone", """{"platform":"desktop"}""");
+        var second = await _hub.SendAsync("DELETE", "/v1/users/bea");
+        Assert.NotEqual(id, second.Json.GetProperty("id").GetString());
+        Assert.Equal(1, second.Json.GetProperty("devices").GetInt32());
+        Assert.Equal(receipt.Body, (await _hub.SendAsync("GET", $"/v1/erasures/{id}")).Body);
+    }
+
+    /// <summary>At both doors, over a start, and not those of other users.</summary>
+    [Fact]
+    public async Task Erase_ClientTokenOfBefore_DoesNotBringTheUserBack()
+    {
+        using var folder = new TemporaryFolder();
+        string old;
+        await using (var hub = await TestHub.StartAsync(folder.FullPath))
+        {
+            old = hub.OldToken("bea", TimeSpan.FromMinutes(1));
+            Assert.Equal(201, (await PutAsync(hub, "bea", old)).Status);
+            await hub.SendAsync("DELETE", "/v1/users/bea");
+
+            Assert.Equal((401, "unauthorized"), Short(await PutAsync(hub, "bea", old)));
+            Assert.Equal("bad-token", await HelloAsync(hub, old));
+            Assert.Equal(201, (await PutAsync(hub, "eve", hub.OldToken("eve", TimeSpan.FromMinutes(1)))).Status);
+            Assert.Equal(201, (await PutAsync(hub, "bea", hub.ClientToken("bea"))).Status);
+        }
+
+        await using var again = await TestHub.StartAsync(folder.FullPath);
+        Assert.Equal((401, "unauthorized"), Short(await PutAsync(again, "bea", old)));
+        Assert.Equal(200, (await PutAsync(again, "bea", again.ClientToken("bea"))).Status);
     }
 
     /// <summary>Every file of the folder, after the date in the answer: what was written anew, what is free in a file, and what is carried on for others.</summary>
@@ -105,8 +152,19 @@ public sealed class ErasureTests : IAsyncLifetime
     [Fact]
     public async Task Erase_NobodyKnown_FindsNothing()
     {
-        Assert.Equal("""{"user":"nobody","devices":0,"topics":0,"sessions":0,"withdrawn":0}""", (await _hub.SendAsync("DELETE", "/v1/users/nobody")).Body);
+        Assert.StartsWith("""{"user":"nobody","devices":0,"topics":0,"sessions":0,"withdrawn":0,"id":""", (await _hub.SendAsync("DELETE", "/v1/users/nobody")).Body, StringComparison.Ordinal);
         Assert.Equal(403, (await _hub.SendAsync("DELETE", "/v1/users/bea", credential: _hub.ClientToken("bea"))).Status);
+    }
+
+    private static Task<Answer> PutAsync(TestHub hub, string user, string token) => hub.SendAsync("PUT", $"/v1/users/{user}/devices/tablet", """{"platform":"desktop"}""", credential: token);
+
+    private static (int Status, string? Code) Short(Answer answer) => (answer.Status, answer.Code);
+
+    private static async Task<string?> HelloAsync(TestHub hub, string token)
+    {
+        using var socket = await TestSocket.OpenAsync(hub.Host.PublicAddress);
+        await socket.SendAsync(JsonSerializer.Serialize(new { type = "hello", token, device = "tablet", state = "active" }));
+        return (await socket.ReceiveAsync()).GetProperty("code").GetString();
     }
 
     private string Events(string user) => string.Join(' ', _hub.SendAsync("GET", $"/v1/users/{user}/events").AsTaskResult().Json.GetProperty("events").EnumerateArray()

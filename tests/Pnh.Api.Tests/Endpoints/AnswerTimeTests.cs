@@ -100,7 +100,7 @@ public sealed class AnswerTimeTests
             });
             new UnreachableUsers(devices, new HistoryReads(new ReaderPlaces(TimeProvider.System)), [], TimeProvider.System, app.Lifetime).Map(app);
             new TopicEndpoints(null!, devices, new HistoryReads(new ReaderPlaces(TimeProvider.System)), app.Lifetime).Map(app);
-            new UserEndpoints(devices, new DeviceJson([]), null!, null!, TimeSpan.Zero, TimeProvider.System, app.Lifetime).Map(app);
+            new UserEndpoints(devices, new DeviceJson([]), null!, null!, null!, app.Lifetime).Map(app);
         },
         keys: new PublisherKeys([_read.Key, _other.Key]));
 
