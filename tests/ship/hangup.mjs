@@ -1,6 +1,7 @@
 // node hangup.mjs PROGRAM: SIGHUP at a hub. With a terminal it ends with its drain and 0; under nohup nothing happens; without a terminal it goes on and shows the certificate that was put into its file. A
-// certificate is also taken without a signal, and a file that is none leaves the one before.
+// certificate is also taken without a signal, and a file that is none leaves the one before. Keys of client tokens go the same way.
 import { execFileSync } from "node:child_process";
+import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -15,6 +16,7 @@ const [path, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
 try {
   await checked("with a terminal a SIGHUP is a SIGTERM: drained, 0", withTerminal);
   await checked("under nohup nothing happens", underNohup);
+  await checked("without a terminal the keys of client tokens are read again", readsKeys);
   await checked("without a terminal the certificate is read again, at a signal and by itself, and a bad one is refused", readsAgain);
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -61,6 +63,28 @@ async function readsAgain() {
   const left = Number(/^pnh_certificate_left_seconds (\S+)$/m.exec(metrics)?.[1]);
   must(left > 86_400 * 29 && left < 86_400 * 31, `pnh_certificate_left_seconds is ${left}`);
   await hub.stop();
+}
+
+async function readsKeys() {
+  const file = join(folder, "tokens.pem");
+  const [first, second] = [generateKeyPairSync("ec", { namedCurve: "P-256" }), generateKeyPairSync("ec", { namedCurve: "P-256" })];
+  const put = (keys) => writeFileSync(file, keys.publicKey.export({ type: "spki", format: "pem" }));
+  put(first);
+  const hub = await startHub(program, { wrap: ["setsid"], key: "none", settings: [`--Pnh:Apps:demo:Tokens:PublicKeyFile=${file}`] });
+  const answers = async (keys) => (await fetch(`${hub.url}/v1/users/mia/settings`, { headers: { authorization: `Bearer ${signed(keys.privateKey)}` } })).status;
+  must(await answers(first) === 200 && await answers(second) === 401, "the first key is not the one that counts");
+
+  put(second);
+  process.kill(pidOf(hub), "SIGHUP");
+  await until(async () => await answers(second) === 200, 3_000, "the second key was not taken at the signal");
+  must(await answers(first) === 401, "the first key still counts");
+  await hub.stop();
+}
+
+function signed(key) {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg: "ES256" })}.${part({ aud: "demo", sub: "mia", exp: Math.floor(Date.now() / 1000) + 600 })}`;
+  return `${text}.${sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
 }
 
 /** The process of the hub itself, whatever started it. */

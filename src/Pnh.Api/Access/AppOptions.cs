@@ -32,14 +32,21 @@ internal sealed record KeyOptions(string Path, KeyHash Hash, Scope Scopes)
 /// <summary>How an app's client tokens are checked: with a shared secret, or with public keys of one or several issuers' keys.</summary>
 internal sealed record TokenOptions
 {
-    /// <summary>Shared secret of HS256, at least 32 bytes in UTF-8 (RFC 7518 section 3.2); null when <see cref="PublicKeys"/> is used.</summary>
-    public string? Hs256Secret { get; init; }
+    /// <summary>Shared secrets of HS256, each at least 32 bytes in UTF-8 (RFC 7518 section 3.2), the one that makes tokens first; empty when <see cref="PublicKeys"/> are used.</summary>
+    public IReadOnlyList<string> Hs256Secrets { get; init; } = [];
 
-    /// <summary>Public keys with their pinned algorithms; empty when <see cref="Hs256Secret"/> is used.</summary>
+    /// <summary>The secret that makes tokens; null = tokens are made elsewhere.</summary>
+    public string? Hs256Secret => Hs256Secrets.Count == 0 ? null : Hs256Secrets[0];
+
+    /// <summary>Public keys with their pinned algorithms; empty when <see cref="Hs256Secrets"/> are used.</summary>
     public IReadOnlyList<TokenKey> PublicKeys { get; init; } = [];
 
     /// <summary>What <c>aud</c> must name; null = the app's name. No two apps share one.</summary>
     public string? Audience { get; init; }
+
+    /// <summary>Whether both take the same tokens.</summary>
+    public bool HasSameKeys(TokenOptions other) =>
+        Hs256Secrets.SequenceEqual(other.Hs256Secrets) && PublicKeys.Select(static key => key.Mark).SequenceEqual(other.PublicKeys.Select(static key => key.Mark));
 
     /// <summary>Without the secret.</summary>
     public override string ToString() => Hs256Secret is null ? $"{PublicKeys.Count} public keys" : "HS256";

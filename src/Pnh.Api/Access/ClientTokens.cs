@@ -75,6 +75,12 @@ internal sealed class ClientTokens : IClientAuthenticator
         }
     }
 
+    /// <summary>The apps that take client tokens.</summary>
+    public IReadOnlyList<string> Apps => _byApp.Keys;
+
+    /// <summary>Checks that app's tokens with these keys from now on; false = they are those of before. Sessions that are open stay.</summary>
+    public bool Replace(string app, TokenOptions options) => _byApp[app].Replace(options);
+
     /// <summary>
     /// Makes a token for an app whose tokens are checked with a shared secret. Throws <see cref="InvalidOperationException"/> when the app is
     /// unknown or is checked with public keys: then only the owner of the private key can.

@@ -28,6 +28,9 @@ internal sealed class TokenKey
     /// <summary>The key's <c>kid</c>; null = it has none and is the only one.</summary>
     public string? Id { get; }
 
+    /// <summary>Two keys with the same one take the same tokens: the <c>kid</c> and a hash of the key.</summary>
+    public string Mark => $"{Id} {Convert.ToHexString(SHA256.HashData(_rsa?.ExportSubjectPublicKeyInfo() ?? _ecdsa!.ExportSubjectPublicKeyInfo()))}";
+
     /// <summary>What the token's <c>alg</c> must say.</summary>
     public string Algorithm => _rsa is null ? "ES256" : "RS256";
 

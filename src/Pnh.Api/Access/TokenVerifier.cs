@@ -6,15 +6,14 @@ namespace Pnh.Api.Access;
 /// <summary>How one app's client tokens are verified. Thread-safe.</summary>
 internal sealed class TokenVerifier
 {
-    private readonly IReadOnlyList<TokenKey> _keys;
+    private Keys _keys;
 
     /// <summary>As configured.</summary>
     public TokenVerifier(string app, TokenOptions options)
     {
         App = app;
         Audience = options.Audience ?? app;
-        Secret = options.Hs256Secret is { } secret ? Encoding.UTF8.GetBytes(secret) : null;
-        _keys = options.PublicKeys;
+        _keys = Keys.Of(options);
     }
 
     /// <summary>The app.</summary>
@@ -23,18 +22,31 @@ internal sealed class TokenVerifier
     /// <summary>What <c>aud</c> must name.</summary>
     public string Audience { get; }
 
-    /// <summary>The shared secret of HS256; null when public keys are used.</summary>
-    public byte[]? Secret { get; }
+    /// <summary>The shared secret of HS256 that makes tokens; null when public keys are used.</summary>
+    public byte[]? Secret => Volatile.Read(ref _keys).Secrets is [var first, ..] ? first : null;
+
+    /// <summary>Takes these keys from now on; false = they are those of before. The audience stays.</summary>
+    public bool Replace(TokenOptions options)
+    {
+        if (options.HasSameKeys(Volatile.Read(ref _keys).Options))
+        {
+            return false;
+        }
+
+        Volatile.Write(ref _keys, Keys.Of(options));
+        return true;
+    }
 
     /// <summary>Null when the signature over <paramref name="signed"/> is the app's; otherwise why not.</summary>
     public string? Check(TokenHeader header, ReadOnlySpan<byte> signed, ReadOnlySpan<byte> signature)
     {
-        if (Secret is not null)
+        var keys = Volatile.Read(ref _keys);
+        if (keys.Secrets.Length > 0)
         {
-            return header.Algorithm != "HS256" ? "wrong-algorithm" : IsHs256(signed, signature) ? null : "bad-signature";
+            return header.Algorithm != "HS256" ? "wrong-algorithm" : IsHs256(keys.Secrets, signed, signature) ? null : "bad-signature";
         }
 
-        if (FindKey(header.KeyId) is not { } key)
+        if (FindKey(keys.Options.PublicKeys, header.KeyId) is not { } key)
         {
             return "unknown-key";
         }
@@ -42,24 +54,38 @@ internal sealed class TokenVerifier
         return header.Algorithm != key.Algorithm ? "wrong-algorithm" : key.Verify(signed, signature) ? null : "bad-signature";
     }
 
-    private bool IsHs256(ReadOnlySpan<byte> signed, ReadOnlySpan<byte> signature)
+    private static bool IsHs256(byte[][] secrets, ReadOnlySpan<byte> signed, ReadOnlySpan<byte> signature)
     {
         Span<byte> expected = stackalloc byte[HMACSHA256.HashSizeInBytes];
-        HMACSHA256.HashData(Secret!, signed, expected);
-        return CryptographicOperations.FixedTimeEquals(expected, signature);
+        foreach (var secret in secrets)
+        {
+            HMACSHA256.HashData(secret, signed, expected);
+            if (CryptographicOperations.FixedTimeEquals(expected, signature))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /// <summary>The key with the token's <c>kid</c>. A key without one, from a PEM file, serves every token: it is the only key.</summary>
-    private TokenKey? FindKey(string? id)
+    private static TokenKey? FindKey(IReadOnlyList<TokenKey> keys, string? id)
     {
-        foreach (var key in _keys)
+        foreach (var key in keys)
         {
-            if (key.Id is null || key.Id == id || (id is null && _keys.Count == 1))
+            if (key.Id is null || key.Id == id || (id is null && keys.Count == 1))
             {
                 return key;
             }
         }
 
         return null;
+    }
+
+    /// <summary>What a token is checked with, swapped as one.</summary>
+    private sealed record Keys(TokenOptions Options, byte[][] Secrets)
+    {
+        public static Keys Of(TokenOptions options) => new(options, [.. options.Hs256Secrets.Select(Encoding.UTF8.GetBytes)]);
     }
 }

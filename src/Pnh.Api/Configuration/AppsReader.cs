@@ -86,7 +86,8 @@ internal static class AppsReader
         }
     }
 
-    private static TokenOptions? ReadTokens(SectionReader reader, string workingFolder)
+    /// <summary>How one app's client tokens are checked; null = it takes none, or there is an error.</summary>
+    internal static TokenOptions? ReadTokens(SectionReader reader, string workingFolder)
     {
         if (!reader.Section.GetChildren().Any())
         {
@@ -100,10 +101,9 @@ internal static class AppsReader
             return null;
         }
 
-        if (settings.Hs256Secret is { } secret && Encoding.UTF8.GetByteCount(secret) < Hs256SecretBytes)
-        {
-            reader.Error(nameof(TokenSettings.Hs256Secret), $"must have at least {Hs256SecretBytes} bytes (RFC 7518 section 3.2)");
-        }
+        // Empty values count as absent.
+        var more = Array.FindAll(settings.Hs256Secrets ?? [], static one => one.Length > 0);
+        CheckSecrets(reader, settings.Hs256Secret, more);
 
         IReadOnlyList<TokenKey> keys = [];
         string? problem = null;
@@ -117,7 +117,22 @@ internal static class AppsReader
             reader.Error(nameof(TokenSettings.Jwks), problem!);
         }
 
-        return new() { Hs256Secret = settings.Hs256Secret, PublicKeys = keys, Audience = settings.Audience };
+        return new() { Hs256Secrets = settings.Hs256Secret is { } first ? [first, .. more] : [], PublicKeys = keys, Audience = settings.Audience };
+    }
+
+    private static void CheckSecrets(SectionReader reader, string? first, string[] more)
+    {
+        if (first is { } secret && Encoding.UTF8.GetByteCount(secret) < Hs256SecretBytes)
+        {
+            reader.Error(nameof(TokenSettings.Hs256Secret), $"must have at least {Hs256SecretBytes} bytes (RFC 7518 section 3.2)");
+        }
+
+        if (more.Length > 0 && (first is null || Array.Exists(more, static one => Encoding.UTF8.GetByteCount(one) < Hs256SecretBytes)))
+        {
+            reader.Error(
+                nameof(TokenSettings.Hs256Secrets),
+                first is null ? "is set without Hs256Secret, which makes tokens" : $"must have at least {Hs256SecretBytes} bytes each (RFC 7518 section 3.2)");
+        }
     }
 
     private static void CheckKeys(IEnumerable<AppOptions> apps, ConfigurationErrors errors)

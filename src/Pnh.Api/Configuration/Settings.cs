@@ -131,16 +131,23 @@ internal sealed record KeySettings
     public string? Scopes { get; set; }
 }
 
-/// <summary>How an app's client tokens are checked: by exactly one of a secret, a PEM file and a JWK set.</summary>
+/// <summary>How an app's client tokens are checked: by exactly one of a secret, a PEM file and a JWK set. What cannot be used leaves the keys of before, with a line in the log.</summary>
 internal sealed record TokenSettings
 {
     /// <summary>Secret of HS256, 32 bytes or more (RFC 7518 section 3.2). A secret. Default none.</summary>
+    [TakenLive(LiveSource.Text)]
     public string? Hs256Secret { get; set; }
 
+    /// <summary>More secrets of HS256 that are taken beside Hs256Secret: the next one or the former one while it is replaced. A list, or one text parted by semicolons. Secrets. Default none.</summary>
+    [TakenLive(LiveSource.Text)]
+    public string[]? Hs256Secrets { get; set; }
+
     /// <summary>A PEM file with public keys. Default none.</summary>
+    [TakenLive(LiveSource.File)]
     public string? PublicKeyFile { get; set; }
 
     /// <summary>A JWK set: its JSON, or the file that holds it. Default none.</summary>
+    [TakenLive(LiveSource.File)]
     public string? Jwks { get; set; }
 
     /// <summary>What aud of a token must name; every app has its own. Default the app's name.</summary>

@@ -80,8 +80,9 @@ internal static class ConfigCommands
         return (app, read.Options);
     }
 
-    // By its name, so that a new secret is hidden too. A connection string has a password in it.
-    private static bool IsSecret(string key) => Array.Exists(["Secret", "Password", "Postgres"], name => key.EndsWith(name, StringComparison.OrdinalIgnoreCase));
+    // By its name, so that a new secret is hidden too, and a list of them. A connection string has a password in it.
+    private static bool IsSecret(string key) =>
+        Array.Exists(["Secret", "Secrets", "Password", "Postgres"], name => key.TrimEnd([':', .. "0123456789"]).EndsWith(name, StringComparison.OrdinalIgnoreCase));
 
     private static string SourceOf(IConfigurationProvider provider) => provider switch
     {

@@ -33,7 +33,7 @@ internal static class NodeServer
 
     /// <summary>What <see cref="UseNode"/> needs, and how long the whole stop of the process may take.</summary>
     public static void AddNode(this IServiceCollection services, TimeSpan drain) =>
-        services.AddSingleton<ListenerCertificate>().AddHostedService<HangUp>().AddCors().Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
+        services.AddSingleton<ListenerCertificate>().AddSingleton<TokenKeysWatch>().AddHostedService(static provider => provider.GetRequiredService<TokenKeysWatch>()).AddHostedService<HangUp>().AddCors().Configure<HostOptions>(host => host.ShutdownTimeout = drain + StopAfterDrain);
 
     /// <summary>What metrics say of the sockets. Null = none are held by loops.</summary>
     public static void Export(HubMetrics metrics, WebSocketServer sockets, SocketLoops? loops)

@@ -4,10 +4,10 @@ using Pnh.Api.Listeners;
 namespace Pnh.Api.Operations;
 
 /// <summary>
-/// What a SIGHUP does to a node: the end of its terminal is a SIGTERM, with the drain; where it was ignored when the program began (nohup) it stays ignored; else the certificate is read again, as
-/// services take it (daemon(7)); files of provider keys are looked at every ten seconds anyway. Without this the program ends at once.
+/// What a SIGHUP does to a node: the end of its terminal is a SIGTERM, with the drain; where it was ignored when the program began (nohup) it stays ignored; else the certificate and the keys of
+/// client tokens are read again, as services take it (daemon(7)); files of provider keys are looked at every ten seconds anyway. Without this the program ends at once.
 /// </summary>
-internal sealed partial class HangUp(ListenerCertificate certificate, IHostApplicationLifetime lifetime, ILogger<HangUp> log) : IHostedService, IDisposable
+internal sealed partial class HangUp(ListenerCertificate certificate, TokenKeysWatch keys, IHostApplicationLifetime lifetime, ILogger<HangUp> log) : IHostedService, IDisposable
 {
     private const string Status = "/proc/self/status";
     private const string Terminal = "/dev/tty";
@@ -40,6 +40,7 @@ internal sealed partial class HangUp(ListenerCertificate certificate, IHostAppli
         {
             Reads(log);
             certificate.Look();
+            keys.Look();
         }
     }
 
@@ -72,6 +73,6 @@ internal sealed partial class HangUp(ListenerCertificate certificate, IHostAppli
     [LoggerMessage(1, LogLevel.Information, "The terminal is closed: the node drains and ends.", EventName = "TerminalClosed")]
     private static partial void Ends(ILogger logger);
 
-    [LoggerMessage(2, LogLevel.Information, "SIGHUP: the certificate is read again.", EventName = "ReadAgain")]
+    [LoggerMessage(2, LogLevel.Information, "SIGHUP: the certificate and the keys of client tokens are read again.", EventName = "ReadAgain")]
     private static partial void Reads(ILogger logger);
 }

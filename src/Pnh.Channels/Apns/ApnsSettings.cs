@@ -8,18 +8,23 @@ namespace Pnh.Channels.Apns;
 internal sealed record ApnsSettings
 {
     /// <summary>The team's id, 10 letters and digits. Needed with KeyFile.</summary>
+    [TakenLive(LiveSource.Text)]
     public string? TeamId { get; set; }
 
     /// <summary>The key's id, 10 letters and digits. Needed with KeyFile.</summary>
+    [TakenLive(LiveSource.Text)]
     public string? KeyId { get; set; }
 
     /// <summary>The .p8 file from Apple: a PEM file with a P-256 private key. No default.</summary>
+    [TakenLive(LiveSource.File)]
     public string? KeyFile { get; set; }
 
     /// <summary>A certificate with its key, PKCS#12 or PEM, in place of KeyFile. Default none.</summary>
+    [TakenLive(LiveSource.File)]
     public string? CertificateFile { get; set; }
 
     /// <summary>Password of CertificateFile. A secret. Default none.</summary>
+    [TakenLive(LiveSource.Text)]
     public string? CertificatePassword { get; set; }
 
     /// <summary>Bundle id of the app, without any suffix. Needed.</summary>

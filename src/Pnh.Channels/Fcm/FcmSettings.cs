@@ -8,6 +8,7 @@ namespace Pnh.Channels.Fcm;
 internal sealed record FcmSettings
 {
     /// <summary>The service account's JSON file from Google; it is read again when it changes. Needed.</summary>
+    [TakenLive(LiveSource.File)]
     public string? ServiceAccountFile { get; set; }
 
     /// <summary>Where to connect. Default https://fcm.googleapis.com.</summary>

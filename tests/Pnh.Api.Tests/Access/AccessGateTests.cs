@@ -10,7 +10,7 @@ namespace Pnh.Api.Tests.Access;
 public sealed class AccessGateTests : IAsyncLifetime
 {
     private const string OperatorSecret = "pnh_the-secret-of-the-data-folder";
-    private readonly ClientTokens _tokens = new([new AppOptions("demo", [], new() { Hs256Secret = TokenFactory.Secret })], TimeProvider.System);
+    private readonly ClientTokens _tokens = new([new AppOptions("demo", [], new() { Hs256Secrets = [TokenFactory.Secret] })], TimeProvider.System);
     private readonly (string Secret, PublisherKey Key) _send = PublisherKey.Create("demo", Scope.Send);
     private readonly (string Secret, PublisherKey Key) _admin = PublisherKey.Create("other", Scope.Admin);
     private ApiHost _host = null!;

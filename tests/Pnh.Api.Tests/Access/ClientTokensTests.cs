@@ -189,7 +189,7 @@ public sealed class ClientTokensTests
         Assert.Throws<ArgumentOutOfRangeException>(() => _tokens.Create("demo", "ada", null, TimeSpan.Zero));
     }
 
-    private static AppOptions App(string name, string secret, string? audience = null) => new(name, [], new() { Hs256Secret = secret, Audience = audience });
+    private static AppOptions App(string name, string secret, string? audience = null) => new(name, [], new() { Hs256Secrets = [secret], Audience = audience });
 
     /// <summary>Everybody was erased then.</summary>
     private sealed class ErasedAt(DateTimeOffset barrier) : IErasureStore

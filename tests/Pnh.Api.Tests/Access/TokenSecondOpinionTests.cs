@@ -105,7 +105,7 @@ public sealed class TokenSecondOpinionTests : IDisposable
         LifetimeValidator = static (_, expires, _, _) => expires > Now.AddSeconds(-60).UtcDateTime,
     };
 
-    private static ClientTokens Shared() => new([new AppOptions("demo", [], new() { Hs256Secret = TokenFactory.Secret })], new FakeTimeProvider(Now));
+    private static ClientTokens Shared() => new([new AppOptions("demo", [], new() { Hs256Secrets = [TokenFactory.Secret] })], new FakeTimeProvider(Now));
 
     private static ClientTokens Public(string pem)
     {

@@ -21,7 +21,7 @@ internal static partial class ConfigureDocument
         {
             var name = place.Key.Length == 0 ? "Pnh" : "Pnh:" + Named(place.Key);
             text.Append(CultureInfo.InvariantCulture, $"\n## `{name}`\n{string.Join(' ', place.Select(static group => Summary($"T:{group.Type.FullName}")))}\n\n");
-            text.Append("| key | what it says | form | default |\n|---|---|---|---|\n");
+            text.Append("| key | what it says | form | default | taken without a restart |\n|---|---|---|---|---|\n");
             foreach (var group in place)
             {
                 var defaults = Activator.CreateInstance(group.Type);
@@ -51,8 +51,15 @@ internal static partial class ConfigureDocument
         };
 
         // The sentence that says no more than the column does is left out.
-        return $"| `{property.Name}` | {(standard.Length == 0 ? summary : DefaultSentence().Replace(summary, ""))} | {Form(property)} | {(standard.Length == 0 ? "" : $"`{standard}`")} |";
+        return $"| `{property.Name}` | {(standard.Length == 0 ? summary : DefaultSentence().Replace(summary, ""))} | {Form(property)} | {(standard.Length == 0 ? "" : $"`{standard}`")} | {Live(property)} |";
     }
+
+    private static string Live(PropertyInfo property) => property.GetCustomAttribute<TakenLiveAttribute>()?.From switch
+    {
+        LiveSource.Text => "text",
+        LiveSource.File => "file",
+        _ => "restart",
+    };
 
     private static string Written(TimeSpan time) => string.Create(
         CultureInfo.InvariantCulture, $"{(int)time.TotalHours:D2}:{time.Minutes:D2}:{time.Seconds:D2}{(time.Milliseconds > 0 ? $".{time.Milliseconds:D3}" : "")}");
