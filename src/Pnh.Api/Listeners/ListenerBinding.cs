@@ -25,9 +25,14 @@ internal static class ListenerBinding
         }
     }
 
-    /// <summary>TLS with the certificate of the configuration. Throws <see cref="CertificateException"/>.</summary>
+    /// <summary>
+    /// TLS with the certificate of the configuration, and HTTP/1.1 in it. Not HTTP/2: a connection whose client asks for much, reads nothing and goes holds its place in Kestrel for ever
+    /// (dotnet/aspnetcore#51307) and writes Critical lines; and a browser with such a connection opens its WebSockets in it (RFC 8441), where the hub has none. Throws
+    /// <see cref="CertificateException"/>.
+    /// </summary>
     internal static void UseHttps(ListenOptions listen, ListenAddress address)
     {
+        listen.Protocols = HttpProtocols.Http1;
         var certificate = listen.ApplicationServices.GetRequiredService<ListenerCertificate>();
         try
         {

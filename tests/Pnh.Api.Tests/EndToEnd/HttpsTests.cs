@@ -1,9 +1,14 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Net.Security;
+using System.Net.Sockets;
 using System.Net.WebSockets;
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -46,6 +51,23 @@ public sealed class HttpsTests : IDisposable
         Assert.Contains("\"data\":7", await ReceiveAsync(socket, patience.Token), StringComparison.Ordinal);
     }
 
+    /// <summary>A stranger who asks for much over HTTP/2, reads nothing and goes would hold places for ever, with Critical lines, and a browser's sockets would be opened where there are none.</summary>
+    [Fact]
+    public async Task Https_ClientThatOffersHttp2_IsSpokenToInHttp11()
+    {
+        using var log = new RecordedLog();
+        using var certificate = TestCertificate.Write(_folder, IPAddress.Loopback);
+        await using var hub = await TestHub.StartAsync(
+            null, null, null, ["--Pnh:Urls=https://127.0.0.1:0", "--Pnh:OperationsUrls=https://127.0.0.1:0", .. TestCertificate.Tokens(_folder)], services => services.AddLogging(logging => logging.AddProvider(log)));
+        foreach (var address in new[] { hub.Host.PublicAddress, hub.Host.OperationsAddress })
+        {
+            Assert.Equal(SslApplicationProtocol.Http11, await NegotiateAsync(address, certificate, SslApplicationProtocol.Http2, SslApplicationProtocol.Http11));
+            await Assert.ThrowsAnyAsync<Exception>(() => NegotiateAsync(address, certificate, SslApplicationProtocol.Http2));
+        }
+
+        Assert.DoesNotContain(log.Lines, static line => line.Level >= LogLevel.Warning);
+    }
+
     [Theory]
     [InlineData("", "", "https://127.0.0.1:0 has no certificate")]
     [InlineData("no-such.pem", "", "the certificate of https://127.0.0.1:0 cannot be read: ")]
@@ -72,6 +94,16 @@ public sealed class HttpsTests : IDisposable
         Assert.Equal(1, exitCode);
         Assert.StartsWith("pnh: " + expected, Assert.Single(said), StringComparison.Ordinal);
         Assert.Contains("Kestrel:Certificates:Default:Path", said[0], StringComparison.Ordinal);
+    }
+
+    private static async Task<SslApplicationProtocol> NegotiateAsync(Uri address, X509Certificate2 certificate, params SslApplicationProtocol[] offered)
+    {
+        using var patience = new CancellationTokenSource(Patience);
+        using var client = new TcpClient();
+        await client.ConnectAsync(address.Host, address.Port, patience.Token);
+        await using var tls = new SslStream(client.GetStream(), leaveInnerStreamOpen: true, (_, shown, _, _) => TestCertificate.IsSame(shown, certificate));
+        await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = address.Host, ApplicationProtocols = [.. offered] }, patience.Token);
+        return tls.NegotiatedApplicationProtocol;
     }
 
     private static async Task<string> ReceiveAsync(ClientWebSocket socket, CancellationToken cancellationToken)
