@@ -1,11 +1,20 @@
-// node wayback.mjs PROGRAM OLDER-PROGRAM: an older build is started on a folder of today's, after a clean stop and after SIGKILL under load; it writes, is killed under load, and today's
-// comes back: everything that either of them answered with 202 is known, and waits in the inbox. By hand, before a change of what is on disk: CI has no older build.
-import { resolve } from "node:path";
+// node wayback.mjs PROGRAM [OLDER-PROGRAM]: an older build is started on a folder of today's, after a clean stop and after SIGKILL under load; it writes, is killed under load, and today's
+// comes back: everything that either of them answered with 202 is known, and waits in the inbox. Without OLDER-PROGRAM it is the oldest build that CHANGELOG promises, made from the clone's own history.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { delay } from "./hub.mjs";
 import { openStage } from "./kill/stage.mjs";
 import { check, finish } from "./report.mjs";
 
-const [program, older] = process.argv.slice(2).map((path) => resolve(path));
+// Of 24 November 2026: all builds since then start on today's folder. A step that ends this moves it, and says so in CHANGELOG.
+const oldest = "1404019834934bd57b6fbdd65d5a93914b5ada03";
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "pnh-wayback-"));
+const program = resolve(process.argv[2]);
+const older = process.argv[3] ? resolve(process.argv[3]) : build();
 const users = Array.from({ length: 100 }, (_, i) => `u${i}`);
 for (const how of ["a clean stop", "SIGKILL under load"]) {
   const stage = await openStage(program);
@@ -36,7 +45,40 @@ for (const how of ["a clean stop", "SIGKILL under load"]) {
   }
 }
 
+rmSync(scratch, { recursive: true, force: true });
 finish();
+
+/** Publishes the oldest build; gives its program. */
+function build() {
+  try {
+    if (!has(oldest)) {
+      run("git", "fetch", "--quiet", "--unshallow");
+    }
+
+    run("git", "archive", "--output", join(scratch, "source.tar"), oldest);
+    run("tar", "xf", join(scratch, "source.tar"), "-C", scratch);
+    run("dotnet", "publish", join(scratch, "src/Pnh.Api"), "-c", "Release", "-r", "linux-x64", "--self-contained", "false", "-p:PublishReadyToRun=false", "-o", join(scratch, "published"));
+    return join(scratch, "published/pnh");
+  } catch (e) {
+    rmSync(scratch, { recursive: true, force: true });
+    check(`the build of ${oldest} is made`, (e.stdout || e.stderr || e.message).slice(-2000));
+    finish();
+    process.exit();
+  }
+}
+
+function has(commit) {
+  try {
+    run("git", "cat-file", "-e", `${commit}^{commit}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function run(command, ...args) {
+  return execFileSync(command, args, { cwd: root, encoding: "utf8", timeout: 240_000, stdio: ["ignore", "pipe", "pipe"] });
+}
 
 async function register(stage, device) {
   for (const user of users) {
