@@ -6,11 +6,12 @@ using Pnh.Api.Doctor;
 using Pnh.Api.Listeners;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Push;
 using Pnh.Storage.Files;
 
 namespace Pnh.Api.Hosting;
 
-/// <summary><c>doctor</c>: one line for each thing that a hub needs. Starts nothing, and writes one file that it removes.</summary>
+/// <summary><c>doctor</c>: one line for each thing that a hub needs. Starts nothing, writes one file that it removes, and sends each account's provider a push that reaches nobody.</summary>
 internal static class DoctorCommands
 {
     // What a hub has open when its listeners are made, and a few.
@@ -39,6 +40,7 @@ internal static class DoctorCommands
 
         found.AddRange(await new ProviderCheck(
             app.Services.GetServices<ProviderGauges>(), app.Services.GetRequiredService<ProviderTrust>(), TimeProvider.System).LookAsync(cancellationToken));
+        found.AddRange(await new AccountCheck(app.Services.GetServices<IPushChannel>(), TimeProvider.System).LookAsync(cancellationToken));
         found.AddRange(KeyCheck.Look(app.Configuration.GetSection("Pnh"), TimeProvider.System));
         foreach (var one in found.Select(static one => one with { Text = UrlPassword.Hide(one.Text) }))
         {

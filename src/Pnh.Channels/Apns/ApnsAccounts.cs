@@ -59,6 +59,9 @@ internal sealed class ApnsAccounts : IConfigurationCheck, IDisposable
         }
     }
 
+    /// <summary>In no order.</summary>
+    public IReadOnlyCollection<ApnsAccount> All => _byName.Values;
+
     /// <summary>The account for an address of this scope; null when the app has none.</summary>
     public ApnsAccount? Find(string app, string scope) => _byScope.GetValueOrDefault((app, scope));
 

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Security.Cryptography;
 using System.Text.Json;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Sender;
@@ -70,6 +71,9 @@ internal sealed class ApnsChannel : IPushChannel
     }
 
     public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
+
+    public IEnumerable<(string App, PushAddress Address)> MakeUpAddresses() => _accounts.All.Select(account => (account.App, new PushAddress(
+        ChannelName, ApnsAddress.Token, RandomNumberGenerator.GetHexString(64, lowercase: true), ApnsAddress.Scope(account.Environment, account.Topic), _services.Time.GetUtcNow())));
 
     public IPushSender Open(string account, EventClass @class) => new ApnsSender(
         _accounts.Get(account), @class, _trunks, _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);

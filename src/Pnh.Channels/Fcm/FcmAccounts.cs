@@ -48,6 +48,9 @@ internal sealed class FcmAccounts : IConfigurationCheck, IDisposable
         }
     }
 
+    /// <summary>In no order.</summary>
+    public IReadOnlyCollection<FcmAccount> All => _byName.Values;
+
     /// <summary>The account of an app for a project; an empty one is its first account's. Null when the app has none.</summary>
     public FcmAccount? Find(string app, string project) => _byProject.GetValueOrDefault((app, project));
 

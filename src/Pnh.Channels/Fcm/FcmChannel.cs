@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Security.Cryptography;
 using System.Text.Json;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Sender;
@@ -47,6 +48,9 @@ internal sealed class FcmChannel : IPushChannel
     }
 
     public string? FindAccount(string app, PushAddress address) => _accounts.Find(app, address.Scope)?.Name;
+
+    public IEnumerable<(string App, PushAddress Address)> MakeUpAddresses() => _accounts.All.Select(account => (account.App, new PushAddress(
+        ChannelName, FcmAddress.Token, $"{RandomNumberGenerator.GetHexString(22)}:APA91b{RandomNumberGenerator.GetHexString(134)}", account.Project, _services.Time.GetUtcNow())));
 
     public IPushSender Open(string account, EventClass @class) => new FcmSender(
         _accounts.Get(account), _standings.GetOrAdd(account, static (_, time) => new AddressStanding(time), _services.Time), _services);

@@ -36,6 +36,12 @@ public interface IPushChannel
     /// <summary>The provider account of the app that serves the address, as a stable name unique within the channel; null = no provider configured.</summary>
     string? FindAccount(string app, PushAddress address);
 
+    /// <summary>
+    /// For each account of the configuration an address that no device has: a push to it shows nothing, and the provider's answer says whether it takes the account. Empty = the provider has no
+    /// account that could be asked for.
+    /// </summary>
+    IEnumerable<(string App, PushAddress Address)> MakeUpAddresses() => [];
+
     /// <summary>Opens the way to an account for one class, with connections of its own, so that classes never wait for each other. Does not connect yet.</summary>
     IPushSender Open(string account, EventClass @class);
 }
