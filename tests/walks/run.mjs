@@ -39,6 +39,8 @@ async function walk(page) {
     return;
   }
 
+  const ports = blocks.flatMap(({ text }) => text.split("\n")).filter((text) => /localhost:\d/.test(text) && !text.startsWith("hub=${Pnh__Urls:-"));
+  check(`${page} names a port in one variable alone`, ports.length === 0 ? null : ports[0]);
   const shell = start("bash", ["-e"]);
   background.push(shell);
   for (const { line, how, text } of blocks) {
