@@ -17,16 +17,8 @@ internal sealed class ContentLengthDigits : Encoding
     public static Encoding? For(string header) => header == HeaderNames.ContentLength ? Instance : null;
 
     /// <inheritdoc/>
-    public override int GetChars(byte[] bytes, int byteIndex, int byteCount, char[] chars, int charIndex)
-    {
-        for (var i = 0; i < byteCount; i++)
-        {
-            var one = (char)bytes[byteIndex + i];
-            chars[charIndex + i] = char.IsAsciiDigit(one) ? one : NoDigit;
-        }
-
-        return byteCount;
-    }
+    public override int GetChars(byte[] bytes, int byteIndex, int byteCount, char[] chars, int charIndex) =>
+        GetChars(bytes.AsSpan(byteIndex, byteCount), chars.AsSpan(charIndex));
 
     /// <inheritdoc/>
     public override int GetChars(ReadOnlySpan<byte> bytes, Span<char> chars)

@@ -75,9 +75,9 @@ internal static class CertificateCheck
         problem = null;
         try
         {
-            return ListenerCertificate.Read(section, folder);
+            return CertificateFiles.Read(section, folder).Open();
         }
-        catch (Exception fault) when (ListenerCertificate.IsOfFiles(fault))
+        catch (Exception fault) when (CertificateFiles.IsFault(fault))
         {
             var missing = new[] { section["Path"], section["KeyPath"] }.FirstOrDefault(name => name is { Length: > 0 } && !File.Exists(Path.Combine(folder, name)));
             problem = missing is not null ? $"{missing} does not exist" : $"{section["Path"]} cannot be used: {fault.Message.TrimEnd('.')}";

@@ -1,6 +1,4 @@
 using System.Net.Security;
-using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Timing;
 
@@ -49,8 +47,9 @@ internal sealed partial class ListenerCertificate : IDisposable
         {
             if (_current is null)
             {
-                _seen = Hash();
-                Volatile.Write(ref _current, Make());
+                var files = CertificateFiles.Read(_section, _folder);
+                Volatile.Write(ref _current, files.OpenWithChain());
+                _seen = files.Hash();
                 _exported = _metrics?.RegisterCertificate(() => Current.TargetCertificate.NotAfter.ToUniversalTime() - _time.GetUtcNow());
                 _timer = _time.CreateTimer(static one => ((ListenerCertificate)one!).Look(), this, Period, Period);
             }
@@ -69,17 +68,18 @@ internal sealed partial class ListenerCertificate : IDisposable
 
             try
             {
-                var found = Hash();
+                var files = CertificateFiles.Read(_section, _folder);
+                var found = files.Hash();
                 if (!found.AsSpan().SequenceEqual(_seen))
                 {
                     _seen = found;
 
                     // The former one is not disposed of: a handshake may hold it.
-                    Volatile.Write(ref _current, Make());
+                    Volatile.Write(ref _current, files.OpenWithChain());
                     Taken(_log, _current.TargetCertificate.NotAfter.ToUniversalTime());
                 }
             }
-            catch (Exception fault) when (IsOfFiles(fault))
+            catch (Exception fault) when (CertificateFiles.IsFault(fault))
             {
                 Refused(_log, fault.Message.TrimEnd('.'));
             }
@@ -90,52 +90,6 @@ internal sealed partial class ListenerCertificate : IDisposable
     {
         _timer?.Dispose();
         _exported?.Dispose();
-    }
-
-    /// <summary>Reads what a section names: PKCS#12, or a certificate with KeyPath beside it (PEM), and their Password. Faults pass <see cref="IsOfFiles"/>.</summary>
-    internal static X509Certificate2 Read(IConfigurationSection section, string folder)
-    {
-        var path = Path.Combine(folder, section["Path"]!);
-        if (section["KeyPath"] is not { Length: > 0 } keyPath)
-        {
-            return X509CertificateLoader.LoadPkcs12FromFile(path, section["Password"]);
-        }
-
-        using var certificate = X509CertificateLoader.LoadCertificateFromFile(path);
-        var key = File.ReadAllText(Path.Combine(folder, keyPath));
-        return section["Password"] is { Length: > 0 } password
-            ? X509Certificate2.CreateFromEncryptedPem(certificate.ExportCertificatePem(), key, password)
-            : X509Certificate2.CreateFromPem(certificate.ExportCertificatePem(), key);
-    }
-
-    /// <summary>What reading one throws.</summary>
-    internal static bool IsOfFiles(Exception fault) => fault is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException;
-
-    private SslStreamCertificateContext Make()
-    {
-        var chain = new X509Certificate2Collection();
-        var path = Path.Combine(_folder, _section["Path"]!);
-        if (_section["KeyPath"] is { Length: > 0 } && X509Certificate2.GetCertContentType(path) == X509ContentType.Cert)
-        {
-            chain.ImportFromPemFile(path);
-        }
-        else if (_section["KeyPath"] is not { Length: > 0 })
-        {
-            chain = X509CertificateLoader.LoadPkcs12CollectionFromFile(path, _section["Password"]);
-        }
-
-        return SslStreamCertificateContext.Create(Read(_section, _folder), chain, offline: true);
-    }
-
-    private byte[] Hash()
-    {
-        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        foreach (var name in new[] { _section["Path"], _section["KeyPath"] })
-        {
-            hash.AppendData(name is { Length: > 0 } ? File.ReadAllBytes(Path.Combine(_folder, name)) : []);
-        }
-
-        return hash.GetHashAndReset();
     }
 
     [LoggerMessage(1, LogLevel.Information, "The listeners' certificate has changed: the new one is shown from now on, it holds until {Until:u}.", EventName = "CertificateTaken")]

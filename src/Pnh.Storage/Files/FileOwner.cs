@@ -63,7 +63,7 @@ internal readonly unsafe partial record struct FileOwner(uint User, uint Group, 
     public static FileOwner? Of(SafeFileHandle file) => Of((int)file.DangerousGetHandle(), string.Empty, EmptyPath);
 
     /// <summary>Throws <see cref="IOException"/> when one of them is there and no regular file, nor a link to one: a library that opens it would wait for ever, or write to a device.</summary>
-    public static void RefuseOthers(params ReadOnlySpan<string> paths)
+    public static void RefuseUnlessFiles(params ReadOnlySpan<string> paths)
     {
         foreach (var path in paths)
         {

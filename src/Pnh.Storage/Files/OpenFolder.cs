@@ -83,7 +83,11 @@ internal sealed partial class OpenFolder
         var path = Path.Combine(FullPath, name);
         if (_folder is not { } folder)
         {
-            DeleteByPath(path);
+            ByPath(path, static path =>
+            {
+                File.Delete(path);
+                return true;
+            });
         }
         else if (DeleteAt(folder, name, 0) != 0 && Marshal.GetLastPInvokeError() != NotFound)
         {
@@ -96,7 +100,8 @@ internal sealed partial class OpenFolder
         var path = Path.Combine(FullPath, name);
         if (_folder is not { } folder)
         {
-            return OpenByPath(path, isNew ? FileMode.CreateNew : FileMode.Open);
+            var mode = isNew ? FileMode.CreateNew : FileMode.Open;
+            return ByPath(path, path => File.OpenHandle(path, mode, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete));
         }
 
         SafeFileHandle opened;
@@ -120,23 +125,11 @@ internal sealed partial class OpenFolder
         return opened;
     }
 
-    private static SafeFileHandle OpenByPath(string path, FileMode mode)
+    private static T ByPath<T>(string path, Func<string, T> act)
     {
         try
         {
-            return File.OpenHandle(path, mode, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
-        }
-        catch (UnauthorizedAccessException fault)
-        {
-            throw new IOException(fault.Message, fault);
-        }
-    }
-
-    private static void DeleteByPath(string path)
-    {
-        try
-        {
-            File.Delete(path);
+            return act(path);
         }
         catch (UnauthorizedAccessException fault)
         {

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Text;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
@@ -16,9 +15,6 @@ internal sealed class EventPages : IDisposable
     private readonly SegmentSet _segments;
     private readonly EventIndex _events;
     private readonly JournalOptions _options;
-
-    // As many as were read with at once: new ones for each page made the heap collect all of itself.
-    private readonly ConcurrentBag<SegmentScan> _spare = [];
 
     /// <param name="segments">The log.</param>
     /// <param name="events">Where each event stands now.</param>
@@ -87,7 +83,7 @@ internal sealed class EventPages : IDisposable
     public UserEventPage ReadRecent(string app, string? before, int limit, long now)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
-        var scan = _spare.TryTake(out var spare) ? spare : new SegmentScan(NewestEvents.FirstStretch);
+        var scan = SegmentScan.Rent();
         var newest = new NewestEvents(_segments, scan, app, limit);
         var place = before is null ? long.MaxValue : Position.Parse(before);
         try
@@ -100,7 +96,7 @@ internal sealed class EventPages : IDisposable
         }
         finally
         {
-            _spare.Add(scan);
+            scan.GiveBack();
         }
 
         var found = new List<EventHistory>(newest.Roots.Count);

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
@@ -12,9 +11,6 @@ internal sealed class FeedReader
 
     private readonly SegmentSet _segments;
 
-    // As many as were read with at once: new ones for each page made the heap collect all of itself.
-    private readonly ConcurrentBag<SegmentScan> _spare = [];
-
     public FeedReader(SegmentSet segments) => _segments = segments;
 
     /// <summary>As <see cref="IEventJournal.ReadFeedAsync"/>, at once.</summary>
@@ -22,7 +18,7 @@ internal sealed class FeedReader
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
         var given = after is null ? 0 : Position.Parse(after);
-        var scan = _spare.TryTake(out var spare) ? spare : new SegmentScan(256 * 1024);
+        var scan = SegmentScan.Rent();
         try
         {
             while (true)
@@ -44,7 +40,7 @@ internal sealed class FeedReader
         }
         finally
         {
-            _spare.Add(scan);
+            scan.GiveBack();
         }
     }
 

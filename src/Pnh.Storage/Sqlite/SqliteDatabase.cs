@@ -181,7 +181,7 @@ internal sealed class SqliteDatabase : IDisposable
 
     private static SqliteDatabase Open(string path, SqliteOpenMode mode, string? vfs)
     {
-        FileOwner.RefuseOthers(path, $"{path}-wal", $"{path}-shm", $"{path}-journal");
+        FileOwner.RefuseUnlessFiles(path, $"{path}-wal", $"{path}-shm", $"{path}-journal");
         var connection = new SqliteConnection(new SqliteConnectionStringBuilder
         {
             Cache = SqliteCacheMode.Private,

@@ -20,7 +20,7 @@ export const access = [
   },
   {
     name: "signature-not-looked-at", hurts: "anybody makes tokens", tests,
-    file: "src/Pnh.Api/Access/TokenVerifier.cs", at: "return ⟦CryptographicOperations.FixedTimeEquals(expected, signature)⟧;", fault: "expected.Length == signature.Length",
+    file: "src/Pnh.Api/Access/TokenVerifier.cs", at: "if (⟦CryptographicOperations.FixedTimeEquals(expected, signature)⟧)", fault: "expected.Length == signature.Length",
   },
   {
     name: "client-reaches-other-users", hurts: "one user registers devices for another", tests: "Pnh.Api.Tests:Tests.Access.|DeviceTests",

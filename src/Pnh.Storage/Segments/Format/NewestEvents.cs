@@ -5,13 +5,13 @@ namespace Pnh.Storage.Segments.Format;
 /// is read, whatever the log has besides. For one thread.
 /// </summary>
 /// <param name="segments">The log.</param>
-/// <param name="scan">Reads it; of <see cref="FirstStretch"/>.</param>
+/// <param name="scan">Reads it; of <see cref="SegmentScan.Rent"/>.</param>
 /// <param name="app">Whose.</param>
 /// <param name="limit">1 or more: at most so many.</param>
 internal sealed class NewestEvents(SegmentSet segments, SegmentScan scan, string app, int limit)
 {
     // Some 500 events; twice as much each time that it had too few of this app.
-    public const int FirstStretch = 256 * 1024;
+    private const int FirstStretch = SegmentScan.RentedBytes;
     private const int LargestStretch = 4 * 1024 * 1024;
 
     // Of an app that sends next to nothing beside others a call ends all the same, after some 20 ms, and says where to go on.

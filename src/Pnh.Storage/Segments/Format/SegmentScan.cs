@@ -1,8 +1,15 @@
+using System.Collections.Concurrent;
+
 namespace Pnh.Storage.Segments.Format;
 
 /// <summary>Reads a segment's records in order, through one buffer. For one thread.</summary>
 internal sealed class SegmentScan
 {
+    /// <summary>What <see cref="Rent"/> reads at once.</summary>
+    public const int RentedBytes = 256 * 1024;
+
+    // As many as were read with at once: new ones for each page made the heap collect all of itself.
+    private static readonly ConcurrentBag<SegmentScan> Spare = [];
     private readonly byte[] _buffer;
     private IJournalFile _file = null!;
     private int _segment;
@@ -20,6 +27,17 @@ internal sealed class SegmentScan
     public int NonZeroEnd { get; private set; }
 
     public bool IsAtEnd => Offset >= _end;
+
+    /// <summary>One for a page that a reader asks for, to be given back. Thread-safe.</summary>
+    public static SegmentScan Rent() => Spare.TryTake(out var spare) ? spare : new SegmentScan(RentedBytes);
+
+    /// <summary>Nothing that it gave is used any more. Of <see cref="Rent"/> alone. Thread-safe.</summary>
+    public void GiveBack()
+    {
+        // It would keep a removed segment's file.
+        _file = null!;
+        Spare.Add(this);
+    }
 
     public void Start(IJournalFile file, int segment, int offset, int end)
     {

@@ -3,8 +3,8 @@ using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd.Faults;
 
-/// <summary>A provider that answers 503 to everything for ten minutes while events keep coming, through the whole hub.</summary>
-public sealed class OutageTests(TemporaryFolder folder) : IClassFixture<TemporaryFolder>
+/// <summary>A provider that answers 503 to everything for ten minutes while events keep coming, through the whole hub. A class for each, so that they run beside each other.</summary>
+public abstract class OutageTests(TemporaryFolder folder, string channel, string transport) : IClassFixture<TemporaryFolder>
 {
     private const int Events = 300;
 
@@ -16,11 +16,8 @@ public sealed class OutageTests(TemporaryFolder folder) : IClassFixture<Temporar
 
     private static readonly TimeSpan Every = TimeSpan.FromMinutes(10) / Events;
 
-    [Theory]
-    [InlineData("apns", "Framework")]
-    [InlineData("apns", "Direct")]
-    [InlineData("fcm", "Framework")]
-    public async Task Unavailable_ForTenMinutes_AttemptsWithinTheBudgetAndAllAcceptedAMinuteAfterItHealed(string channel, string transport)
+    [Fact]
+    public async Task Unavailable_ForTenMinutes_AttemptsWithinTheBudgetAndAllAcceptedAMinuteAfterItHealed()
     {
         await using var scene = await FaultScene.StartAsync(folder, transport);
         scene.Listen();
@@ -59,3 +56,12 @@ public sealed class OutageTests(TemporaryFolder folder) : IClassFixture<Temporar
     private static double Settled(FaultScene scene, string state) =>
         scene.Metric($"pnh_ledger_settled_total{{app=\"demo\",class=\"message\",state=\"{state}");
 }
+
+/// <summary>APNs, over the framework's transport.</summary>
+public sealed class ApnsOutageTests(TemporaryFolder folder) : OutageTests(folder, "apns", "Framework");
+
+/// <summary>APNs, over the hub's own.</summary>
+public sealed class DirectApnsOutageTests(TemporaryFolder folder) : OutageTests(folder, "apns", "Direct");
+
+/// <summary>FCM, over the framework's transport.</summary>
+public sealed class FcmOutageTests(TemporaryFolder folder) : OutageTests(folder, "fcm", "Framework");
