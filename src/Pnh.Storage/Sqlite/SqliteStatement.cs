@@ -87,7 +87,6 @@ internal sealed class SqliteStatement : IDisposable
         return false;
     }
 
-    /// <summary>Leaves the rows that are left; the result of the last step was reported already.</summary>
     /// <summary>True when a row is found; resets.</summary>
     public bool IsThere()
     {
@@ -96,6 +95,7 @@ internal sealed class SqliteStatement : IDisposable
         return isThere;
     }
 
+    /// <summary>Leaves the rows that are left; the result of the last step was reported already.</summary>
     public void Reset() => _ = raw.sqlite3_reset(_handle);
 
     public bool IsNull(int column) => raw.sqlite3_column_type(_handle, column) == raw.SQLITE_NULL;
