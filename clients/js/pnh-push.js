@@ -20,16 +20,29 @@ export async function subscribe(client, options = {}) {
   const { pushManager } = await navigator.serviceWorker.ready;
   const { key } = await request(client, 'GET', '/v1/webpush/key');
   let subscription = await pushManager.getSubscription();
-  if (subscription && keyOf(subscription) !== key) {
+  if (subscription && (keyOf(subscription) !== key || isRemoved(subscription))) {
     await subscription.unsubscribe(); // it was made for a key that the hub does not have
     subscription = null;
   }
 
-  subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  subscription ??= await subscribeAnew(pushManager, key);
   await register(client, { locale: navigator.language, ...device, platform: 'web', webpush: subscription.toJSON() });
   listen(client, options);
   return permission;
 }
+
+/** Chrome gives an address that does not exist when it is asked right after unsubscribing: then it is asked again, a little later each time. */
+async function subscribeAnew(pushManager, key) {
+  for (let pause = 500; ; pause *= 2) {
+    const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+    if (!isRemoved(subscription)) return subscription;
+    await subscription.unsubscribe();
+    if (pause > 8_000) throw new Error('The browser gives no address for pushes. Subscribe again with the next load of the page.');
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+
+const isRemoved = ({ endpoint }) => new URL(endpoint).hostname.endsWith('.invalid');
 
 /** Ends the subscription, here and at the hub. The device stays. */
 export async function unsubscribe(client, { device = {} } = {}) {

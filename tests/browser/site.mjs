@@ -78,12 +78,15 @@ export function ask(address, ca) {
 function standIn(json) {
   const subscription = JSON.parse(json);
   let current = null;
+  let asked = 0;
   const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)).buffer;
   PushManager.prototype.getSubscription = async () => current;
   PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
     window.subscribedKey = applicationServerKey;
+    // As Chrome does right after unsubscribing.
+    const isRemoved = asked++ === 0;
     current = {
-      endpoint: subscription.endpoint, options: { applicationServerKey: bytes(applicationServerKey) }, toJSON: () => subscription,
+      endpoint: isRemoved ? 'https://permanently-removed.invalid/fcm/send/x' : subscription.endpoint, options: { applicationServerKey: bytes(applicationServerKey) }, toJSON: () => ({ ...subscription, endpoint: current.endpoint }),
       unsubscribe: async () => { current = null; return true; },
     };
     return current;

@@ -80,17 +80,9 @@ internal sealed record TokenClaims(
         !root.TryGetProperty(name, out var value) ? null
         : value.GetString() ?? throw new FormatException();
 
-    private static double? ReadTime(JsonElement root, string name)
-    {
-        if (!root.TryGetProperty(name, out var value))
-        {
-            return null;
-        }
+    private static double? ReadTime(JsonElement root, string name) => root.TryGetProperty(name, out _) ? FindTime(root, name) ?? throw new FormatException() : null;
 
-        return value.TryGetDouble(out var seconds) && seconds is >= 0 and <= LatestSeconds ? seconds : throw new FormatException();
-    }
-
-    // Without a meaning before a user is erased, so no token is refused for it: what is no time counts as absent.
+    // Alone for a claim without a meaning before a user is erased: no token is refused for it, and what is no time counts as absent.
     private static double? FindTime(JsonElement root, string name) =>
         root.TryGetProperty(name, out var value) && value.ValueKind == JsonValueKind.Number && value.TryGetDouble(out var seconds) && seconds is >= 0 and <= LatestSeconds ? seconds : null;
 

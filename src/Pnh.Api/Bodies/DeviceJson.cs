@@ -24,7 +24,7 @@ internal sealed class DeviceJson
     /// Reads a registration; null with errors when it is wrong. In an import the body also names <c>user</c> and <c>device</c>, and may
     /// carry <c>registeredAt</c>, which then is its addresses' too; one in the future counts as <paramref name="now"/>.
     /// </summary>
-    internal OwnedDevice? Read(ReadOnlyMemory<byte> body, string? user, string? deviceId, DateTimeOffset now, ICollection<FieldError> errors)
+    internal OwnedDevice? Read(string app, ReadOnlyMemory<byte> body, string? user, string? deviceId, DateTimeOffset now, ICollection<FieldError> errors)
     {
         var before = errors.Count;
         var draft = new Draft { User = user, Id = deviceId, IsImport = user is null, RegisteredAt = now };
@@ -32,7 +32,7 @@ internal sealed class DeviceJson
         {
             ReadMembers(ref cursor, draft);
             cursor.LeaveBody();
-            ReadSections(ref cursor, draft, now);
+            ReadSections(ref cursor, app, draft, now);
             Require(ref cursor, errors.Skip(before), draft.Platform, "/platform");
             Require(ref cursor, errors.Skip(before), draft.User, "/user");
             Require(ref cursor, errors.Skip(before), draft.Id, "/device");
@@ -167,7 +167,7 @@ internal sealed class DeviceJson
     }
 
     // After all members: registeredAt, which dates the addresses, is the last one of an export.
-    private static void ReadSections(ref JsonCursor cursor, Draft draft, DateTimeOffset now)
+    private static void ReadSections(ref JsonCursor cursor, string app, Draft draft, DateTimeOffset now)
     {
         if (draft.RegisteredAt > now)
         {
@@ -177,11 +177,11 @@ internal sealed class DeviceJson
 
         foreach (var (channel, section) in draft.Sections)
         {
-            ReadSection(ref cursor, channel, section, draft);
+            ReadSection(ref cursor, app, channel, section, draft);
         }
     }
 
-    private static void ReadSection(ref JsonCursor cursor, IPushChannel channel, JsonElement section, Draft draft)
+    private static void ReadSection(ref JsonCursor cursor, string app, IPushChannel channel, JsonElement section, Draft draft)
     {
         if (section.ValueKind != JsonValueKind.Object)
         {
@@ -189,9 +189,10 @@ internal sealed class DeviceJson
             return;
         }
 
-        var own = new List<FieldError>();
-        channel.ReadAddresses(section, draft.RegisteredAt, draft.Addresses, own);
-        foreach (var error in own)
+        var (own, addresses) = (new List<FieldError>(), new List<PushAddress>());
+        channel.ReadAddresses(section, draft.RegisteredAt, addresses, own);
+        draft.Addresses.AddRange(addresses);
+        foreach (var error in own.Concat(addresses.Select(address => channel.CheckAddress(app, address)).OfType<FieldError>()))
         {
             cursor.Fail($"/{channel.Name}{error.Pointer}", error.Code, error.Detail);
         }

@@ -52,7 +52,7 @@ internal sealed class DeviceEndpoints
         {
             await body.Problem.ExecuteAsync(context);
         }
-        else if (_json.Read(body.Bytes, key.User, id, _time.GetUtcNow(), errors) is not { } read)
+        else if (_json.Read(key.App, body.Bytes, key.User, id, _time.GetUtcNow(), errors) is not { } read)
         {
             await EventAnswers.Invalid(errors).ExecuteAsync(context);
         }

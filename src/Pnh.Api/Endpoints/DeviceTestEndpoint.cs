@@ -91,10 +91,14 @@ internal sealed class DeviceTestEndpoint
         var names = string.Join(", ", device.Addresses.Select(static address => address.Channel).Distinct());
         links.Add(new LinkBody("address", true, $"It has a push address of {names}.", null));
         links.Add(served is null
-            ? new LinkBody("account", false, $"The hub has no account that serves it: another bundle id, Firebase project or environment than the hub's accounts for {names}.", "no-provider")
+            ? new LinkBody("account", false, FindRefusal(app, device) ?? $"The hub has no account that serves it: another bundle id, Firebase project or environment than the hub's accounts for {names}.", "no-provider")
             : new LinkBody("account", true, $"The hub has an account of {served.Name} for it.", null));
         return served?.Name;
     }
+
+    /// <summary>As a registration of the same address is told today; null = that is taken.</summary>
+    private string? FindRefusal(string app, Device device) =>
+        device.Addresses.Select(address => _channels.FirstOrDefault(channel => channel.Name == address.Channel)?.CheckAddress(app, address)?.Detail).FirstOrDefault(static detail => detail is not null);
 
     /// <summary>The same for ten seconds: what is asked for twice is one event.</summary>
     private string IdOf(UserKey key, string device)

@@ -119,7 +119,7 @@ internal sealed class DeviceTransfer
     private async Task<Problem?> Write(string app, byte[] line)
     {
         var errors = new List<FieldError>();
-        if (_json.Read(line, null, null, _time.GetUtcNow(), errors) is not { } owned)
+        if (_json.Read(app, line, null, null, _time.GetUtcNow(), errors) is not { } owned)
         {
             return EventAnswers.Invalid(errors);
         }

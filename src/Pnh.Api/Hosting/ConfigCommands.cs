@@ -76,7 +76,7 @@ internal static class ConfigCommands
         builder.Services.AddSingleton(TimeProvider.System);
         builder.Services.AddTransports(read.Options);
         var app = builder.Build();
-        HubHost.CheckChannels(app.Services, errors);
+        HubHost.CheckChannels(app.Services, errors, ofUse: true);
         return (app, read.Options);
     }
 

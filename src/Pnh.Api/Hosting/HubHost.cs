@@ -123,13 +123,14 @@ internal sealed class HubHost : IAsyncDisposable
         .Where(static service => service.ServiceType == typeof(PushChannelModule))
         .SelectMany(static service => ((PushChannelModule)service.ImplementationInstance!).ConfigurationKeys));
 
-    /// <summary>What the channels find wrong in their accounts.</summary>
-    internal static void CheckChannels(IServiceProvider services, ConfigurationErrors errors)
+    /// <summary>What the channels find wrong in their accounts; with <paramref name="ofUse"/> also what a start passes over.</summary>
+    internal static void CheckChannels(IServiceProvider services, ConfigurationErrors errors, bool ofUse = false)
     {
         var found = new List<string>();
         foreach (var check in services.GetServices<IConfigurationCheck>())
         {
             check.Check(found);
+            check.CheckUse(ofUse ? found : []);
         }
 
         foreach (var line in found)

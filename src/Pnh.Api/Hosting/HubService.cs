@@ -2,6 +2,7 @@ using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
+using Pnh.Channels;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
@@ -39,6 +40,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly RuntimeMetrics _runtime;
     private readonly AddressSweep _sweep;
     private readonly PnhOptions _options;
+    private readonly List<string> _doubts;
     private readonly DataFolder _folder;
     private readonly SegmentJournal _journal;
     private readonly HubLinks? _links;
@@ -47,7 +49,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
-        IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, CollectorRegistry registry, TimeProvider time,
+        IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, IEnumerable<IConfigurationCheck> checks, CollectorRegistry registry, TimeProvider time,
         AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, SegmentJournal journal, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
     {
         _hub = hub;
@@ -61,6 +63,12 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _runtime = new RuntimeMetrics(registry);
         _sweep = sweep;
         _options = options;
+        _doubts = [.. options.Doubts];
+        foreach (var check in checks)
+        {
+            check.CheckUse(_doubts);
+        }
+
         _folder = folder;
         _journal = journal;
         _links = links;
@@ -102,7 +110,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             Log.NoTimeZones(_log, TimeZones.Folder);
         }
 
-        foreach (var doubt in _options.Doubts)
+        foreach (var doubt in _doubts)
         {
             Log.Doubt(_log, doubt);
         }

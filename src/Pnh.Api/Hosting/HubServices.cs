@@ -106,10 +106,17 @@ internal static partial class HubServices
                 provider.GetRequiredService<SegmentJournal>(),
                 start.Options.Journal.OnForeignRegistry,
                 provider.GetRequiredService<TimeProvider>()))
-            .AddSingleton(provider => SqliteDeviceStore.Open(start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>()))
+            .AddSingleton(provider => OpenRegistry(start, provider))
             .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
             .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
             .AddSingleton<IErasureStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Erasures);
+    }
+
+    private static SqliteDeviceStore OpenRegistry(HubStart start, IServiceProvider provider)
+    {
+        var channels = provider.GetServices<IPushChannel>().ToDictionary(static channel => channel.Name);
+        return SqliteDeviceStore.Open(
+            start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>(), respell: address => channels.GetValueOrDefault(address.Channel)?.Respell(address));
     }
 
     private static SegmentJournal OpenJournal(HubStart start, IServiceProvider provider)

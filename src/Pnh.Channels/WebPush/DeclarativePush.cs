@@ -11,16 +11,14 @@ internal static class DeclarativePush
     /// <summary>The type of such a message.</summary>
     public const string MediaType = "application/notification+json";
 
-    private const string MozillaDomain = ".push.services.mozilla.com";
     private const string Navigate = "navigate";
     private const string MarkName = "web_push";
 
     /// <summary>The number by which a browser knows such a message: that of RFC 8030.</summary>
     private const int Mark = 8030;
 
-    /// <summary>Whether the endpoint's browsers know it: Apple's do, Mozilla's are about to.</summary>
-    public static bool Serves(Uri endpoint, bool allowLoopback) =>
-        ApplePush.Serves(endpoint, allowLoopback) || endpoint.IdnHost.EndsWith(MozillaDomain, StringComparison.OrdinalIgnoreCase);
+    /// <summary>Whether the endpoint's browsers know it: Safari does since 18.4, no version of Firefox or Chrome.</summary>
+    public static bool Serves(Uri endpoint, bool allowLoopback) => ApplePush.Serves(endpoint, allowLoopback);
 
     /// <summary>Whether the payload has the members: added here, or by the event's own <c>webpush</c> object.</summary>
     public static bool IsDeclared(JsonObject payload) => payload.ContainsKey(MarkName);

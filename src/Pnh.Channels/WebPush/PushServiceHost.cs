@@ -6,8 +6,8 @@ namespace Pnh.Channels.WebPush;
 /// </summary>
 internal sealed class PushServiceHost
 {
-    /// <summary>The makers of browsers with push: Google (Chrome, Edge on Android), Mozilla, Apple, Microsoft.</summary>
-    public const string Known = "fcm.googleapis.com updates.push.services.mozilla.com *.push.apple.com *.notify.windows.com";
+    /// <summary>The makers of browsers with push: Google (Chrome, Edge on Android; the second host in some of its builds), Mozilla, Apple, Microsoft.</summary>
+    public const string Known = "fcm.googleapis.com jmt17.google.com updates.push.services.mozilla.com *.push.apple.com *.notify.windows.com";
 
     private readonly string _host;
 

@@ -5,8 +5,8 @@ using System.Security.Cryptography;
 namespace Pnh.Channels.WebPush;
 
 /// <summary>
-/// A browser's subscription (W3C Push API: PushSubscription). Kept as one text, <c>endpoint p256dh auth</c> with blanks between: the three belong together, and
-/// none of them can hold a blank. Immutable. Says nothing of itself, since the endpoint alone is enough to write to the browser.
+/// A browser's subscription (W3C Push API: PushSubscription). Kept as one text, <c>endpoint p256dh auth</c> with blanks between, which none of them can hold. The endpoint alone says which browser it is
+/// (RFC 8030 section 2: it is the push resource), so it has one spelling, and so have the keys. Immutable. Says nothing of itself, since the endpoint is enough to write to the browser.
 /// </summary>
 internal sealed class PushSubscription
 {
@@ -16,12 +16,8 @@ internal sealed class PushSubscription
     /// <summary>RFC 8291 section 3.2.</summary>
     public const int SecretBytes = 16;
 
-    /// <summary>Windows' are the longest, at some 700 characters.</summary>
-    private const int MaxEndpointCharacters = 2048;
-
-    // RFC 3986: what may stand in an address, without the fragment's mark.
-    private static readonly SearchValues<char> Characters =
-        SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?[]@!$&'()*+,;=%");
+    // How a person or a library may have broken a key over lines.
+    private const int MaxBlanks = 2;
 
     private PushSubscription(Uri endpoint, byte[] publicKey, byte[] secret)
     {
@@ -39,9 +35,6 @@ internal sealed class PushSubscription
     /// <summary>The authentication secret, <see cref="SecretBytes"/> long.</summary>
     public byte[] Secret { get; }
 
-    /// <summary>As one text.</summary>
-    public static string Join(string endpoint, string p256dh, string auth) => $"{endpoint} {p256dh} {auth}";
-
     /// <summary>The three texts again; empty ones when it never was a subscription.</summary>
     public static (string Endpoint, string P256dh, string Auth) Split(string value)
     {
@@ -53,24 +46,19 @@ internal sealed class PushSubscription
     public static PushSubscription? Parse(string value)
     {
         var (endpoint, p256dh, auth) = Split(value);
-        return ParseEndpoint(endpoint) is { } address && Decode(p256dh, PublicKeyBytes) is { } key && Decode(auth, SecretBytes) is { } secret
-            ? new PushSubscription(address, key, secret)
-            : null;
+        return Read(endpoint, p256dh, auth);
     }
 
-    /// <summary>The endpoint of a joined text; null when there is none.</summary>
-    public static Uri? EndpointOf(string value) => ParseEndpoint(Split(value).Endpoint);
-
-    /// <summary>An https address in ASCII, without user, password or fragment; null for anything else. Where it leads is judged when it is dialled.</summary>
-    public static Uri? ParseEndpoint(string text) =>
-        text.Length <= MaxEndpointCharacters
-        && !text.AsSpan().ContainsAnyExcept(Characters)
-        && Uri.TryCreate(text, UriKind.Absolute, out var endpoint)
-        && endpoint.Scheme == Uri.UriSchemeHttps && endpoint.UserInfo.Length == 0 && endpoint.Host.Length > 0
-            ? endpoint
+    /// <summary>Of the three texts as a browser or a library wrote them; null when they are no subscription.</summary>
+    public static PushSubscription? Read(string endpoint, string p256dh, string auth) =>
+        PushEndpoint.Parse(endpoint) is { } address && Decode(p256dh, PublicKeyBytes) is { } key && Decode(auth, SecretBytes) is { } secret
+            ? new PushSubscription(address, key, secret)
             : null;
 
-    /// <summary>True for base64url of a point that lies on the curve: a secret agreed with any other could be guessed.</summary>
+    /// <summary>The endpoint of a joined text; null when there is none.</summary>
+    public static Uri? EndpointOf(string value) => PushEndpoint.Parse(Split(value).Endpoint);
+
+    /// <summary>True for base64, of either alphabet, of a point that lies on the curve: a secret agreed with any other could be guessed.</summary>
     public static bool IsPublicKey(string text)
     {
         if (Decode(text, PublicKeyBytes) is not { } point || point[0] != 4)
@@ -98,16 +86,19 @@ internal sealed class PushSubscription
         Q = new ECPoint { X = point[1..33].ToArray(), Y = point[33..].ToArray() },
     });
 
+    /// <summary>As one text: base64url without padding, the endpoint as it was parsed.</summary>
+    public string Join() => $"{Endpoint.AbsoluteUri} {Base64Url.EncodeToString(PublicKey)} {Base64Url.EncodeToString(Secret)}";
+
     private static byte[]? Decode(string text, int bytes)
     {
-        // Four characters carry three bytes; some libraries leave the padding on.
-        if (text.Length > (bytes + 2) / 3 * 4)
+        // Four characters carry three bytes; some libraries leave the padding on, some write the other alphabet.
+        if (text.Length > ((bytes + 2) / 3 * 4) + MaxBlanks)
         {
             return null;
         }
 
         // Not TryDecodeFromChars, which throws on a character that base64url does not have.
         var decoded = new byte[bytes];
-        return Base64Url.DecodeFromChars(text, decoded, out _, out var written) == OperationStatus.Done && written == bytes ? decoded : null;
+        return Base64Url.DecodeFromChars(text.Replace('+', '-').Replace('/', '_'), decoded, out _, out var written) == OperationStatus.Done && written == bytes ? decoded : null;
     }
 }

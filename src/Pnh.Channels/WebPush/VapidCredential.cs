@@ -38,6 +38,7 @@ internal sealed class VapidCredential : IDisposable
     public VapidCredential(ECDsa signer, string subject, TimeProvider time)
     {
         _signer = signer;
+        IsApples = VapidSubject.IsApples(subject);
         _subject = $"\"{JsonEncodedText.Encode(subject)}\"";
         _time = SteadyClock.WallOf(time);
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32(3600));
@@ -47,6 +48,9 @@ internal sealed class VapidCredential : IDisposable
 
     /// <summary>The key's public half: 65 bytes, in base64url without padding.</summary>
     public string PublicKey { get; }
+
+    /// <summary>Apple takes its subject.</summary>
+    public bool IsApples { get; }
 
     /// <summary>The value of <c>authorization</c> for the endpoint's push service: the same string until it is renewed.</summary>
     public string For(Uri endpoint)

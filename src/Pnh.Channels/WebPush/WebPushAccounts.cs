@@ -20,6 +20,7 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
     private const int MaxClearCharacters = 100;
 
     private readonly List<string> _errors = [];
+    private readonly List<string> _refusedByApple = [];
     private readonly Dictionary<string, WebPushRoute> _byName = new(StringComparer.Ordinal);
     private readonly Dictionary<string, WebPushRoute[]> _byApp = new(StringComparer.Ordinal);
 
@@ -36,6 +37,14 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
         foreach (var error in _errors)
         {
             errors.Add(error);
+        }
+    }
+
+    public void CheckUse(ICollection<string> errors)
+    {
+        foreach (var line in _refusedByApple)
+        {
+            errors.Add(line);
         }
     }
 
@@ -72,9 +81,13 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
     {
         var settings = section.Read(static one => one.Get<WebPushSettings>());
         var subject = section.Required(nameof(settings.Subject), settings.Subject);
-        if (subject.Length > 0 && !IsContact(subject))
+        if (subject.Length > 0 && !VapidSubject.IsContact(subject))
         {
             section.Fail(nameof(settings.Subject), "must be a mailto: or https: address");
+        }
+        else if (subject.Length > 0 && !VapidSubject.IsApples(subject))
+        {
+            _refusedByApple.Add(section.LineOf(nameof(settings.Subject), VapidSubject.AppleRule));
         }
 
         var hosts = Hosts(section, settings.AllowedHosts);
@@ -108,9 +121,6 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
         routes.ForEach(route => _byName.TryAdd(route.Name, route));
         _byApp.Add(section.App, [.. routes]);
     }
-
-    private static bool IsContact(string subject) =>
-        Uri.TryCreate(subject, UriKind.Absolute, out var contact) && (contact.Scheme == Uri.UriSchemeMailto || contact.Scheme == Uri.UriSchemeHttps);
 
     private static List<PushServiceHost> Hosts(AccountSection section, string? allowed)
     {

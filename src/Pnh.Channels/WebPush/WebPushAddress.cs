@@ -13,6 +13,9 @@ internal static class WebPushAddress
 {
     public const string Subscription = "subscription";
 
+    /// <summary>The scope of an address in the one spelling; those of before had none.</summary>
+    private const string Spelled = "canonical";
+
     public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
         DeviceSection.Read(section, now, addresses, errors, ReadMembers);
 
@@ -29,6 +32,18 @@ internal static class WebPushAddress
         }
     }
 
+    /// <summary>An address that an older build kept as it came, in the one spelling; null = it has it, or is no subscription.</summary>
+    public static PushAddress? Respell(PushAddress address)
+    {
+        if (address.Scope == Spelled)
+        {
+            return null;
+        }
+
+        var subscription = PushSubscription.Parse(address.Value);
+        return address with { Value = subscription?.Join() ?? address.Value, Scope = Spelled };
+    }
+
     private static void ReadMembers(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors)
     {
         if (section.ValueKind != JsonValueKind.Object)
@@ -41,24 +56,24 @@ internal static class WebPushAddress
         RefuseUnknown(section, "", errors, "endpoint", "expirationTime", "keys");
         var endpoint = Text(section, "", "endpoint", errors);
         var (p256dh, auth) = ReadKeys(section, errors);
-        if (endpoint is not null && PushSubscription.ParseEndpoint(endpoint) is null)
+        if (endpoint is not null && PushEndpoint.Parse(endpoint) is null)
         {
             errors.Add(new FieldError("/endpoint", "invalid-address", "Must be an https address of at most 2048 characters, without user, password or fragment."));
         }
 
         if (p256dh is not null && !PushSubscription.IsPublicKey(p256dh))
         {
-            errors.Add(new FieldError("/keys/p256dh", "invalid-key", "Must be base64url of an uncompressed P-256 point (65 bytes)."));
+            errors.Add(new FieldError("/keys/p256dh", "invalid-key", "Must be base64 of an uncompressed P-256 point (65 bytes)."));
         }
 
         if (auth is not null && !PushSubscription.IsSecret(auth))
         {
-            errors.Add(new FieldError("/keys/auth", "invalid-key", "Must be base64url of 16 bytes."));
+            errors.Add(new FieldError("/keys/auth", "invalid-key", "Must be base64 of 16 bytes."));
         }
 
-        if (errors.Count == before)
+        if (errors.Count == before && PushSubscription.Read(endpoint!, p256dh!, auth!) is { } subscription)
         {
-            addresses.Add(new PushAddress(WebPushChannel.ChannelName, Subscription, PushSubscription.Join(endpoint!, p256dh!, auth!), "", now));
+            addresses.Add(new PushAddress(WebPushChannel.ChannelName, Subscription, subscription.Join(), Spelled, now));
         }
     }
 

@@ -30,6 +30,17 @@ internal sealed class WebPushChannel : IPushChannel
 
     public void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses) => WebPushAddress.Write(section, addresses);
 
+    public PushAddress? Respell(PushAddress address) => address.Channel == ChannelName ? WebPushAddress.Respell(address) : null;
+
+    /// <summary>Chrome subscribes to an address of <c>permanently-removed.invalid</c> when a page asks right behind its unsubscribing; a name below <c>invalid</c> never exists (RFC 6761 section 6.4).</summary>
+    public FieldError? CheckAddress(string app, PushAddress address) =>
+        PushSubscription.EndpointOf(address.Value) is not { } endpoint || _accounts.FindKey(app) is null ? null
+        : endpoint.IdnHost.EndsWith(".invalid", StringComparison.OrdinalIgnoreCase)
+            ? new FieldError("/endpoint", "endpoint-removed", "The browser gave an address that does not exist, as Chrome does right after unsubscribing. Let the page unsubscribe, wait a moment and subscribe again.")
+        : _accounts.Find(app, endpoint) is null
+            ? new FieldError("/endpoint", "endpoint-not-allowed", "The address is at a push service that the account's AllowedHosts does not name, so no push would go there.")
+        : null;
+
     /// <summary>A service worker reads whatever it likes; only the size is the push service's.</summary>
     public void CheckOverride(ReadOnlyMemory<byte> json, EventClass @class, ICollection<FieldError> errors)
     {

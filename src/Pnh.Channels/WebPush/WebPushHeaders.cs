@@ -34,7 +34,8 @@ internal static class WebPushHeaders
     };
 
     /// <summary>
-    /// The collapse key, without one the event's id, so that a copy replaces the first; as itself where it fits, else 24 bytes of its SHA-256: equal keys stay equal.
+    /// The collapse key, without one the event's id, so that a copy replaces the first; as itself where it fits, else 24 bytes of its SHA-256: equal keys stay equal. Apple decodes it, and no base64 has a
+    /// length that is one more than a multiple of four (400 <c>BadWebPushTopic</c>).
     /// None on what clears an event: it could replace a newer event that waits.
     /// </summary>
     public static string? Topic(Delivery delivery)
@@ -45,7 +46,7 @@ internal static class WebPushHeaders
         }
 
         var key = delivery.Event.CollapseKey is { Length: > 0 } given ? given : delivery.Event.Id;
-        return key.Length <= MaxTopicCharacters && !key.AsSpan().ContainsAnyExcept(TopicCharacters) ? key : Hash(key);
+        return key.Length <= MaxTopicCharacters && key.Length % 4 != 1 && !key.AsSpan().ContainsAnyExcept(TopicCharacters) ? key : Hash(key);
     }
 
     private static string Hash(string key)

@@ -12,6 +12,9 @@ namespace Pnh.Channels.WebPush;
 /// </summary>
 internal static class WebPushPayload
 {
+    // Firefox on Android takes some 2,850 of a body, and its limit is written nowhere.
+    private const int SmallBytes = 2048;
+
     private static readonly Func<(Event Event, string? Locale), WebPushBody> EncodeEvent = static state => Encode(state.Event, state.Locale, site: null);
 
     /// <summary>The delivery's plain text for a browser that must show something for each push: no body that shows nothing, and what clears is shown in place of the event.</summary>
@@ -49,8 +52,8 @@ internal static class WebPushPayload
             var notification = accepted.Notification?.For(locale);
             return (site is null ? null : Fitting(Declared(Compose(accepted, notification, locale, PayloadParts.All), site)))
                 ?? Fitting(Compose(accepted, notification, locale, PayloadParts.All))
-                ?? WakeUp(accepted, notification, locale)
-                ?? new WebPushBody([], "payload-too-large");
+                ?? WakeUp(accepted, notification, locale, WebPushEncryption.MaxPlainBytes)
+                ?? new WebPushBody([], WebPushResponse.TooLarge);
         }
         catch (JsonException)
         {
@@ -63,15 +66,21 @@ internal static class WebPushPayload
         }
     }
 
-    private static WebPushBody? WakeUp(Event accepted, Notification? notification, string? locale)
+    /// <summary>What goes to a browser whose push service found the event too large, though RFC 8030 lets it not. Of an event, which was encoded once already.</summary>
+    public static WebPushBody OfSmall(Delivery delivery) => delivery.Event.Encodings
+        .GetOrAdd("webpush/small", 0, static _ => new LocalizedBodies<WebPushBody>())
+        .For(delivery.Event, delivery.Device.Locale, static state =>
+            WakeUp(state.Event, state.Event.Notification?.For(state.Locale), state.Locale, SmallBytes) ?? new WebPushBody([], WebPushResponse.TooLarge));
+
+    private static WebPushBody? WakeUp(Event accepted, Notification? notification, string? locale, int mostBytes)
     {
-        var body = Fitting(Compose(accepted, notification, locale, PayloadParts.Override))
-            ?? FetchPush.Fit(notification, texts => Fitting(Compose(accepted, texts, locale, PayloadParts.Texts)));
+        var body = Fitting(Compose(accepted, notification, locale, PayloadParts.Override), mostBytes)
+            ?? FetchPush.Fit(notification, texts => Fitting(Compose(accepted, texts, locale, PayloadParts.Texts), mostBytes));
         return body is null ? null : body with { IsWakeUp = true };
     }
 
     // Null = larger than a push service takes.
-    private static WebPushBody? Fitting(JsonObject payload) => PayloadMerge.Write(payload) is var bytes && bytes.Length <= WebPushEncryption.MaxPlainBytes
+    private static WebPushBody? Fitting(JsonObject payload, int mostBytes = WebPushEncryption.MaxPlainBytes) => PayloadMerge.Write(payload) is var bytes && bytes.Length <= mostBytes
         ? new WebPushBody(bytes, Refusal: null) { ShowsNothing = DeclarativePush.Text(payload, "title") is null && DeclarativePush.Text(payload, "body") is null, IsDeclared = DeclarativePush.IsDeclared(payload) }
         : null;
 

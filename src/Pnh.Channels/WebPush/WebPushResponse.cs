@@ -17,6 +17,9 @@ internal static class WebPushResponse
     /// <summary>The least after a 5xx without Retry-After; up to as much again.</summary>
     public static readonly TimeSpan OutagePause = TimeSpan.FromSeconds(10);
 
+    /// <summary>A 413, and what was found to be too large here.</summary>
+    public const string TooLarge = "payload-too-large";
+
     /// <summary>The subscription was made for another public key than ours: about this address, not about the account.</summary>
     private const string KeyMismatch = "vapid-key-mismatch";
 
@@ -43,7 +46,7 @@ internal static class WebPushResponse
         return status switch
         {
             404 or 410 => DeliveryResult.Of(DeliveryStatus.AddressDead, reason),
-            413 => DeliveryResult.Of(DeliveryStatus.Rejected, "payload-too-large"),
+            413 => DeliveryResult.Of(DeliveryStatus.Rejected, TooLarge),
 
             // 406 is how Windows says that we send too much.
             429 or 406 => Later(DeliveryStatus.Throttled, reason, retryAfter ?? QuotaPause),

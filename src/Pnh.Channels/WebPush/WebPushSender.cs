@@ -40,6 +40,11 @@ internal sealed class WebPushSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, "endpoint-not-allowed");
         }
 
+        if (!_route.Credential.IsApples && ApplePush.Serves(subscription.Endpoint, _route.AllowLoopback))
+        {
+            return DeliveryResult.Of(DeliveryStatus.Rejected, VapidSubject.Refused);
+        }
+
         return Plain(delivery, subscription).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal) : null;
     }
 
@@ -48,17 +53,12 @@ internal sealed class WebPushSender : ProviderSender
     {
         var subscription = PushSubscription.Parse(delivery.Address!.Value)!;
         var plain = Plain(delivery, subscription);
-        SplicedBody body;
-        try
+        var attempt = await AttemptAsync(delivery, subscription, plain, cancellationToken);
+        if (attempt.Result.Result.Reason == WebPushResponse.TooLarge && delivery.Withdrawal is null && WebPushPayload.OfSmall(delivery) is { Refusal: null } small && small.Bytes.Length < plain.Bytes.Length)
         {
-            body = SplicedBody.Whole(WebPushEncryption.Encrypt(plain.Bytes, subscription)) with { IsWakeUp = plain.IsWakeUp };
-        }
-        catch (CryptographicException)
-        {
-            return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address")));
+            attempt = await AttemptAsync(delivery, subscription, small, cancellationToken);
         }
 
-        var attempt = await ExchangeAsync(Request(delivery, subscription, body, plain.IsDeclared), delivery, cancellationToken);
         return attempt.Result.Result.Reason switch
         {
             // Says something of this subscription, so it must not count against the push service.
@@ -69,6 +69,22 @@ internal sealed class WebPushSender : ProviderSender
                 attempt.Result.Result with { Status = DeliveryStatus.Throttled, RetryAfter = WebPushResponse.QuotaPause })),
             _ => attempt,
         };
+    }
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<Outcome<Attempt>> AttemptAsync(Delivery delivery, PushSubscription subscription, WebPushBody plain, CancellationToken cancellationToken)
+    {
+        SplicedBody body;
+        try
+        {
+            body = SplicedBody.Whole(WebPushEncryption.Encrypt(plain.Bytes, subscription)) with { IsWakeUp = plain.IsWakeUp };
+        }
+        catch (CryptographicException)
+        {
+            return Outcome.FromResult(Attempt.Of(DeliveryResult.Of(DeliveryStatus.Rejected, "invalid-address")));
+        }
+
+        return await ExchangeAsync(Request(delivery, subscription, body, plain.IsDeclared), delivery, cancellationToken);
     }
 
     protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>

@@ -18,6 +18,6 @@ internal sealed record WebPushSettings
     /// <summary>What Apple's browsers show in place of a cleared event, a line of 1 to 100 characters. Default none: then it cannot be cleared there.</summary>
     public string? ClearText { get; set; }
 
-    /// <summary>The page that a click on a notification opens, https. With it Safari and Firefox show pushes without the site's service worker too (declarative Web Push). Default none.</summary>
+    /// <summary>The page that a click on a notification opens, https. With it Safari shows pushes without the site's service worker too (declarative Web Push). Default none.</summary>
     public string? Site { get; set; }
 }

@@ -22,6 +22,14 @@ public interface IPushChannel
     /// <summary>Writes the members of the section that <see cref="ReadAddresses"/> would read back to <paramref name="addresses"/> (this channel's only).</summary>
     void WriteAddresses(Utf8JsonWriter section, IEnumerable<PushAddress> addresses);
 
+    /// <summary>An address that an older build kept, in the spelling that <see cref="ReadAddresses"/> gives it today; null = it has it already. The registry asks once an address, when it opens.</summary>
+    PushAddress? Respell(PushAddress address) => null;
+
+    /// <summary>
+    /// Why no account of the app can ever serve an address that is about to be registered, with a pointer relative to the section; null = one does, or the app has no account of this channel.
+    /// </summary>
+    FieldError? CheckAddress(string app, PushAddress address) => null;
+
     /// <summary>
     /// Checks an event's raw override for this channel when it is taken in: adds an error, with a pointer relative to the override (<c>/aps</c>), for each thing that the
     /// provider would surely refuse whatever the rest of the event says. What it might take is left to it. <paramref name="json"/> is an object.

@@ -5,5 +5,9 @@ namespace Pnh.Core.Stores;
 /// <param name="Channel">Of the address.</param>
 /// <param name="Kind">As in <see cref="Users.PushAddress.Kind"/>; empty = another device registered an address of the channel.</param>
 /// <param name="At">When.</param>
-/// <param name="Reason">The provider's word, <c>stale</c>, or <c>moved</c>: another device has it now. Null = the provider gave none.</param>
-public sealed record RemovedAddress(string Device, string Channel, string Kind, DateTimeOffset At, string? Reason);
+/// <param name="Reason">The provider's word, <c>stale</c>, or <see cref="Moved"/>. Null = the provider gave none.</param>
+public sealed record RemovedAddress(string Device, string Channel, string Kind, DateTimeOffset At, string? Reason)
+{
+    /// <summary>Another device has it now.</summary>
+    public const string Moved = "moved";
+}

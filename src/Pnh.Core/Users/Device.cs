@@ -81,11 +81,11 @@ public sealed record Device
 }
 
 /// <summary>
-/// Where a provider reaches a device. Immutable. The same (app, channel, kind, value) exists once: registering it elsewhere moves it.
+/// Where a provider reaches a device. Immutable. The same (app, channel, kind, value up to its first blank) exists once: registering it elsewhere moves it.
 /// </summary>
 /// <param name="Channel">Channel name: <c>apns</c>, <c>fcm</c>, ….</param>
 /// <param name="Kind">What the channel calls it: <c>token</c>, <c>voipToken</c>, <c>liveActivityToken</c>, <c>fid</c>, ….</param>
-/// <param name="Value">The secret part. Never logged, never a label.</param>
+/// <param name="Value">The secret part. Never logged, never a label. What comes behind a blank (a browser's keys) belongs to the address and does not tell it from others.</param>
 /// <param name="Scope">What else the channel needs to route it, in the channel's own form (APNs: <c>environment/topic</c>); empty = nothing. Shared by many devices: a registry keeps one object of each, within bounds.</param>
 /// <param name="RegisteredAt">Last time a client confirmed it; a provider's older "gone" does not remove it.</param>
 public sealed record PushAddress(string Channel, string Kind, string Value, string Scope, DateTimeOffset RegisteredAt)

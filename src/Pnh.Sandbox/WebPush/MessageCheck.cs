@@ -54,6 +54,9 @@ internal static class MessageCheck
         return (given.Count == 0 ? "no-cache" : given.ToString()) == fits ? null : WebPushReply.Wrong("Ttl value conflicts with X-WNS-Cache-Policy.");
     }
 
+    /// <summary>What Apple's push service wants besides: it decodes the topic, and no base64 is one character longer than a multiple of four.</summary>
+    public static WebPushReply? CheckApple(IHeaderDictionary headers) => headers["Topic"] is [{ } topic] && topic.Length % 4 == 1 ? WebPushReply.BadTopic : null;
+
     private static bool IsSeconds(string text) =>
         text.Length is > 0 and <= 10 && text.All(char.IsAsciiDigit) && long.Parse(text, CultureInfo.InvariantCulture) <= MaxSeconds;
 

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Text.RegularExpressions;
 using Pnh.Sandbox.Credentials;
 
 namespace Pnh.Sandbox.WebPush;
@@ -7,12 +8,15 @@ namespace Pnh.Sandbox.WebPush;
 /// <param name="Audience">The origin it was made for.</param>
 /// <param name="Subject">Whom the push service may write to.</param>
 /// <param name="Key">The public key: an uncompressed point of P-256.</param>
-internal sealed record VapidToken(string Audience, string Subject, byte[] Key)
+internal sealed partial record VapidToken(string Audience, string Subject, byte[] Key)
 {
     private const string Scheme = "vapid ";
 
     // Section 2.
     private static readonly TimeSpan LongestLife = TimeSpan.FromHours(24);
+
+    /// <summary>Apple wants a contact that it can reach: no blank, and a dotted name behind the <c>@</c> or <c>https://</c> that is not reserved.</summary>
+    public bool IsForApple => AppleContact().IsMatch(Subject);
 
     /// <summary>The credential; null and what is wrong.</summary>
     public static VapidToken? Read(string authorization, DateTimeOffset now, out string error)
@@ -51,6 +55,9 @@ internal sealed record VapidToken(string Audience, string Subject, byte[] Key)
 
         return audience.Length == 0 ? "aud is missing." : IsContact(subject) ? null : "sub must be a mailto: or https: address.";
     }
+
+    [GeneratedRegex(@"^(mailto:[^\s@,?]+@|https://)([a-z0-9-]+\.)+(?!(localhost|local|internal|invalid)\b)[a-z][a-z0-9-]*(:\d+)?(/\S*)?$", RegexOptions.IgnoreCase | RegexOptions.CultureInvariant)]
+    private static partial Regex AppleContact();
 
     private static bool IsContact(string subject) =>
         Uri.TryCreate(subject, UriKind.Absolute, out Uri? contact) && (contact.Scheme == Uri.UriSchemeMailto || contact.Scheme == Uri.UriSchemeHttps);

@@ -21,6 +21,10 @@ internal sealed record WebPushReply(int Status, string Text)
 
     public static readonly WebPushReply Gone = new(StatusCodes.Status410Gone, "push subscription has unsubscribed or expired.");
 
+    public static readonly WebPushReply BadTopic = new(StatusCodes.Status400BadRequest, """{"reason":"BadWebPushTopic"}""");
+
+    public static readonly WebPushReply BadJwt = new(StatusCodes.Status403Forbidden, """{"reason":"BadJwtToken"}""");
+
     private static readonly TimeSpan DefaultRetryAfter = TimeSpan.FromSeconds(60);
 
     public TimeSpan? RetryAfter { get; init; }

@@ -70,7 +70,8 @@ internal sealed class WebPushStandIn
         }
 
         ReadOnlyMemory<byte> body = await request.ReadBodyAsync(BodyBytesRead);
-        WebPushReply? wrong = MessageCheck.Check(request.Headers, body.Length) ?? (IsWindows(request) ? MessageCheck.CheckWindows(request.Headers) : null);
+        WebPushReply? wrong = MessageCheck.Check(request.Headers, body.Length)
+            ?? (IsWindows(request) ? MessageCheck.CheckWindows(request.Headers) : IsApple(request) ? MessageCheck.CheckApple(request.Headers) : null);
         return wrong is null ? await SendAsync(request, name, body) : (wrong, null);
     }
 
@@ -97,6 +98,7 @@ internal sealed class WebPushStandIn
 
         string origin = $"https://{request.Host.Value}";
         return token.Audience != origin ? WebPushReply.BadCredential($"aud must be {origin}.")
+            : IsApple(request) && !token.IsForApple ? WebPushReply.BadJwt
             : token.Key.AsSpan().SequenceEqual(_applicationServerKey) ? null
             : WebPushReply.OtherKey;
     }

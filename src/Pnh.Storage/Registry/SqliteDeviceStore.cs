@@ -60,7 +60,9 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <param name="cachedUsers">How many users with one device each are kept in memory, about; more devices and long texts count more.</param>
     /// <param name="onSync">Told the duration of every commit (fsync included) on the writer's thread: quick, must not throw. Null = nobody.</param>
     /// <param name="isCopy">A copy of a folder, which is only counted: nothing is brought along or made in it.</param>
-    public static SqliteDeviceStore Open(string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null, bool isCopy = false)
+    /// <param name="respell">An address that an older build kept, in the spelling of today; null = it has it. None = addresses stay as they are.</param>
+    public static SqliteDeviceStore Open(
+        string folder, TimeProvider time, int cachedUsers = 100_000, Action<TimeSpan>? onSync = null, bool isCopy = false, Func<PushAddress, PushAddress?>? respell = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(cachedUsers);
         var hasMembers = false;
@@ -75,6 +77,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
                 erasures.Opened(database);
                 if (!isCopy)
                 {
+                    new SqliteAddressSpelling(respell ?? (static _ => null), time.GetUtcNow()).Bring(database);
                     SqliteErasedPages.Scrub(database, time.GetUtcNow());
                 }
             });

@@ -69,7 +69,7 @@ internal static class SqliteDeviceWrites
         {
             var loser = new UserKey(user.App, holder.User);
             touched.Add(loser);
-            SqliteRemovedAddresses.Add(database, loser, new RemovedAddress(holder.Device, holder.Channel, string.Empty, device.RegisteredAt, "moved"));
+            SqliteRemovedAddresses.Add(database, loser, new RemovedAddress(holder.Device, holder.Channel, string.Empty, device.RegisteredAt, RemovedAddress.Moved));
         }
 
         for (var i = 0; i < device.Addresses.Count; i++)
@@ -124,6 +124,10 @@ internal static class SqliteDeviceWrites
         return true;
     }
 
+    /// <summary>Every value that is the same address: up to its first blank, where it has one. From here, up to but not including there.</summary>
+    public static (string From, string Before) SpanOf(string value) =>
+        value.IndexOf(' ', StringComparison.Ordinal) is >= 0 and var end ? (value[..(end + 1)], value[..end] + '!') : (value, value + '\0');
+
     private static long? Row(SqliteDatabase database, UserKey user, string device)
     {
         var rows = database.Statement(FindRow).Bind(1, user.App).Bind(2, user.User).Bind(3, device);
@@ -163,7 +167,8 @@ internal static class SqliteDeviceWrites
     private static void ForEachForm(PushAddress address, Action<string, string, string> act)
     {
         var value = address.Value;
-        act(address.Kind, value, value + '\0');
+        var (from, before) = SpanOf(value);
+        act(address.Kind, from, before);
         if (address.Channel != "fcm")
         {
             return;

@@ -12,7 +12,7 @@ namespace Pnh.Storage.Registry;
 internal sealed class SqliteGoneUsers(UserHashes hashes)
 {
     private const int Slice = 256;
-    private const string CountDevices = "SELECT EXISTS(SELECT 1 FROM devices WHERE app = ? AND user = ?)";
+    private const string FindDevice = "SELECT 1 FROM devices WHERE app = ? AND user = ? LIMIT 1";
     private const string Insert = "INSERT OR REPLACE INTO gone_users(hash, at) VALUES(?, ?)";
     private static readonly TimeSpan PruneEvery = TimeSpan.FromHours(1);
 
@@ -27,11 +27,7 @@ internal sealed class SqliteGoneUsers(UserHashes hashes)
     /// <summary>After a deletion: notes the user unless a device is left.</summary>
     public void Deleted(SqliteDatabase database, UserKey user, DateTimeOffset now)
     {
-        var left = database.Statement(CountDevices).Bind(1, user.App).Bind(2, user.User);
-        left.Read();
-        var isLeft = left.Int32(0) != 0;
-        left.Reset();
-        if (!isLeft)
+        if (!database.Statement(FindDevice).Bind(1, user.App).Bind(2, user.User).IsThere())
         {
             database.Statement(Insert).Bind(1, hashes.Of(user)).Bind(2, now).Execute();
         }

@@ -55,6 +55,9 @@ internal static class SqliteRegistrySchema
             "CREATE TABLE IF NOT EXISTS removed(app TEXT NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL, channel TEXT NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, reason TEXT, PRIMARY KEY(app, user, device, channel, kind)) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS removed_at ON removed(at)",
 
+            // Browsers' addresses that an older build kept as they came: none behind an open.
+            "CREATE INDEX IF NOT EXISTS addresses_former ON addresses(channel) WHERE channel = 'webpush' AND scope = ''",
+
             // A user's topics: asked for when a session opens.
             "CREATE INDEX IF NOT EXISTS members_of_user ON members(app, user, topic)",
         ],

@@ -1,3 +1,6 @@
+using System.Security.Cryptography;
+using Pnh.Api.Tests.EndToEnd;
+using Pnh.TestKit;
 using static Pnh.Api.Tests.Commands.CommandRun;
 
 namespace Pnh.Api.Tests.Commands;
@@ -22,6 +25,29 @@ public sealed class ConfigCommandsTests
             "--Pnh:Apps:demo:Apns:0:KeyFile=nowhere.p8");
         Assert.Equal(2, exitCode);
         Assert.All(["Pnh:Urls", "Pnh:Mailbox:Items", "Pnh:Colour", "Pnh:Apps:demo:Apns:0:KeyFile"], key => Assert.Contains(key, errors, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Check_WhatAStartOnlyWarnsOf_IsAnError()
+    {
+        using var folder = new TemporaryFolder();
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var file = Path.Combine(folder.FullPath, "vapid.pem");
+        await File.WriteAllTextAsync(file, key.ExportPkcs8PrivateKeyPem());
+        string[] settings =
+        [
+            $"--Pnh:Data={Folder}", "--Pnh:Apps:web:Keys:0:Secret=0123456789abcdef", "--Pnh:Apps:web:Keys:0:Scopes=send",
+            "--Pnh:Apps:web:WebPush:0:Subject=mailto:ops@localhost", $"--Pnh:Apps:web:WebPush:0:KeyFile={file}",
+        ];
+
+        var check = await RunAsync(["config", "check", .. settings]);
+        Assert.Equal(2, check.ExitCode);
+        Assert.Contains("Pnh:Apps:web:WebPush:0:Subject", check.Error, StringComparison.Ordinal);
+        Assert.Contains("Apple refuses each push", check.Error, StringComparison.Ordinal);
+        Assert.Equal(2, (await RunAsync(["doctor", .. settings])).ExitCode);
+
+        await using var hub = await TestHub.StartAsync(null, null, settings[1..]);
+        Assert.Equal(200, (await hub.SendAsync("GET", "/readyz", operations: true)).Status);
     }
 
     [Fact]

@@ -27,7 +27,7 @@ public sealed partial class WhyDocumentTests
     private static readonly string[] NoSources = ["HeaderName.cs", "HpackStaticTable.cs"];
 
     // Reasons of one word, which no look at the code can tell from other texts.
-    private static readonly string[] Words = ["answered", "seen", "collapsed", "evicted", "stopped", "unanswered", "unreadable"];
+    private static readonly string[] Words = ["answered", "seen", "collapsed", "evicted", "stopped", "subject", "unanswered", "unreadable"];
 
     [Fact]
     public void Why_Sections_AreTheReasonsOfTheCode()

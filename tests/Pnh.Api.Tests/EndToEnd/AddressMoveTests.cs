@@ -57,6 +57,35 @@ public sealed class AddressMoveTests : IAsyncLifetime
         }
     }
 
+    [Fact]
+    public async Task ClientToken_BrowserInAnotherSpellingOrWithOtherKeys_MovesIsCountedAndToldWithoutTheEndpoint()
+    {
+        var sandbox = _hub.Host.Start.Sandbox!;
+        for (var i = 0; i < 3; i++)
+        {
+            var browser = sandbox.Subscribe($"shared-{i}");
+            var padded = Browser(browser.Endpoint.AbsoluteUri.Replace("https://localhost", "HTTPS://LOCALHOST", StringComparison.Ordinal), browser.P256dh + "=", browser.Auth + "==");
+            Assert.Equal(201, (await _hub.SendAsync("PUT", $"/v1/users/ada-{i}/devices/browser", padded)).Status);
+        }
+
+        var (first, second, third) = (sandbox.Subscribe("shared-0"), sandbox.Subscribe("shared-1"), sandbox.Subscribe("shared-2"));
+        var bob = _hub.ClientToken("bob");
+        Assert.Equal(201, (await PutBrowserAsync("b0", Browser(first.Endpoint.AbsoluteUri, first.P256dh, first.Auth), bob)).Status);
+        Assert.Equal(201, (await PutBrowserAsync("b1", Browser(second.Endpoint.AbsoluteUri, third.P256dh, third.Auth), bob)).Status);
+        Assert.Equal(429, (await PutBrowserAsync("b2", Browser(third.Endpoint.AbsoluteUri, first.P256dh, first.Auth), bob)).Status);
+
+        var left = await Task.WhenAll(Enumerable.Range(0, 3).Select(async i =>
+            (await _hub.SendAsync("GET", $"/v1/users/ada-{i}/devices/browser")).Json.TryGetProperty("webpush", out _)));
+        Assert.Equal([false, false, true], left);
+        var lines = await TestHub.EventuallyAsync(() => _hub.SendAsync("GET", "/v1/feed?follow=false").AsTaskResult().Lines, static lines => lines.Length == 2);
+        Assert.Equal(["ada-0 moved bob", "ada-1 moved bob"], lines.Select(static line => $"{Text(line, "user")} {Text(line, "health")} {Text(line, "movedTo")}").Order());
+        Assert.All(lines, line => Assert.DoesNotContain("https://", line.GetRawText(), StringComparison.OrdinalIgnoreCase));
+    }
+
+    private static string Browser(string endpoint, string p256dh, string auth) => JsonSerializer.Serialize(new { platform = "web", webpush = new { endpoint, keys = new { p256dh, auth } } });
+
+    private Task<Answer> PutBrowserAsync(string device, string body, string credential) => _hub.SendAsync("PUT", $"/v1/users/bob/devices/{device}", body, credential: credential);
+
     private static string Text(JsonElement line, string name) => line.GetProperty(name).GetString()!;
 
     private async Task GiveAsync(int users)

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.Endpoints;
 using Pnh.Core.Events;
@@ -68,6 +69,30 @@ public sealed class DeviceTests : IAsyncLifetime
         var device = Assert.Single((await Devices.GetUserAsync(new UserKey("demo", "u"), CancellationToken.None)).Devices);
         Assert.True(device.RegisteredAt <= TimeProvider.System.GetUtcNow());
         Assert.Equal(device.RegisteredAt, Assert.Single(device.Addresses).RegisteredAt);
+    }
+
+    [Theory]
+    [InlineData("https://permanently-removed.invalid/fcm/send/x", "endpoint-removed")]
+    [InlineData("https://push.example.net/x", "endpoint-not-allowed")]
+    public async Task Browser_WhereNoPushWouldGo_IsRefusedInAPutAndAnImportAndSaidByATestOfAStoredOne(string endpoint, string code)
+    {
+        var keys = _hub.Host.Start.Sandbox!.Subscribe("ada-laptop");
+        var section = $$$$""" "platform":"web","webpush":{"endpoint":"{{{{endpoint}}}}","keys":{"p256dh":"{{{{keys.P256dh}}}}","auth":"{{{{keys.Auth}}}}"}}} """;
+
+        var put = await _hub.SendAsync("PUT", "/v1/users/u/devices/d", "{" + section);
+        Assert.Equal((400, $"/webpush/endpoint {code}"), (put.Status, Error(put.Json)));
+        var import = await _hub.SendAsync("POST", "/v1/devices:import", $$$"""{"user":"u","device":"d",{{{section}}} """, "application/x-ndjson");
+        Assert.Equal($"/webpush/endpoint {code}", Error(import.Lines[0].GetProperty("problem")));
+        Assert.Equal(0, import.Lines[^1].GetProperty("imported").GetInt32());
+
+        await Devices.PutDeviceAsync(
+            new UserKey("demo", "u"),
+            new Device { Id = "d", Platform = Platform.Web, RegisteredAt = TimeProvider.System.GetUtcNow(), Addresses = [new PushAddress("webpush", "subscription", $"{endpoint} {keys.P256dh} {keys.Auth}", "canonical", default)] },
+            CancellationToken.None);
+        var test = (await _hub.SendAsync("POST", "/v1/users/u/devices/d/test")).Json.GetProperty("links").EnumerateArray().Last();
+        Assert.Equal(("account", put.Json.GetProperty("errors")[0].GetProperty("detail").GetString()), (test.GetProperty("link").GetString(), test.GetProperty("text").GetString()));
+
+        static string Error(JsonElement problem) => $"{problem.GetProperty("errors")[0].GetProperty("pointer").GetString()} {problem.GetProperty("errors")[0].GetProperty("code").GetString()}";
     }
 
     [Theory]

@@ -63,6 +63,17 @@ internal sealed class ChannelHost : IAsyncDisposable
     /// <summary>Where one of its files is.</summary>
     public string PathOf(string file) => Path.Combine(_folder, file);
 
+    public List<string> CheckUse()
+    {
+        var errors = new List<string>();
+        foreach (var check in _services.GetServices<IConfigurationCheck>())
+        {
+            check.CheckUse(errors);
+        }
+
+        return errors;
+    }
+
     public List<string> Check()
     {
         var errors = new List<string>();

@@ -1,7 +1,6 @@
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
-using Pnh.Channels.WebPush;
 using Pnh.Core.Users;
 using Pnh.Sandbox.WebPush;
 
@@ -28,7 +27,7 @@ internal static class Browsers
     });
 
     public static PushAddress Subscribe(this Browser browser, string endpoint) =>
-        new("webpush", "subscription", PushSubscription.Join(endpoint, browser.P256dh, browser.Auth), "", default);
+        new("webpush", "subscription", $"{endpoint} {browser.P256dh} {browser.Auth}", "", default);
 
     /// <summary>What the service worker gets; a message that cannot be read fails the test.</summary>
     public static string ReadText(this Browser browser, byte[] body)

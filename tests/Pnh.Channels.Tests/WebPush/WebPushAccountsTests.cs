@@ -11,6 +11,7 @@ public sealed class WebPushAccountsTests
     [Theory]
     [InlineData(null, "https://fcm.googleapis.com/fcm/send/x", "demo/0/fcm.googleapis.com")]
     [InlineData(null, "https://updates.push.services.mozilla.com/wpush/v2/x", "demo/0/updates.push.services.mozilla.com")]
+    [InlineData(null, "https://jmt17.google.com/fcm/send/x", "demo/0/jmt17.google.com")]
     [InlineData(null, "https://web.push.apple.com/x", "demo/0/*.push.apple.com")]
     [InlineData(null, "https://wns2-par02p.notify.windows.com/w/?token=x", "demo/0/*.notify.windows.com")]
     [InlineData(null, "https://push.apple.com/x", null)]
@@ -32,6 +33,22 @@ public sealed class WebPushAccountsTests
         Assert.Empty(host.Check());
         Assert.Equal(route, host.Channel("webpush").FindAccount("demo", browser.Subscribe(endpoint)));
         Assert.Null(host.Channel("webpush").FindAccount("other", browser.Subscribe(endpoint)));
+    }
+
+    [Theory]
+    [InlineData(null, "https://fcm.googleapis.com/fcm/send/x", null)]
+    [InlineData(null, "https://permanently-removed.invalid/fcm/send/x", "/endpoint endpoint-removed")]
+    [InlineData("*", "https://Permanently-Removed.INVALID/fcm/send/x", "/endpoint endpoint-removed")]
+    [InlineData(null, "https://push.example.net/x", "/endpoint endpoint-not-allowed")]
+    [InlineData(null, "https://fcm.googleapis.com:444/x", "/endpoint endpoint-not-allowed")]
+    [InlineData("*", "https://push.example.net/x", null)]
+    public async Task CheckAddress_EndpointThatNoPushReaches_IsRefusedWhereTheAppHasAnAccount(string? hosts, string endpoint, string? refusal)
+    {
+        await using var host = Host(WebPushFixture.Settings(hosts));
+        var address = Browsers.Create().Subscribe(endpoint);
+
+        Assert.Equal(refusal, host.Channel("webpush").CheckAddress("demo", address) is { } error ? $"{error.Pointer} {error.Code}" : null);
+        Assert.Null(host.Channel("webpush").CheckAddress("other", address));
     }
 
     [Theory]

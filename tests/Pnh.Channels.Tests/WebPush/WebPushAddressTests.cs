@@ -21,7 +21,7 @@ public sealed class WebPushAddressTests
 
         Assert.Empty(errors);
         var address = Assert.Single(addresses);
-        Assert.Equal(("webpush", "subscription", ""), (address.Channel, address.Kind, address.Scope));
+        Assert.Equal(("webpush", "subscription", "canonical"), (address.Channel, address.Kind, address.Scope));
         Assert.Equal($$"""{"endpoint":"https://fcm.googleapis.com/wp/a:B_c-1%20","keys":{{Keys}}}""", Write(address));
         Assert.DoesNotContain("wp", address.ToString(), StringComparison.Ordinal);
     }
@@ -36,7 +36,7 @@ public sealed class WebPushAddressTests
     [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"x","auth":"BTBZMqHH6r4Tts7J_aSIgg"}}""", "/keys/p256dh", "invalid-key")]
     [InlineData("""{"endpoint":"https://a/b","keys":{"auth":"BTBZMqHH6r4Tts7J_aSIgg"}}""", "/keys/p256dh", "required")]
     [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"POINT","auth":"BTBZMqHH6r4Tts7J_aSI"}}""", "/keys/auth", "invalid-key")]
-    [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"POINT","auth":"BTBZMqHH6r4Tts7J+aSIgg"}}""", "/keys/auth", "invalid-key")]
+    [InlineData("""{"endpoint":"https://a/b","keys":{"p256dh":"POINT","auth":"BTBZMqHH6r4Tts7J*aSIgg"}}""", "/keys/auth", "invalid-key")]
     [InlineData("""{"endpoint":"http://a/b","keys":KEYS}""", "/endpoint", "invalid-address")]
     [InlineData("""{"endpoint":"https://u:p@a/b","keys":KEYS}""", "/endpoint", "invalid-address")]
     [InlineData("""{"endpoint":"https://a/b","endpoint":"https://a/c","keys":KEYS}""", "/endpoint", "duplicate-member")]
@@ -66,13 +66,51 @@ public sealed class WebPushAddressTests
         Assert.Equal("/keys/p256dh", Assert.Single(errors).Pointer);
     }
 
+    [Theory]
+    [InlineData("https://FCM.googleapis.com/wp/a-%2Fb", Point + "=", Secret + "==")]
+    [InlineData("https://fcm.googleapis.com:443/wp/a%2d%2fb", Point + "\n", Secret + "\r\n")]
+    [InlineData("HTTPS://fcm.googleapis.com:/x/../wp/./%61-%2fb", Point, "BTBZMqHH6r4Tts7J/aSIgg==")]
+    [InlineData("https://%66cm.googleapis.com/x/%2E%2e/wp/a%2D%2Fb", "BCVxsr7N/eNgVRqvHtD0zTZsEc6+VV+JvLexhqUzORcxaOzi6+AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4=", Secret)]
+    public void Read_OtherSpelling_IsTheSameAddress(string endpoint, string p256dh, string auth)
+    {
+        var (addresses, errors) = Read(JsonSerializer.Serialize(new { endpoint, keys = new { p256dh, auth } }));
+
+        Assert.Empty(errors);
+        var address = Assert.Single(addresses);
+        Assert.Equal($"https://fcm.googleapis.com/wp/a-%2Fb {Point} {Secret}", address.Value);
+        Assert.Equal(address, WebPushAddress.Respell(address with { Value = $"{endpoint} {p256dh} {auth}", Scope = "" }));
+        Assert.Null(WebPushAddress.Respell(address));
+    }
+
+    [Theory]
+    [InlineData("https://a", "https://a/")]
+    [InlineData("https://a:8444/b?c=%7e&d=%e2%82%ac", "https://a:8444/b?c=~&d=%E2%82%AC")]
+    [InlineData("https://a/b//c/", "https://a/b//c/")]
+    [InlineData("https://a/%4", "https://a/%254")]
+    [InlineData("https://a/%2541", "https://a/%2541")]
+    [InlineData("https://a/b?x=/../y", "https://a/b?x=/../y")]
+    [InlineData("https://[::1]:8444/b", "https://[::1]:8444/b")]
+    public void Parse_Endpoint_HasOneSpellingThatStays(string given, string spelled)
+    {
+        Assert.Equal(spelled, PushEndpoint.Parse(given)!.AbsoluteUri);
+        Assert.Equal(spelled, PushEndpoint.Parse(spelled)!.AbsoluteUri);
+    }
+
+    [Fact]
+    public void Respell_NoSubscription_StaysAsItIs()
+    {
+        var broken = new PushAddress("webpush", "subscription", "https://a/b x y", "", default);
+
+        Assert.Equal("https://a/b x y", WebPushAddress.Respell(broken)!.Value);
+    }
+
     [Fact]
     public void Parse_EndpointTooLong_Refused()
     {
         var longest = "https://a/" + new string('b', 2038);
 
-        Assert.NotNull(PushSubscription.ParseEndpoint(longest));
-        Assert.Null(PushSubscription.ParseEndpoint(longest + "b"));
+        Assert.NotNull(PushEndpoint.Parse(longest));
+        Assert.Null(PushEndpoint.Parse(longest + "b"));
     }
 
     private static (List<PushAddress> Addresses, List<FieldError> Errors) Read(string json)

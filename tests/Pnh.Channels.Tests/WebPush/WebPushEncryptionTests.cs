@@ -95,5 +95,5 @@ public sealed class WebPushEncryptionTests
     }
 
     private static PushSubscription Subscription(string p256dh, string auth) =>
-        PushSubscription.Parse(PushSubscription.Join("https://push.example.net/p/1", p256dh, auth))!;
+        PushSubscription.Read("https://push.example.net/p/1", p256dh, auth)!;
 }

@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
 using Pnh.Channels.Tests.Http;
-using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
@@ -122,12 +121,13 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
     private PushAddress Address() => AddressOf(_sandbox.Subscribe(Browser));
 
     /// <summary>A hub's channel for the sandbox's push services.</summary>
-    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null, string? clearText = null, string? site = null)
+    internal static ChannelHost Host(SandboxServer sandbox, TimeProvider time, string keyFile, Dictionary<string, string>? texts = null, string? clearText = null, string? site = null, string? subject = null)
     {
         var settings = WebPushFixture.Settings(sandbox.FcmAddress.Authority, allowLoopback: true);
         settings["Apps:demo:WebPush:0:KeyFile"] = keyFile;
         settings["Apps:demo:WebPush:0:ClearText"] = clearText;
         settings["Apps:demo:WebPush:0:Site"] = site;
+        settings["Apps:demo:WebPush:0:Subject"] = subject ?? settings["Apps:demo:WebPush:0:Subject"];
         var host = new ChannelHost(time, settings, texts);
         Assert.Empty(host.Check());
         host.Trust(sandbox.FcmAddress, sandbox.CaCertificate);
@@ -137,7 +137,7 @@ public sealed class WebPushSandboxTests : IAsyncLifetime
     private Task<DeliveryResult> SendAsync(Delivery delivery, ChannelHost? host = null) => SendAsync(host ?? _host, delivery);
 
     internal static PushAddress AddressOf(BrowserSubscription subscription) => new(
-        "webpush", "subscription", PushSubscription.Join(subscription.Endpoint.AbsoluteUri, subscription.P256dh, subscription.Auth), "", default);
+        "webpush", "subscription", $"{subscription.Endpoint.AbsoluteUri} {subscription.P256dh} {subscription.Auth}", "", default);
 
     internal static async Task<DeliveryResult> SendAsync(ChannelHost host, Delivery delivery)
     {

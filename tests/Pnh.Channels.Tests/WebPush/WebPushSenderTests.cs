@@ -1,8 +1,8 @@
+using System.Text.Json;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.Provider.Payloads;
 using Pnh.Channels.Tests.Http;
-using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
 using Pnh.Core.Push;
 
@@ -107,6 +107,54 @@ public sealed class WebPushSenderTests
         Assert.NotEqual(topics[3], topics[4]);
     }
 
+    [Theory]
+    [InlineData("order-100", true)]
+    [InlineData("V1StGXR8_Z5jdHi6B-myT", true)]
+    [InlineData("cjld2cjxh0000qzrmn831i7rn", true)]
+    [InlineData("k", true)]
+    [InlineData("order-10", false)]
+    [InlineData("order-1000", false)]
+    [InlineData("9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d", false)]
+    public async Task SendAsync_KeyOfALengthThatNoBase64Has_IsHashed(string key, bool isHashed)
+    {
+        await using var push = await WebPushFixture.StartAsync();
+
+        await push.SendAsync(Sample.Event(push.Time, notification: Hello, id: key));
+        await push.SendAsync(Sample.Event(push.Time, notification: Hello, collapseKey: key));
+
+        var topics = push.Server.Messages.Select(message => message.Topic!).ToList();
+        Assert.Equal(topics[0], topics[1]);
+        Assert.Equal(isHashed ? 32 : key.Length, topics[0].Length);
+        Assert.Equal(!isHashed, topics[0] == key);
+    }
+
+    [Fact]
+    public async Task SendAsync_TooLargeForThisBrowser_GoesOnceMoreAsAWakeUp()
+    {
+        await using var push = await WebPushFixture.StartAsync(count => new Answer(count == 0 ? 413 : 201));
+
+        var result = await push.SendAsync(Sample.Event(push.Time, notification: Hello with { Body = new string('x', 2_500) }, data: $$"""{"a":"{{new string('y', 500)}}"}"""));
+
+        Assert.Equal((DeliveryStatus.Accepted, "wake-up:payload-too-large"), (result.Status, result.Reason));
+        Assert.Equal(2, push.Server.Messages.Count);
+        var small = JsonDocument.Parse(push.Server.Messages[1].Text).RootElement;
+        Assert.True(push.Server.Messages[1].Text.Length is > 1_900 and <= 2_048);
+        Assert.Equal(("Grace", true, false), (small.GetProperty("title").GetString(), small.GetProperty("pnh-fetch").GetBoolean(), small.TryGetProperty("data", out _)));
+    }
+
+    [Fact]
+    public async Task SendAsync_TooLargeAsAWakeUpToo_IsRejectedAndNotSentAThirdTime()
+    {
+        await using var push = await WebPushFixture.StartAsync(_ => new Answer(413));
+
+        var withData = await push.SendAsync(Sample.Event(push.Time, notification: Hello, data: $$"""{"a":"{{new string('y', 100)}}"}"""));
+        var wakeUp = await push.SendAsync(Sample.Event(push.Time, notification: Hello with { Body = new string('x', 5_000) }));
+        var smallest = await push.SendAsync(Sample.Event(push.Time, notification: Hello));
+
+        Assert.All([withData, wakeUp, smallest], static result => Assert.Equal((DeliveryStatus.Rejected, "payload-too-large"), (result.Status, result.Reason)));
+        Assert.Equal(5, push.Server.Messages.Count);
+    }
+
     [Fact]
     public async Task SendAsync_Override_MergedLast()
     {
@@ -201,7 +249,7 @@ public sealed class WebPushSenderTests
     {
         await using var push = await WebPushFixture.StartAsync();
         var off = Convert.ToBase64String([4, .. Enumerable.Repeat((byte)1, 64)]).TrimEnd('=').Replace('+', '-').Replace('/', '_');
-        var address = push.Address() with { Value = PushSubscription.Join(push.Endpoint, off, push.Server.Browser.Auth) };
+        var address = push.Address() with { Value = $"{push.Endpoint} {off} {push.Server.Browser.Auth}" };
 
         var result = await push.SendAsync(Sample.Event(push.Time, notification: Hello), address);
 

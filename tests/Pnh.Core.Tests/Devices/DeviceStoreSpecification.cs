@@ -122,6 +122,19 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task PutDeviceAsync_SameUpToTheBlank_IsTheSameAddress()
+    {
+        await PutAsync(Ada, Phone("p", Noon, Browser("https://a/b k1"), Browser("https://a/bc k1"), Browser("https://a/ k1")));
+
+        var taken = await RegisterAsync(Bob, Phone("q", Noon, Browser("https://a/b k2")));
+        await PutAsync(Bob, Phone("q", Noon, Browser("https://a/b k3")));
+
+        Assert.Equal(["https://a/bc k1", "https://a/ k1"], Values(await GetAsync(Ada)));
+        Assert.Equal(["https://a/b k3"], Values(await GetAsync(Bob)));
+        Assert.Equal(("ada", "p", "webpush"), taken.Moved.Select(static moved => (moved.User, moved.Device, moved.Channel)).Single());
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task PutDeviceAsync_Token_TakesAwayItsFid()
     {
         await PutAsync(Ada, Phone("p", Noon, Fcm("fid", "fid1"), Fcm("fid", "fid")));
@@ -472,6 +485,8 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         new() { Id = id, Platform = Platform.Ios, RegisteredAt = at, Addresses = addresses };
 
     private static PushAddress Apns(string value) => new("apns", "token", value, "production/com.example", Noon);
+
+    private static PushAddress Browser(string value) => new("webpush", "subscription", value, "", Noon);
 
     private static PushAddress Fcm(string kind, string value) => new("fcm", kind, value, "", Noon);
 

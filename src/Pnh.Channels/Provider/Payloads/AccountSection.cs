@@ -44,8 +44,10 @@ internal sealed class AccountSection
     }
 
     /// <summary>Notes an error of the key <paramref name="key"/>; the whole account for an empty key.</summary>
-    public void Fail(string key, string problem) =>
-        _errors.Add(key.Length == 0 ? $"{_section.Path}: {problem}" : $"{_section.Path}:{key}: {problem}");
+    public void Fail(string key, string problem) => _errors.Add(LineOf(key, problem));
+
+    /// <summary>The line that says it.</summary>
+    public string LineOf(string key, string problem) => key.Length == 0 ? $"{_section.Path}: {problem}" : $"{_section.Path}:{key}: {problem}";
 
     /// <summary>The account's record; its errors are noted.</summary>
     /// <param name="bind">The generated binder, which must see the record's name at the place of its call.</param>
