@@ -48,7 +48,7 @@ public sealed record PnhMilestone(
 /// <param name="ProviderId">The provider's own id.</param>
 /// <param name="Members">So many members of a topic were not reached.</param>
 /// <param name="NextAttemptAt">Of <c>held</c> and <c>unanswered</c>.</param>
-/// <param name="Health">Of <c>address</c>: <c>dead</c>, <c>moved</c>, <c>stale</c>.</param>
+/// <param name="Health">Of <c>address</c>: <c>dead</c>, <c>moved</c>, <c>stale</c>, <c>rested</c>, <c>released</c>.</param>
 /// <param name="MovedTo">Of <c>moved</c>: the user who has it now.</param>
 /// <param name="At">When.</param>
 public sealed record PnhFeedEntry(

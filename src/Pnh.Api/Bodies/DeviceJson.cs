@@ -79,7 +79,7 @@ internal sealed class DeviceJson
 
     private static void WriteRemoved(Utf8JsonWriter json, Device device, IReadOnlyList<RemovedAddress> removed)
     {
-        var isMissing = removed.Where(one => one.Device == device.Id && !device.Addresses.Any(has => has.Channel == one.Channel && (one.Kind.Length == 0 || has.Kind == one.Kind))).ToList();
+        var isMissing = removed.Where(one => one.Device == device.Id && !device.Addresses.Any(has => has.Channel == one.Channel && (one.Kind.Length == 0 || has.Member == PushAddress.MemberOf(one.Kind)))).ToList();
         if (isMissing.Count == 0)
         {
             return;
@@ -90,7 +90,7 @@ internal sealed class DeviceJson
         {
             json.WriteStartObject();
             json.WriteString("channel", one.Channel);
-            WriteGiven(json, "kind", one.Kind);
+            WriteGiven(json, "kind", PushAddress.MemberOf(one.Kind));
             json.WriteString("at", one.At);
             WriteGiven(json, "reason", one.Reason);
             json.WriteEndObject();

@@ -12,6 +12,7 @@ namespace Pnh.Api.Commands;
 /// <param name="AddKeyAsync">Has the running hub make a publisher key, and prints it.</param>
 /// <param name="ListKeysAsync">Prints an app's publisher keys.</param>
 /// <param name="RevokeKeyAsync">Has the running hub revoke a publisher key.</param>
+/// <param name="AddressesAsync">Prints, releases or drops addresses that rest.</param>
 /// <param name="ConsoleAsync">Has the running hub make a link into its console, and prints it.</param>
 /// <param name="ShowClusterAsync">Prints the nodes of the running hub's cluster.</param>
 /// <param name="TeeAsync">Prints copies of what a hub accepts.</param>
@@ -32,6 +33,7 @@ internal sealed record CommandActions(
     Func<AddKeyRequest, CommandOutput, CancellationToken, Task<int>> AddKeyAsync,
     Func<ListKeysRequest, CommandOutput, CancellationToken, Task<int>> ListKeysAsync,
     Func<RevokeKeyRequest, CommandOutput, CancellationToken, Task<int>> RevokeKeyAsync,
+    Func<AddressesRequest, CommandOutput, CancellationToken, Task<int>> AddressesAsync,
     Func<string[], CommandOutput, CancellationToken, Task<int>> ConsoleAsync,
     Func<ClusterRequest, CommandOutput, CancellationToken, Task<int>> ShowClusterAsync,
     Func<TeeRequest, CommandOutput, CancellationToken, Task<int>> TeeAsync,
@@ -73,6 +75,9 @@ internal sealed record ListKeysRequest(string App, string[] Configuration);
 
 /// <summary><c>pnh key revoke</c>. <paramref name="Id"/>: the beginning of the key's SHA-256.</summary>
 internal sealed record RevokeKeyRequest(string App, string Id, string[] Configuration);
+
+/// <summary><c>pnh addresses</c>. <paramref name="Releases"/> null = lists them, false = drops them; then <paramref name="Account"/> is not null.</summary>
+internal sealed record AddressesRequest(bool? Releases, string? Account, string[] Configuration);
 
 /// <summary><c>pnh cluster</c>. <paramref name="IsJson"/>: for a program, not for a person.</summary>
 internal sealed record ClusterRequest(bool IsJson, string[] Configuration);

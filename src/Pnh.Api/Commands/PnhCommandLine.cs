@@ -46,6 +46,7 @@ internal static class PnhCommandLine
         root.Add(SandboxCommand.Create(actions, output));
         root.Add(TokenCommand.Create(actions, output));
         root.Add(KeyCommand.Create(actions, output));
+        root.Add(AddressesCommand.Create(actions, output));
         root.Add(ConsoleCommand.Create(actions, output));
         root.Add(ClusterCommand.Create(actions, output));
         root.Add(TeeCommand.Create(actions, output));

@@ -31,6 +31,7 @@ internal static class HubCommands
         OperationsCommands.AddKeyAsync,
         OperationsCommands.ListKeysAsync,
         OperationsCommands.RevokeKeyAsync,
+        OperationsCommands.AddressesAsync,
         OperationsCommands.CreateConsoleLinkAsync,
         OperationsCommands.ShowClusterAsync,
         TeeRun.RunAsync,

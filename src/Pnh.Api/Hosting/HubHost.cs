@@ -11,6 +11,7 @@ using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Stores;
 using Prometheus;
 
@@ -162,6 +163,7 @@ internal sealed class HubHost : IAsyncDisposable
         _app.MapOperations(Services.GetRequiredService<Readiness>(), Services.GetRequiredService<CollectorRegistry>(), Services.GetRequiredService<ConsoleAccess>().MayScrape);
         _app.MapConsoleLinks(CreateConsoleLink);
         _app.MapCluster(Services.GetRequiredService<ClusterView>().Read);
+        new AddressesEndpoint(Services.GetRequiredService<Hub>().Rests).Map(_app);
         new KeysEndpoint(
             Services.GetRequiredService<PublisherKeys>(),
             _start.Options.Apps.ContainsKey,

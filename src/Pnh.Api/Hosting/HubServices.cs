@@ -224,7 +224,7 @@ internal static partial class HubServices
                 provider.GetRequiredService<HistoryReads>(),
                 provider.GetRequiredService<EventSearch>(),
                 provider.GetRequiredService<TimeProvider>()),
-            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>(), provider.GetRequiredService<DiskTrend>()),
+            new Troubles(provider.GetRequiredService<Readiness>(), provider.GetServices<ProviderGauges>(), provider.GetRequiredService<HubMetrics>(), provider.GetRequiredService<DiskTrend>(), provider.GetRequiredService<Hub>().Rests),
             start.Options.Cluster.Urls.Count > 0 ? provider.GetRequiredService<ClusterView>().Read : null,
             provider.GetRequiredService<TimeProvider>()))
         .AddSingleton(provider => new ClusterView(

@@ -53,6 +53,30 @@ internal static class OperationsCommands
             : HubCommands.Fail(output, failure!);
     }
 
+    /// <summary><c>pnh addresses</c>: a line for each account of which addresses rest, or how many were released or dropped.</summary>
+    public static async Task<int> AddressesAsync(AddressesRequest request, CommandOutput output, CancellationToken cancellationToken)
+    {
+        if (HubCommands.Read(request.Configuration, output) is not { } options)
+        {
+            return ConfigurationErrors.ExitCode;
+        }
+
+        if (request.Releases is { } releases)
+        {
+            var path = $"{AddressesEndpoint.Path}{(releases ? AddressesEndpoint.Release : AddressesEndpoint.Drop)}?account={Uri.EscapeDataString(request.Account!)}";
+            var (ended, refusal) = await HubOf(options).AskAsync(HttpMethod.Post, path, body: null, OperationsJson.Default.RestingAccountBody, cancellationToken);
+            return ended is null ? HubCommands.Fail(output, refusal!) : Print(output, $"{ended.Count} addresses of {ended.Account} {(releases ? "get pushes again" : "were taken off their devices")}");
+        }
+
+        var (answer, failure) = await HubOf(options).AskAsync(HttpMethod.Get, AddressesEndpoint.Path, body: null, OperationsJson.Default.RestingListBody, cancellationToken);
+        foreach (var one in answer?.Accounts ?? [])
+        {
+            Print(output, string.Create(CultureInfo.InvariantCulture, $"{one.Account}  {one.Count} rest since {one.Since:yyyy-MM-dd'T'HH:mm:ss'Z'}  {one.Reason}"));
+        }
+
+        return answer is not null ? 0 : HubCommands.Fail(output, failure!);
+    }
+
     /// <summary><c>pnh console</c>.</summary>
     public static async Task<int> CreateConsoleLinkAsync(string[] configuration, CommandOutput output, CancellationToken cancellationToken)
     {

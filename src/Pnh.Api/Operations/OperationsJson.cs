@@ -19,6 +19,16 @@ internal sealed record KeyBody(string Id, string[] Scopes, DateTimeOffset? MadeA
 /// <summary>Answer of <c>GET /keys</c>: the configured ones first, then by age.</summary>
 internal sealed record KeyListBody(KeyBody[] Keys);
 
+/// <summary>An account of which addresses rest.</summary>
+/// <param name="Account">Channel and account, <c>apns/demo/0</c>.</param>
+/// <param name="Count">How many addresses; of an answer to release or drop: how many it was.</param>
+/// <param name="Reason">The provider's word; null = it gave none.</param>
+/// <param name="Since">When the first of them was laid to rest.</param>
+internal sealed record RestingAccountBody(string Account, int Count, string? Reason, DateTimeOffset Since);
+
+/// <summary>Answer of <c>GET /addresses</c>.</summary>
+internal sealed record RestingListBody(RestingAccountBody[] Accounts);
+
 /// <summary>Answer of <c>POST /console/links</c>.</summary>
 /// <param name="Link">With a ticket: its holder may sign in with it.</param>
 internal sealed record ConsoleLinkBody(string Link);
@@ -29,6 +39,8 @@ internal sealed record ConsoleLinkBody(string Link);
 [JsonSerializable(typeof(KeyResponseBody))]
 [JsonSerializable(typeof(KeyBody))]
 [JsonSerializable(typeof(KeyListBody))]
+[JsonSerializable(typeof(RestingAccountBody))]
+[JsonSerializable(typeof(RestingListBody))]
 [JsonSerializable(typeof(ConsoleLinkBody))]
 [JsonSerializable(typeof(ClusterBody))]
 internal sealed partial class OperationsJson : JsonSerializerContext;

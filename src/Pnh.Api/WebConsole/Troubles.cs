@@ -1,6 +1,7 @@
 using System.Globalization;
 using Pnh.Api.Operations;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Timing;
@@ -11,7 +12,7 @@ namespace Pnh.Api.WebConsole;
 /// What an operator has to look at now, a line each: stores, disk, queues, breakers, credentials, the clock. The conditions of the alerts (<c>k8s/prometheus/rules.yml</c>) that one
 /// moment tells, and the one of the disk. Thread-safe; quick, and waits for nothing.
 /// </summary>
-internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> providers, HubMetrics metrics, DiskTrend disk)
+internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> providers, HubMetrics metrics, DiskTrend disk, AddressRests rests)
 {
     // Apple and Google refuse tokens that are dated an hour wrong; a minute is a clock that nobody sets.
     private const double MostSkew = 60;
@@ -26,7 +27,7 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
     /// <summary>The lines; none = nothing is known to be wrong.</summary>
     /// <param name="totals">The hub's counters now.</param>
     public IReadOnlyList<string> Read(HubTotals totals) =>
-        [.. OfStores(totals), .. OfQueues(), .. providers.SelectMany(static provider => provider.Readings.Select(one => Line(one.Reading, provider.Channel, one.Label, one.Read))).OfType<string>()];
+        [.. OfStores(totals), .. OfQueues(), .. rests.Read().Select(OfRest), .. providers.SelectMany(static provider => provider.Readings.Select(one => Line(one.Reading, provider.Channel, one.Label, one.Read))).OfType<string>()];
 
     private static string Text(FormattableString line) => line.ToString(CultureInfo.InvariantCulture);
 
@@ -72,6 +73,9 @@ internal sealed class Troubles(Readiness readiness, IEnumerable<ProviderGauges> 
             yield return Text($"the journal has {damaged:F0} damaged records, which are not served: replace the disk");
         }
     }
+
+    private static string OfRest((string Channel, string Account, int Count, string? Reason, DateTimeOffset Since) one) =>
+        Text($"{one.Channel}: {one.Count} addresses of {one.Account} get no pushes, as too many were refused at once ({one.Reason}): look at its topic, environment or project; pnh addresses ends it");
 
     private IEnumerable<string> OfQueues() => metrics.ReadQueueAges()
         .Where(static queue => queue.Seconds > MostAge(queue.Class))

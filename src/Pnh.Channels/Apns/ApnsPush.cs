@@ -1,7 +1,4 @@
-using System.Buffers.Text;
 using System.Globalization;
-using System.Security.Cryptography;
-using System.Text;
 using Pnh.Channels.Net.Http;
 using Pnh.Channels.Provider.Payloads;
 using Pnh.Core.Events;
@@ -80,7 +77,7 @@ internal sealed class ApnsPush
         Type = type;
         Priority = type.PriorityFor(accepted.Class);
         Expiration = ApnsExpiration.Of(accepted);
-        CollapseId = string.IsNullOrEmpty(accepted.CollapseKey) ? accepted.Id : AsHeader(accepted.CollapseKey);
+        CollapseId = Provider.Payloads.CollapseId.Of(accepted);
     }
 
     private ApnsPush(ApnsBody body, ApnsExpiration expiration)
@@ -97,10 +94,7 @@ internal sealed class ApnsPush
 
     public ApnsExpiration Expiration { get; }
 
-    /// <summary>
-    /// The event's collapse key, at most 64 bytes (checked when the event was taken in); without one its id, so that a copy replaces the first instead of being shown
-    /// beside it. Null = none, on what clears.
-    /// </summary>
+    /// <summary>Null = none, on what clears.</summary>
     public string? CollapseId { get; }
 
     /// <summary>The event's push for an address of this kind.</summary>
@@ -118,10 +112,6 @@ internal sealed class ApnsPush
 
     /// <summary>The body in a device's language; a clear has one for all.</summary>
     public ApnsBody BodyFor(Event accepted, string? locale) => _only ?? _bodies.For(accepted, locale, Type.Encode);
-
-    /// <summary>A header carries printable ASCII only; any other key is hashed, which tells keys apart just as well.</summary>
-    private static string AsHeader(string key) =>
-        key.AsSpan().ContainsAnyExceptInRange('!', '~') ? Base64Url.EncodeToString(SHA256.HashData(Encoding.UTF8.GetBytes(key))) : key;
 }
 
 /// <summary>An encoded payload, or why there is none.</summary>

@@ -8,13 +8,17 @@ namespace Pnh.Channels.Fcm;
 
 /// <summary>
 /// The <c>fcm</c> section of a device: <c>{"token"}</c> (registration token) or <c>{"fid"}</c> (Firebase installation id), never both, since
-/// both reach the same app; <c>"project"</c> beside it for an app with more than one Firebase project, which a token does not tell. Pure functions.
+/// both reach the same app; <c>"project"</c> beside it for an app with more than one Firebase project, which a token does not tell; <c>"calls":"data"</c> for an app that shows calls itself. Pure functions.
 /// </summary>
 internal static class FcmAddress
 {
     public const string Token = "token";
     public const string Fid = "fid";
     public const string Project = "project";
+    public const string Calls = "calls";
+
+    /// <summary>The one value of <see cref="Calls"/>.</summary>
+    private const string Data = "data";
 
     /// <summary>Today's tokens have some 160 characters; Google promises no length.</summary>
     private const int MaxCharacters = 1024;
@@ -26,6 +30,11 @@ internal static class FcmAddress
     /// <summary>True for text that may be an address; also the promise that it cannot break out of a JSON string.</summary>
     public static bool IsValid(ReadOnlySpan<char> value) =>
         value.Length is > 0 and <= MaxCharacters && !value.ContainsAnyExcept(Characters);
+
+    /// <summary>Whether the app wants calls as data, which it shows itself.</summary>
+    public static bool TakesCallsAsData(string kind) => kind.EndsWith(PushAddress.CallsAsData, StringComparison.Ordinal);
+
+    public static bool IsFid(string kind) => kind.StartsWith(Fid, StringComparison.Ordinal);
 
     public static void Read(JsonElement section, DateTimeOffset now, ICollection<PushAddress> addresses, ICollection<FieldError> errors) =>
         DeviceSection.Read(section, now, addresses, errors, ReadMembers);
@@ -40,7 +49,7 @@ internal static class FcmAddress
 
         var before = errors.Count;
         PushAddress? found = null;
-        var project = "";
+        var (project, ending) = ("", "");
         foreach (var member in section.EnumerateObject())
         {
             if (member.Name is Project)
@@ -49,6 +58,14 @@ internal static class FcmAddress
                 if (project.Length is 0 or > 64 || project.AsSpan().ContainsAnyExcept(Characters))
                 {
                     errors.Add(new FieldError("/project", "invalid-value", "Must be the id of a Firebase project."));
+                }
+            }
+            else if (member.Name is Calls)
+            {
+                ending = PushAddress.CallsAsData;
+                if (member.Value.ValueKind != JsonValueKind.String || member.Value.GetString() != Data)
+                {
+                    errors.Add(new FieldError("/calls", "invalid-value", "Must be data: the app shows calls itself. Without it FCM does."));
                 }
             }
             else if (member.Name is not (Token or Fid))
@@ -79,7 +96,7 @@ internal static class FcmAddress
         }
         else if (found is not null && errors.Count == before)
         {
-            addresses.Add(found with { Scope = project });
+            addresses.Add(found with { Kind = found.Kind + ending, Scope = project });
         }
     }
 
@@ -87,7 +104,12 @@ internal static class FcmAddress
     {
         foreach (var address in addresses)
         {
-            section.WriteString(address.Kind, address.Value);
+            section.WriteString(address.Member, address.Value);
+            if (TakesCallsAsData(address.Kind))
+            {
+                section.WriteString(Calls, Data);
+            }
+
             if (address.Scope.Length > 0)
             {
                 section.WriteString(Project, address.Scope);

@@ -22,21 +22,26 @@ internal static class FcmMessage
     /// <summary>The refusal of what is larger than that.</summary>
     public const string TooLarge = "payload-too-large";
 
-    public static JsonObject Compose(Event accepted, Notification? notification, PayloadParts parts)
+    /// <param name="accepted">The event.</param>
+    /// <param name="notification">In the device's language; null = none.</param>
+    /// <param name="parts">What goes in.</param>
+    /// <param name="isCallAsData">A call that the app shows itself: FCM hands it to the app's code, which an alert of its own would not wake.</param>
+    public static JsonObject Compose(Event accepted, Notification? notification, PayloadParts parts, bool isCallAsData = false)
     {
         var message = new JsonObject();
-        if (notification is not null)
+        var shows = Shows(notification) && !isCallAsData;
+        if (shows)
         {
-            message["notification"] = Texts(("title", notification.Title), ("body", notification.Body), ("image", notification.Image));
+            message["notification"] = Texts(("title", notification!.Title), ("body", notification.Body), ("image", notification.Image));
         }
 
-        message["data"] = Data(accepted, isWhole: parts == PayloadParts.All);
-        message["android"] = Android(accepted, notification);
+        message["data"] = Data(accepted, notification, isWhole: parts == PayloadParts.All, hasTexts: isCallAsData);
+        message["android"] = Android(accepted, notification, shows);
         message["apns"] = Apns(accepted, notification, isWhole: parts == PayloadParts.All);
         message["webpush"] = Webpush(accepted);
         if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
         {
-            PayloadMerge.Apply(message, patch, depth: int.MaxValue);
+            PayloadMerge.Apply(message, FcmFields.Message.Rename(patch) ?? throw new JsonException("a field is given twice"), depth: int.MaxValue);
         }
 
         return message;
@@ -53,7 +58,16 @@ internal static class FcmMessage
             }
         }
 
-        foreach (var (key, value) in message["data"] as JsonObject ?? [])
+        return FaultOfData(message["data"]) ?? FaultOfData((message["android"] as JsonObject)?["data"]) ?? FaultOfData((message["webpush"] as JsonObject)?["data"])
+            ?? (PayloadBytes(message) > MaxPayloadBytes ? TooLarge : null);
+    }
+
+    /// <summary>What FCM counts: names and texts of data and notification.</summary>
+    public static int PayloadBytes(JsonObject message) => TextBytes(message["data"]) + TextBytes(message["notification"]);
+
+    private static string? FaultOfData(JsonNode? data)
+    {
+        foreach (var (key, value) in data as JsonObject ?? [])
         {
             if (value?.GetValueKind() != JsonValueKind.String)
             {
@@ -66,11 +80,8 @@ internal static class FcmMessage
             }
         }
 
-        return PayloadBytes(message) > MaxPayloadBytes ? TooLarge : null;
+        return null;
     }
-
-    /// <summary>What FCM counts: names and texts of data and notification.</summary>
-    public static int PayloadBytes(JsonObject message) => TextBytes(message["data"]) + TextBytes(message["notification"]);
 
     private static int TextBytes(JsonNode? texts)
     {
@@ -91,22 +102,29 @@ internal static class FcmMessage
     public static bool IsReserved(string key) =>
         key is "from" or "message_type" || key.StartsWith("google", StringComparison.Ordinal) || key.StartsWith("gcm", StringComparison.Ordinal);
 
-    private static JsonObject Data(Event accepted, bool isWhole) => Texts(
+    /// <summary>Android has something to show. Google refuses an empty <c>notification</c>, and Android shows one that has no text as an empty one.</summary>
+    private static bool Shows(Notification? notification) => (notification?.Title ?? notification?.Body ?? notification?.Image) is not null;
+
+    // A category is a word of iOS: as click_action a tap on Android would open nothing, unless the app has an intent filter of that name.
+    private static JsonObject Data(Event accepted, Notification? notification, bool isWhole, bool hasTexts) => Texts(
         ("pnh-id", accepted.Id),
         ("pnh-class", accepted.Class.Label()),
+        ("pnh-title", hasTexts ? notification?.Title : null),
+        ("pnh-body", hasTexts ? notification?.Body : null),
+        ("pnh-category", notification?.Category),
         ("data", accepted.Data.IsEmpty || !isWhole ? null : Encoding.UTF8.GetString(accepted.Data.Span)),
         ("traceparent", accepted.TraceParent),
         (FetchPush.Member, isWhole ? null : "true"));
 
     /// <summary>A message that a person sees or hears, and any call, may wake a dozing phone; Google lowers apps that wake it for nothing.</summary>
-    private static JsonObject Android(Event accepted, Notification? notification)
+    private static JsonObject Android(Event accepted, Notification? notification, bool shows)
     {
-        var high = accepted.Class == EventClass.Call || (notification is { IsNoticed: true } && accepted.Class == EventClass.Message);
+        var high = accepted.Class == EventClass.Call || (shows && accepted.Class == EventClass.Message);
         var android = Texts(("priority", high ? "HIGH" : "NORMAL"), ("collapse_key", Key(accepted)));
-        if (notification is not null)
+        if (shows)
         {
             // The tag lets a newer notification replace the shown one, or a copy the first; collapse_key only the one that still waits, and FCM keeps four per device.
-            var shown = Texts(("sound", notification.Sound), ("tag", Key(accepted) ?? accepted.Id), ("click_action", notification.Category));
+            var shown = Texts(("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id));
             if (notification.Badge is > 0)
             {
                 shown["notification_count"] = notification.Badge;
@@ -121,6 +139,9 @@ internal static class FcmMessage
         return android;
     }
 
+    /// <summary>A sound in an Android app is a resource, named without the ending that a sound file of an iOS app has.</summary>
+    private static string? AndroidSound(string? sound) => sound?.LastIndexOf('.') is > 0 and var end ? sound[..end] : sound;
+
     /// <summary>For an FCM address that is an iPhone's: Google passes this on to APNs.</summary>
     private static JsonObject Apns(Event accepted, Notification? notification, bool isWhole)
     {
@@ -130,7 +151,7 @@ internal static class FcmMessage
             ("apns-push-type", visible ? "alert" : "background"),
             ("apns-priority", visible && accepted.Class != EventClass.Bulk ? "10" : "5"),
             ("apns-expiration", expires.ToString(CultureInfo.InvariantCulture)),
-            ("apns-collapse-id", Key(accepted) ?? accepted.Id));
+            ("apns-collapse-id", CollapseId.Of(accepted)));
         var aps = visible
             ? Texts(("sound", notification!.Sound), ("category", notification.Category), ("thread-id", notification.Thread))
             : new JsonObject { ["content-available"] = 1 };

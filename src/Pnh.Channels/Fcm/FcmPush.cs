@@ -14,37 +14,28 @@ namespace Pnh.Channels.Fcm;
 /// </summary>
 internal sealed class FcmPush
 {
-    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeToken = static state => Encode(state.Event, FcmAddress.Token, state.Locale);
-    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeFid = static state => Encode(state.Event, FcmAddress.Fid, state.Locale);
-
-    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeTokenKeyless =
-        static state => Encode(state.Event, FcmAddress.Token, state.Locale, keyless: true);
-
-    private static readonly Func<(Event Event, string? Locale), FcmBody> EncodeFidKeyless =
-        static state => Encode(state.Event, FcmAddress.Fid, state.Locale, keyless: true);
+    // By form: one for each kind of address, with its collapse key and without.
+    private static readonly Form[] Forms =
+    [
+        .. from isFid in (bool[])[false, true] from isCall in (bool[])[false, true] from isKeyless in (bool[])[false, true] select new Form(isFid, isCall, isKeyless),
+    ];
 
     /// <summary>The event's body for an address of this kind in a device's language.</summary>
-    public static FcmBody BodyFor(Event accepted, string addressKind, string? locale)
+    /// <param name="accepted">The event.</param>
+    /// <param name="addressKind">Of the address.</param>
+    /// <param name="locale">The device's; null = none.</param>
+    /// <param name="isKeyless">Without <c>collapse_key</c>, for a device that has too many.</param>
+    public static FcmBody BodyFor(Event accepted, string addressKind, string? locale, bool isKeyless = false)
     {
-        var isFid = addressKind == FcmAddress.Fid;
-        return accepted.Encodings
-            .GetOrAdd(isFid ? "fcm/fid" : "fcm/token", 0, static _ => new LocalizedBodies<FcmBody>())
-            .For(accepted, locale, isFid ? EncodeFid : EncodeToken);
-    }
-
-    /// <summary>The same without <c>collapse_key</c>, for a device that has too many.</summary>
-    public static FcmBody KeylessBodyFor(Event accepted, string addressKind, string? locale)
-    {
-        var isFid = addressKind == FcmAddress.Fid;
-        return accepted.Encodings
-            .GetOrAdd(isFid ? "fcm/keyless/fid" : "fcm/keyless/token", 0, static _ => new LocalizedBodies<FcmBody>())
-            .For(accepted, locale, isFid ? EncodeFidKeyless : EncodeTokenKeyless);
+        var isCall = accepted.Class == EventClass.Call && FcmAddress.TakesCallsAsData(addressKind);
+        var form = Forms[(FcmAddress.IsFid(addressKind) ? 4 : 0) + (isCall ? 2 : 0) + (isKeyless ? 1 : 0)];
+        return accepted.Encodings.GetOrAdd(form.Name, 0, static _ => new LocalizedBodies<FcmBody>()).For(accepted, locale, form.Encoder);
     }
 
     /// <summary>The body that clears a withdrawn event of this class at an address of this kind; it has no gap for a TTL.</summary>
     public static FcmBody ClearFor(Withdrawal withdrawal, EventClass @class, string addressKind, TimeProvider time)
     {
-        var isFid = addressKind == FcmAddress.Fid;
+        var isFid = FcmAddress.IsFid(addressKind);
         return withdrawal.Encodings.GetOrAdd(
             isFid ? "fcm/clear/fid" : "fcm/clear/token",
             (withdrawal, @class, time, isFid),
@@ -64,17 +55,17 @@ internal sealed class FcmPush
         return Math.Clamp(left, 0, (long)Limits.Ttl.TotalSeconds).ToString(CultureInfo.InvariantCulture);
     }
 
-    private static FcmBody Encode(Event accepted, string kind, string? locale, bool keyless = false)
+    private static FcmBody Encode(Event accepted, Form form, string? locale)
     {
         try
         {
             var notification = accepted.Notification?.For(locale);
-            var message = FcmMessage.Compose(accepted, notification, PayloadParts.All);
+            var message = FcmMessage.Compose(accepted, notification, PayloadParts.All, form.IsCall);
             var fault = FcmMessage.FindFault(message);
             return fault switch
             {
-                null => Encode(message, kind, keyless),
-                FcmMessage.TooLarge when WakeUp(accepted, notification) is { } less => AsWakeUp(Encode(less, kind, keyless)),
+                null => Encode(message, form),
+                FcmMessage.TooLarge when WakeUp(accepted, notification, form.IsCall) is { } less => AsWakeUp(Encode(less, form)),
                 _ => FcmBody.Refused(fault),
             };
         }
@@ -89,27 +80,27 @@ internal sealed class FcmPush
         }
     }
 
-    private static JsonObject? WakeUp(Event accepted, Notification? notification)
+    private static JsonObject? WakeUp(Event accepted, Notification? notification, bool isCall)
     {
         return Fitting(PayloadParts.Override, notification) ?? FetchPush.Fit(notification, texts => Fitting(PayloadParts.Texts, texts));
 
         JsonObject? Fitting(PayloadParts parts, Notification? texts) =>
-            FcmMessage.Compose(accepted, texts, parts) is var message && FcmMessage.FindFault(message) is null ? message : null;
+            FcmMessage.Compose(accepted, texts, parts, isCall) is var message && FcmMessage.FindFault(message) is null ? message : null;
     }
 
     private static FcmBody AsWakeUp(FcmBody body) => body with { Parts = body.Parts with { IsWakeUp = true } };
 
-    private static FcmBody Encode(JsonObject message, string kind, bool keyless)
+    private static FcmBody Encode(JsonObject message, Form form)
     {
         // The override may have named another than the event's.
         var key = message["android"]?["collapse_key"] is JsonValue value && value.TryGetValue<string>(out var text) ? text : null;
-        if (keyless && key is not null)
+        if (form.IsKeyless && key is not null)
         {
             message["android"]!.AsObject().Remove("collapse_key");
             key = null;
         }
 
-        return Split(message, kind) with { CollapseKey = key };
+        return Split(message, form.IsFid ? FcmAddress.Fid : FcmAddress.Token) with { CollapseKey = key };
     }
 
     /// <summary><c>{"message":{"token":"</c> address <c>","android":{"ttl":"</c> TTL <c>s", rest of android}, rest of message}}</c>.</summary>
@@ -139,6 +130,29 @@ internal sealed class FcmPush
 
         bytes[0] = (byte)',';
         return bytes;
+    }
+
+    /// <summary>One form of an event's messages.</summary>
+    private sealed class Form
+    {
+        public Form(bool isFid, bool isCall, bool isKeyless)
+        {
+            (IsFid, IsCall, IsKeyless) = (isFid, isCall, isKeyless);
+            Name = $"fcm{(isKeyless ? "/keyless" : "")}{(isCall ? "/call" : "")}{(isFid ? "/fid" : "/token")}";
+            Encoder = state => Encode(state.Event, this, state.Locale);
+        }
+
+        public bool IsFid { get; }
+
+        /// <summary>A call as data.</summary>
+        public bool IsCall { get; }
+
+        public bool IsKeyless { get; }
+
+        /// <summary>Under which the event keeps it.</summary>
+        public string Name { get; }
+
+        public Func<(Event Event, string? Locale), FcmBody> Encoder { get; }
     }
 }
 

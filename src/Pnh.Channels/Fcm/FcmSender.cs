@@ -207,7 +207,7 @@ internal sealed class FcmSender : ProviderSender
         var body = BodyOf(delivery);
         if (body.CollapseKey is { } key && !_collapseKeys.TryTake(delivery.Address!.Value, key, delivery.Event.ExpiresAt - Time.GetUtcNow()))
         {
-            body = FcmPush.KeylessBodyFor(delivery.Event, delivery.Address.Kind, delivery.Device.Locale);
+            body = FcmPush.BodyFor(delivery.Event, delivery.Address.Kind, delivery.Device.Locale, isKeyless: true);
         }
 
         var headers = default(HeaderList);

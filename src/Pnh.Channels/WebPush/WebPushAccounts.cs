@@ -12,7 +12,12 @@ namespace Pnh.Channels.WebPush;
 /// <param name="AllowLoopback">Endpoints on this machine may be dialled (sandbox and tests).</param>
 /// <param name="ClearText">What Apple's browsers show in place of a cleared event; null = it cannot be cleared there.</param>
 /// <param name="Site">The page that a click opens where a browser shows pushes without a service worker; null = none does.</param>
-internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText, Uri? Site);
+/// <param name="Pace">How many pushes the push service takes of the account.</param>
+internal sealed record WebPushRoute(string Name, PushServiceHost Host, VapidCredential Credential, bool AllowLoopback, string? ClearText, Uri? Site, SitePace Pace)
+{
+    /// <summary>Of this push service.</summary>
+    public RefusedSubscriptions Refused { get; } = new();
+}
 
 /// <summary>Every Web Push account of the configuration, read and judged once. Owns their credentials.</summary>
 internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisposable
@@ -117,7 +122,7 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
         }
 
         var credential = new VapidCredential(signer, subject, time);
-        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, settings.AllowLoopback, clearText, site));
+        var routes = hosts.ConvertAll(host => new WebPushRoute($"{section.Name}/{host.Pattern}", host, credential, settings.AllowLoopback, clearText, site, new SitePace(time)));
         routes.ForEach(route => _byName.TryAdd(route.Name, route));
         _byApp.Add(section.App, [.. routes]);
     }

@@ -45,7 +45,9 @@ internal sealed class WebPushSender : ProviderSender
             return DeliveryResult.Of(DeliveryStatus.Rejected, VapidSubject.Refused);
         }
 
-        return Plain(delivery, subscription).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal) : null;
+        return Plain(delivery, subscription).Refusal is { } refusal ? DeliveryResult.Of(DeliveryStatus.Rejected, refusal)
+            : _route.Pace.Take(delivery.Event.Class) is var wait && wait > TimeSpan.Zero ? SiteLimited(wait)
+            : null;
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -87,8 +89,27 @@ internal sealed class WebPushSender : ProviderSender
         return await ExchangeAsync(Request(delivery, subscription, body, plain.IsDeclared), delivery, cancellationToken);
     }
 
-    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery) =>
-        WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
+    protected override DeliveryResult Read(in ProviderAnswer answer, in ProviderRequest request, Delivery delivery)
+    {
+        var result = WebPushResponse.Map(answer, RetryAfter.Read(answer.RetryAfter, Time));
+        if (result.Status == DeliveryStatus.Accepted)
+        {
+            _route.Refused.Accepted();
+            _route.Pace.Accepted();
+        }
+
+        if (result is { Status: DeliveryStatus.Throttled, RetryAfter: { } pause } && _route.Pace.Refused(PushSubscription.EndpointOf(delivery.Address!.Value)!, pause) is { } wait)
+        {
+            return SiteLimited(wait) with { WasAsked = true };
+        }
+
+        return result.Status == DeliveryStatus.Misconfigured && !_route.Refused.MayBeAccounts(PushSubscription.EndpointOf(delivery.Address!.Value)!)
+            ? result with { Status = DeliveryStatus.Rejected }
+            : result;
+    }
+
+    /// <summary>As what is held: one milestone, however often it is asked for.</summary>
+    private static DeliveryResult SiteLimited(TimeSpan wait) => new() { Status = DeliveryStatus.Throttled, Reason = SitePace.Reason, RetryAfter = wait, IsHeld = true };
 
     private WebPushBody Plain(Delivery delivery, PushSubscription subscription) => ApplePush.Serves(subscription.Endpoint, _route.AllowLoopback)
         ? WebPushPayload.OfVisible(delivery, _route.ClearText, SiteOf(subscription))

@@ -1,8 +1,20 @@
+using Pnh.Core.Diagnostics.Exposition;
+
 namespace Pnh.Core.Diagnostics;
 
 /// <summary>What others keep: the journal's and the disk's readings, and what the console asks for between two scrapes. Each asks anew; cheap enough for once a second.</summary>
 public sealed partial class HubMetrics
 {
+    private readonly ReadingFamily _addressesRested;
+    private readonly ReadingFamily _addressesResting;
+
+    /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
+    public IDisposable RegisterAddresses(Func<long> stale) => _staleAddresses.Add(() => stale());
+
+    /// <summary>Exports how many addresses of each channel were laid to rest, and how many rest, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterRests(IEnumerable<string> channels, Func<string, long> rested, Func<string, long> resting) => new Registrations(
+        [.. channels.SelectMany(channel => (IEnumerable<IDisposable>)[_addressesRested.Add(() => rested(channel), channel), _addressesResting.Add(() => resting(channel), channel)])]);
+
     /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
         _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));

@@ -110,6 +110,8 @@ public sealed partial class HubMetrics : IDisposable
         _journalOldest = feed.Gauges("pnh_journal_oldest_seconds", "How long ago the oldest part of the journal was begun: how far back history goes.", Fold.Max);
         _journalRetention = feed.Gauges("pnh_journal_retention_seconds", "How far back history shall go (Pnh:Journal:Retention).", Fold.Max);
         _certificateLeft = feed.Gauges("pnh_certificate_left_seconds", "Time until the certificate of the https listeners ends; negative = past.", Fold.Max);
+        _addressesRested = feed.CounterReadings("pnh_addresses_rested_total", "Push addresses that were laid to rest, as the provider refused many of their account at once.", "channel");
+        _addressesResting = feed.Gauges("pnh_addresses_resting", "Push addresses that rest now: they get no pushes.", Fold.Sum, "channel");
         _clockSteps = feed.CounterReadings("pnh_clock_steps_total", "How often the machine's clock was set by more than a few seconds while the hub ran.");
         _clockAhead = feed.Gauges("pnh_clock_ahead_seconds", "How far the hub's clock, which goes on evenly, is ahead of the machine's.", Fold.Max);
         _journalEarly = feed.CounterReadings("pnh_journal_retired_early_total", "Parts of the journal that went before their retention was over, as Pnh:Journal:MaxBytes was reached.");
@@ -223,9 +225,6 @@ public sealed partial class HubMetrics : IDisposable
 
     private Registrations RegisterSessions(Func<long> active, Func<long> background) => new Registrations(
         _sessionsHeld.Add(() => active(), "active"), _sessionsHeld.Add(() => background(), "background"));
-
-    /// <summary>Exports how many addresses are stale until disposed. The callback must be quick.</summary>
-    public IDisposable RegisterAddresses(Func<long> stale) => _staleAddresses.Add(() => stale());
 
     /// <summary>Exports whether the hub takes traffic, and which of its stores closed themselves, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterReadiness(Func<bool> isReady, IEnumerable<(string Store, Func<bool> IsClosed)> stores) => new Registrations(

@@ -1,3 +1,4 @@
+using Pnh.Core.Addresses;
 using Pnh.Core.Lanes;
 using Pnh.Core.Push;
 using Pnh.Core.Shards;
@@ -35,7 +36,13 @@ public sealed partial class Hub
                 delivery.MoveTo(current);
             }
 
-            return true;
+            if (!Rests.Holds(lane.Channel, lane.Account, delivery))
+            {
+                return true;
+            }
+
+            ((ILaneOwner)this).Completed(lane, delivery, new DeliveryResult { Status = DeliveryStatus.Rejected, Reason = AddressRests.Reason, IsUnasked = true });
+            return false;
         }
 
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.AddressDead);
@@ -63,7 +70,7 @@ public sealed partial class Hub
         for (var i = 0; i < device?.Addresses.Count; i++)
         {
             var address = device.Addresses[i];
-            if (IsSame(address.Channel, planned.Channel) && IsSame(address.Kind, planned.Kind) && IsSame(address.Scope, planned.Scope))
+            if (IsSame(address.Channel, planned.Channel) && IsSame(address.Member, planned.Member) && IsSame(address.Scope, planned.Scope))
             {
                 if (IsSame(address.Value, planned.Value))
                 {

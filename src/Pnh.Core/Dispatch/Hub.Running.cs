@@ -21,6 +21,7 @@ public sealed partial class Hub
     /// <summary>The first half of it: a test lets time pass by itself.</summary>
     internal async Task RecoverAsync(CancellationToken cancellationToken)
     {
+        await Rests.LoadAsync(cancellationToken).ConfigureAwait(false);
         var recovered = 0;
         var errors = new List<FieldError>();
         await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
@@ -95,9 +96,10 @@ public sealed partial class Hub
         _stopping.Dispose();
     }
 
-    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result)
+    void ILaneOwner.Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult answer)
     {
         var @class = delivery.Event.Class;
+        var result = Rests.Judge(lane.Channel, lane.Account, delivery, answer);
         if (result.Status != DeliveryStatus.Expired)
         {
             // An expiry is counted where the delivery ends, whether it waited in a lane or not.
@@ -108,11 +110,6 @@ public sealed partial class Hub
         {
             _context.Metrics.AcceptToProvider(lane.Channel, @class, _time.GetElapsedTime(delivery.Event.AcceptedTimestamp), delivery.Event.TraceParent);
             EventTraces.Pushed(delivery.Event, lane.Channel, _time);
-        }
-
-        if (result.Status == DeliveryStatus.AddressDead)
-        {
-            _ = RemoveAddressAsync(delivery, result.DeadSince ?? delivery.Address!.RegisteredAt, result.Reason);
         }
 
         if (result is { Status: DeliveryStatus.Rejected } or { Status: DeliveryStatus.Misconfigured, RetryAfter: null })
@@ -130,24 +127,6 @@ public sealed partial class Hub
         Log.SenderBroke(_paced, lane.Channel, delivery.Event.Id, delivery.User.App, bug);
         _context.Metrics.DeliveryCounted(lane.Channel, delivery.Event.Class, DeliveryStatus.Rejected);
         ShardOf(delivery.User).Complete((PendingPush)delivery, DeliveryResult.Of(DeliveryStatus.Rejected, "hub-error"));
-    }
-
-    private async Task RemoveAddressAsync(Delivery delivery, DateTimeOffset deadSince, string? reason)
-    {
-        try
-        {
-            // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
-            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, delivery.Address!, deadSince, reason, CancellationToken.None).ConfigureAwait(false))
-            {
-                _context.Journal.NoteAddress(new(
-                    delivery.User.App, delivery.User.User, delivery.Device.Id, delivery.Address!.Channel, "dead", reason, _time.GetUtcNow()));
-            }
-        }
-        catch (Exception fault)
-        {
-            // Not lost: the next push to it is refused again and removes it then.
-            Log.AddressStays(_paced, delivery.Address!.Channel, delivery.User.App, fault.Message);
-        }
     }
 
     /// <summary>Does what is due now in all shards; true = a timer is still set.</summary>

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
@@ -75,6 +76,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _time = time;
         _log = log;
         _paced = new PacedLog(log, time);
+        Rests = new AddressRests(devices, journal, time, _paced);
         _turns = new Turns(time);
         _reads = new PatientReads(devices, NoteStoreFault, time, _stopping.Token);
         _memberships = new Memberships(devices, _topics, ShardOf, NoteStoreFault, time, _stopping.Token);
@@ -109,6 +111,9 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
     internal int Timers => _shards.Sum(s => s.Timers);
+
+    /// <summary>Addresses that get no pushes for now.</summary>
+    public AddressRests Rests { get; }
 
     /// <summary>Called with each event that was accepted, by many threads at once. Must return at once and not throw.</summary>
     public Action<Event> Accepted { get; set; } = static _ => { };

@@ -21,7 +21,7 @@ public sealed record Notification
     /// <summary>https address of a picture.</summary>
     public string? Image { get; init; }
 
-    /// <summary>Action category (APNs <c>category</c>, Android <c>click_action</c>).</summary>
+    /// <summary>Action category (APNs <c>category</c>; on Android <c>pnh-category</c> of the data, for the app).</summary>
     public string? Category { get; init; }
 
     /// <summary>Groups notifications on the screen (APNs <c>thread-id</c>, Android channel stays the app's).</summary>
@@ -33,7 +33,7 @@ public sealed record Notification
     /// <summary>A person sees or hears it: a text, a picture, a sound. A badge alone changes a number on an icon.</summary>
     public bool IsNoticed => (Title ?? Subtitle ?? Body ?? Image ?? Sound) is not null;
 
-    /// <summary>The notification in the device's language: exact locale, then ever less exact (<c>zh-Hant-TW</c>, <c>zh-Hant</c>, <c>zh</c>), then as sent.</summary>
+    /// <summary>The notification in the device's language: the nearest text of its language and script (<see cref="LanguageTag"/>), else as sent.</summary>
     public Notification For(string? locale)
     {
         var text = MatchLocale(locale) is { } key ? Locales![key] : null;
@@ -58,19 +58,7 @@ public sealed record Notification
             return locale;
         }
 
-        // RFC 4647 section 3.4, lookup: cut from the end until something fits. Android and iOS also write pt_BR.
-        var range = locale.Replace('_', '-');
-        while (!Locales.ContainsKey(range))
-        {
-            if (range.LastIndexOf('-') is not (> 0 and var dash))
-            {
-                return null;
-            }
-
-            range = range[..dash];
-        }
-
-        return range;
+        return LanguageTag.FindNearest(Locales.Keys, locale);
     }
 }
 

@@ -31,19 +31,19 @@ internal sealed partial class DeliveryLane : IAsyncDisposable
 
     // The pace bounds the sends under way besides the sender; null = nothing does.
     internal DeliveryLane(
-        string channel, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace = null)
-        : this(channel, channel, @class, sender, owner, metrics, time, pace)
+        string channel, string account, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace = null)
+        : this((channel, account), channel, @class, sender, owner, metrics, time, pace)
     {
         if (sender.Quarantine is { } slow)
         {
-            _quarantine = new DeliveryLane(channel, channel + "-quarantine", @class, slow, owner, metrics, time, pace);
+            _quarantine = new DeliveryLane((channel, account), channel + "-quarantine", @class, slow, owner, metrics, time, pace);
         }
     }
 
     private DeliveryLane(
-        string channel, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace)
+        (string Channel, string Account) way, string queue, EventClass @class, IPushSender sender, ILaneOwner owner, HubMetrics metrics, TimeProvider time, BulkPace? pace)
     {
-        Channel = channel;
+        (Channel, Account) = way;
         _sender = sender;
         _owner = owner;
         _time = time;
@@ -53,6 +53,9 @@ internal sealed partial class DeliveryLane : IAsyncDisposable
 
     /// <summary>The channel's name.</summary>
     internal string Channel { get; }
+
+    /// <summary>The provider account that it sends by, as <see cref="IPushChannel.FindAccount"/> names it.</summary>
+    internal string Account { get; }
 
     /// <summary>True when nothing waits and nothing is under way.</summary>
     internal bool IsIdle

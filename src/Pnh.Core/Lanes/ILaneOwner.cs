@@ -11,7 +11,7 @@ internal interface ILaneOwner
     /// <summary>The attempt's time is over and its answer may still come: <see cref="Completed"/> follows.</summary>
     void AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar);
 
-    void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult result);
+    void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult answer);
 
     void Failed(DeliveryLane lane, Delivery delivery, Exception bug);
 }

@@ -77,5 +77,5 @@ internal sealed class LaneTable : IAsyncDisposable
     }
 
     private DeliveryLane Open(IPushChannel channel, string account, EventClass @class) =>
-        new(channel.Name, @class, channel.Open(account, @class), _owner, _metrics, _time, @class == EventClass.Bulk ? Pace : null);
+        new(channel.Name, account, @class, channel.Open(account, @class), _owner, _metrics, _time, @class == EventClass.Bulk ? Pace : null);
 }

@@ -86,6 +86,9 @@ public readonly record struct DeliveryResult
     /// </summary>
     public Task<DeliveryResult>? Late { get; init; }
 
+    /// <summary>With <see cref="DeliveryStatus.AddressDead"/>: a wrong topic, environment or project of the account gets this word for every good address too.</summary>
+    public bool MayBeAccounts { get; init; }
+
     /// <summary>Since when the provider knows the address to be dead; null = unknown, then a registration after the request keeps the address.</summary>
     public DateTimeOffset? DeadSince { get; init; }
 

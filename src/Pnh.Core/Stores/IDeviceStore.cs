@@ -43,6 +43,15 @@ public interface IDeviceStore
     /// <summary>Which addresses were taken off the user's devices in the last <see cref="Limits.RemovedAddressLife"/>: of each device the last of a kind, also where it has another one by now.</summary>
     ValueTask<IReadOnlyList<RemovedAddress>> FindRemovedAddressesAsync(UserKey user, CancellationToken cancellationToken) => new([]);
 
+    /// <summary>Notes that an address rests, if its device still has it.</summary>
+    Task RestAddressAsync(RestingAddress resting, CancellationToken cancellationToken) => Task.CompletedTask;
+
+    /// <summary>Every address that rests and that its device still has.</summary>
+    ValueTask<IReadOnlyList<RestingAddress>> FindRestingAddressesAsync(CancellationToken cancellationToken) => new([]);
+
+    /// <summary>Ends the rest of an account's addresses.</summary>
+    Task ReleaseAddressesAsync(string channel, string account, CancellationToken cancellationToken) => Task.CompletedTask;
+
     /// <summary>Replaces the user's settings.</summary>
     Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken);
 

@@ -84,12 +84,21 @@ public sealed record Device
 /// Where a provider reaches a device. Immutable. The same (app, channel, kind, value up to its first blank) exists once: registering it elsewhere moves it.
 /// </summary>
 /// <param name="Channel">Channel name: <c>apns</c>, <c>fcm</c>, ….</param>
-/// <param name="Kind">What the channel calls it: <c>token</c>, <c>voipToken</c>, <c>liveActivityToken</c>, <c>fid</c>, ….</param>
+/// <param name="Kind">What the channel calls it: <c>token</c>, <c>voipToken</c>, <c>liveActivityToken</c>, <c>fid</c>, …; behind a blank, what the channel wants to know of it besides.</param>
 /// <param name="Value">The secret part. Never logged, never a label. What comes behind a blank (a browser's keys) belongs to the address and does not tell it from others.</param>
 /// <param name="Scope">What else the channel needs to route it, in the channel's own form (APNs: <c>environment/topic</c>); empty = nothing. Shared by many devices: a registry keeps one object of each, within bounds.</param>
 /// <param name="RegisteredAt">Last time a client confirmed it; a provider's older "gone" does not remove it.</param>
 public sealed record PushAddress(string Channel, string Kind, string Value, string Scope, DateTimeOffset RegisteredAt)
 {
+    /// <summary>Behind an FCM address of an app that takes calls as data: <c>token calls=data</c>.</summary>
+    public const string CallsAsData = " calls=data";
+
+    /// <summary>The member of a device's JSON that has it.</summary>
+    public string Member => MemberOf(Kind);
+
+    /// <summary>As <see cref="Member"/>, of a kind.</summary>
+    public static string MemberOf(string kind) => kind.IndexOf(' ', StringComparison.Ordinal) is >= 0 and var end ? kind[..end] : kind;
+
     /// <summary>Without the value, so that no log can leak it.</summary>
     public override string ToString() => $"{Channel}/{Kind}";
 }

@@ -25,6 +25,7 @@ internal static partial class FcmRules
         CheckData(message.Find("android", "data"), "message.android.data", violations);
         CheckData(message.Find("webpush", "data"), "message.webpush.data", violations);
         CheckSize(message, violations);
+        Require(message.Find("notification") is not { ValueKind: JsonValueKind.Object } shown || shown.EnumerateObject().Any(), "message.notification", "Notification must not be empty.", violations);
         CheckAndroid(message, violations);
         foreach (string[] path in Labels)
         {

@@ -148,6 +148,18 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         (user, now: _time.GetUtcNow()), static (database, at) => SqliteRemovedAddresses.Find(database, at.user, at.now), cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
+    public Task RestAddressAsync(RestingAddress resting, CancellationToken cancellationToken) =>
+        WriteAsync([], database => SqliteRestingAddresses.Add(database, resting), cancellationToken);
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<RestingAddress>> FindRestingAddressesAsync(CancellationToken cancellationToken) =>
+        await Engine.Readers.ReadAsync(_texts, static (database, texts) => SqliteRestingAddresses.Find(database, texts), cancellationToken).ConfigureAwait(false);
+
+    /// <inheritdoc/>
+    public Task ReleaseAddressesAsync(string channel, string account, CancellationToken cancellationToken) =>
+        WriteAsync([], database => SqliteRestingAddresses.Release(database, channel, account), cancellationToken);
+
+    /// <inheritdoc/>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) =>
         WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
 

@@ -166,23 +166,26 @@ internal static class SqliteDeviceWrites
     /// <summary>The address as a span of values of a kind, and the other form of the same FCM installation (a token starts with its FID and a colon).</summary>
     private static void ForEachForm(PushAddress address, Action<string, string, string> act)
     {
-        var value = address.Value;
+        var (value, kind) = (address.Value, address.Member);
         var (from, before) = SpanOf(value);
-        act(address.Kind, from, before);
+        act(kind, from, before);
         if (address.Channel != "fcm")
         {
             return;
         }
 
-        if (address.Kind == "fid")
+        act(kind + PushAddress.CallsAsData, from, before);
+        if (kind == "fid")
         {
             // Everything from "fid:" up to, not including, "fid;", the next character.
             act("token", value + ':', value + ';');
+            act("token" + PushAddress.CallsAsData, value + ':', value + ';');
         }
-        else if (address.Kind == "token" && value.IndexOf(':', StringComparison.Ordinal) is > 0 and var colon)
+        else if (kind == "token" && value.IndexOf(':', StringComparison.Ordinal) is > 0 and var colon)
         {
             var fid = value[..colon];
             act("fid", fid, fid + '\0');
+            act("fid" + PushAddress.CallsAsData, fid, fid + '\0');
         }
     }
 

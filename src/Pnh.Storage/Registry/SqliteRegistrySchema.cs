@@ -58,6 +58,9 @@ internal static class SqliteRegistrySchema
             // Browsers' addresses that an older build kept as they came: none behind an open.
             "CREATE INDEX IF NOT EXISTS addresses_former ON addresses(channel) WHERE channel = 'webpush' AND scope = ''",
 
+            // Addresses that get no pushes for now.
+            "CREATE TABLE IF NOT EXISTS resting(device INTEGER NOT NULL REFERENCES devices(row) ON DELETE CASCADE, channel TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, account TEXT NOT NULL, reason TEXT, at INTEGER NOT NULL, PRIMARY KEY(device, channel, kind)) WITHOUT ROWID",
+
             // A user's topics: asked for when a session opens.
             "CREATE INDEX IF NOT EXISTS members_of_user ON members(app, user, topic)",
         ],

@@ -1,5 +1,4 @@
 using Pnh.Api.Access;
-using Pnh.Api.Commands;
 using Pnh.Api.Operations;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Core.Stores;

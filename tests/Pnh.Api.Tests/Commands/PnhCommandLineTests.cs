@@ -129,6 +129,21 @@ public sealed class PnhCommandLineTests : IDisposable
         Assert.Equal(["--Pnh:Data=x", "--Pnh:Data=x"], [.. list.Configuration, .. revoke.Configuration]);
     }
 
+    [Fact]
+    public async Task Addresses_ListReleaseAndDrop_Parsed()
+    {
+        Assert.Equal(0, await RunAsync("addresses", "--Pnh:Data=x"));
+        var list = Assert.IsType<AddressesRequest>(_ran);
+        Assert.Equal(0, await RunAsync("addresses", "release", "--account", "apns/demo/0", "--Pnh:Data=x"));
+        var release = Assert.IsType<AddressesRequest>(_ran);
+        Assert.Equal(0, await RunAsync("addresses", "drop", "--account", "fcm/demo/1"));
+        var drop = Assert.IsType<AddressesRequest>(_ran);
+        Assert.NotEqual(0, await RunAsync("addresses", "drop"));
+
+        Assert.Equal((null, null, true, "apns/demo/0", false, "fcm/demo/1"), (list.Releases, list.Account, release.Releases, release.Account, drop.Releases, drop.Account));
+        Assert.Equal(["--Pnh:Data=x", "--Pnh:Data=x"], [.. list.Configuration, .. release.Configuration]);
+    }
+
     [Theory]
     [InlineData("bench broadcast", "broadcast", "")]
     [InlineData("bench one --sessions 100 --json --rate 5", "one|--sessions|100|--json|--rate|5", "")]
@@ -220,7 +235,7 @@ public sealed class PnhCommandLineTests : IDisposable
 
     private CommandActions Actions() => new(
         (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 7), (request, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
-        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
+        (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (configuration, _, _) => Ran(configuration, 6), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 0), (configuration, _) => Ran(configuration, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0),
         (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _, _) => Ran(request, 0), (request, _) => Ran(request, 5));
 

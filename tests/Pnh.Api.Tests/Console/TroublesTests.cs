@@ -1,6 +1,8 @@
+using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Time.Testing;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
+using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 
@@ -86,5 +88,5 @@ public sealed class TroublesTests : IDisposable
     }
 
     private IReadOnlyList<string> Read(DiskTrend trend, HubTotals? totals = null) =>
-        new Troubles(new Readiness { IsReady = true }, [], _metrics, trend).Read(totals ?? _metrics.Snapshot());
+        new Troubles(new Readiness { IsReady = true }, [], _metrics, trend, new AddressRests(null!, null!, TimeProvider.System, NullLogger.Instance)).Read(totals ?? _metrics.Snapshot());
 }

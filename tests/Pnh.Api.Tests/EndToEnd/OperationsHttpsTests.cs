@@ -1,6 +1,5 @@
 using System.Net;
 using System.Text;
-using Pnh.Api.Commands;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 

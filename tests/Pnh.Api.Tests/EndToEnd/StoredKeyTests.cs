@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Pnh.Api.Operations;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;

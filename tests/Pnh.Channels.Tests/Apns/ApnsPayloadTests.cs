@@ -87,6 +87,17 @@ public sealed class ApnsPayloadTests
     }
 
     [Fact]
+    public void Encode_EmojiAndSpacesBeyondAscii_AreWrittenAsTheyAreAndTheDataStays()
+    {
+        var text = string.Concat(Enumerable.Repeat("\U0001F600\u00a0\u3000\u2028", 300));
+        var accepted = Sample.Event(_time, notification: new Notification { Title = text }, data: """{"order":7}""");
+
+        var json = Encode(accepted);
+        Assert.Contains(text, json, StringComparison.Ordinal);
+        Assert.Contains("\"order\":7", json, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void BodyFor_SameEventAndLanguage_EncodedOnce()
     {
         var texts = new Dictionary<string, LocalizedText> { ["de"] = new("Hallo", null, null) };

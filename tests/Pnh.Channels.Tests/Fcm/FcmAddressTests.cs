@@ -12,6 +12,8 @@ public sealed class FcmAddressTests
     [Theory]
     [InlineData("""{"token":"cX1:APA91b-_x"}""", "token", "cX1:APA91b-_x")]
     [InlineData("""{"fid":"cX1_abcdefghijklmnopqr"}""", "fid", "cX1_abcdefghijklmnopqr")]
+    [InlineData("""{"calls":"data","token":"cX1:APA91b-_x"}""", "token calls=data", "cX1:APA91b-_x")]
+    [InlineData("""{"fid":"cX1_abcdefghijklmnopqr","calls":"data"}""", "fid calls=data", "cX1_abcdefghijklmnopqr")]
     public void Read_ExactlyOne_Address(string section, string kind, string value)
     {
         var (addresses, errors) = Read(section);
@@ -24,6 +26,10 @@ public sealed class FcmAddressTests
     [InlineData("""{"token":"a","fid":"b"}""", "", "too-many")]
     [InlineData("""{"token":"a","token":"b"}""", "/token", "duplicate-member")]
     [InlineData("""{"token":"a","project":"b","project":"c"}""", "/project", "duplicate-member")]
+    [InlineData("""{"token":"a","calls":"notification"}""", "/calls", "invalid-value")]
+    [InlineData("""{"token":"a","calls":true}""", "/calls", "invalid-value")]
+    [InlineData("""{"token":"a","calls":"data","calls":"data"}""", "/calls", "duplicate-member")]
+    [InlineData("""{"calls":"data"}""", "", "required")]
     [InlineData("""{}""", "", "required")]
     [InlineData("""{"token":""}""", "/token", "invalid-address")]
     [InlineData("""{"token":"a\"b"}""", "/token", "invalid-address")]
@@ -38,6 +44,23 @@ public sealed class FcmAddressTests
 
         Assert.Empty(addresses);
         Assert.Equal((pointer, code), (Assert.Single(errors).Pointer, errors[0].Code));
+    }
+
+    [Theory]
+    [InlineData("""{"token":"a","calls":"data","project":"p"}""")]
+    [InlineData("""{"fid":"a","calls":"data"}""")]
+    [InlineData("""{"token":"a"}""")]
+    public void Write_Address_IsTheSectionThatMadeIt(string section)
+    {
+        using var stream = new MemoryStream();
+        using (var writer = new Utf8JsonWriter(stream))
+        {
+            writer.WriteStartObject();
+            FcmAddress.Write(writer, Read(section).Addresses);
+            writer.WriteEndObject();
+        }
+
+        Assert.Equal(section, System.Text.Encoding.UTF8.GetString(stream.ToArray()));
     }
 
     [Fact]

@@ -28,6 +28,30 @@ public sealed class OverrideCheckTests
     }
 
     [Theory]
+    [InlineData("apns", 1_010, true)]
+    [InlineData("apns", 1_020, false)]
+    [InlineData("fcm", 1_010, true)]
+    [InlineData("fcm", 1_030, false)]
+    [InlineData("webpush", 980, true)]
+    [InlineData("webpush", 1_000, false)]
+    public async Task Override_OfEmoji_IsCountedInTheBytesThatItHas(string channel, int emoji, bool isFine)
+    {
+        await using var apns = await ApnsFixture.StartAsync((_, _) => new Reply(200));
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+        await using var push = await WebPushFixture.StartAsync();
+        var text = string.Concat(Enumerable.Repeat("\U0001F600", emoji));
+
+        var (of, json) = channel switch
+        {
+            "apns" => (apns.Channel, $$$"""{"aps":{"alert":"{{{text}}}"}}"""),
+            "fcm" => (fcm.Channel, $$$"""{"data":{"a":"{{{text}}}"}}"""),
+            _ => (push.Channel, $$"""{"text":"{{text}}"}"""),
+        };
+
+        Assert.Equal(isFine ? [] : [" too-long"], Check(of, json));
+    }
+
+    [Theory]
     [InlineData(EventClass.Call, 5000, true)]
     [InlineData(EventClass.Call, 5200, false)]
     [InlineData(EventClass.Message, 4000, true)]
@@ -48,6 +72,11 @@ public sealed class OverrideCheckTests
     [InlineData("""{"apns":{"headers":{"apns-priority":5}},"android":{"data":{"n":1}}}""", "/apns/headers/apns-priority wrong-type", "/android/data/n wrong-type")]
     [InlineData("""{"android":5,"notification":"x","data":[]}""", "/android wrong-type", "/notification wrong-type", "/data wrong-type")]
     [InlineData("""{"data":{"from":"x","google.a":"y","a/b~":1}}""", "/data/a~1b~0 wrong-type", "/data/from invalid-value", "/data/google.a invalid-value")]
+    [InlineData("""{"android":{"collapseKey":"k","collapse_key":"l"},"fcm_options":{},"fcmOptions":{}}""", "/android/collapse_key duplicate-member", "/fcmOptions duplicate-member")]
+    [InlineData("""{"android":{"notification":{"channelId":"a","channel_id":"b"}}}""", "/android/notification/channel_id duplicate-member")]
+    [InlineData("""{"android":{"data":{"from":"x"}},"webpush":{"data":{"gcm.n":"y"}}}""", "/android/data/from invalid-value", "/webpush/data/gcm.n invalid-value")]
+    [InlineData("""{"android":{"notification":{"lightSettings":{"lightOnDuration":"1s","blink":1}}}}""", "/android/notification/lightSettings/blink unknown-member")]
+    [InlineData("""{"data":{"collapseKey":"a","collapse_key":"b"},"apns":{"payload":{"fcmOptions":1,"fcm_options":2}},"webpush":{"notification":{"requireInteraction":1,"require_interaction":2}}}""")]
     [InlineData("""{"token":"x","topic":"y"}""", "/token unknown-member", "/topic unknown-member")]
     [InlineData("""{"data":{"a":"LARGE"}}""", " too-long")]
     [InlineData("""{"android":{"a":1,"a":1}}""", " duplicate-member")]

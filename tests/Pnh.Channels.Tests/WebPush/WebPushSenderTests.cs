@@ -128,6 +128,27 @@ public sealed class WebPushSenderTests
         Assert.Equal(!isHashed, topics[0] == key);
     }
 
+    [Theory]
+    [InlineData(401)]
+    [InlineData(403)]
+    public async Task SendAsync_StaleSubscriptionAmongGoodOnes_IsItsOwnFaultUntilAllAreRefused(int status)
+    {
+        var stale = new HashSet<int> { 1, 3 };
+        await using var push = await WebPushFixture.StartAsync(count => new Answer(count is 1 or 3 or > 4 ? status : 201));
+
+        var results = new List<DeliveryResult>();
+        for (var i = 0; i < 12; i++)
+        {
+            results.Add(await push.SendAsync(Sample.Event(push.Time, notification: Hello), push.Address($"{push.Endpoint}-{i}")));
+        }
+
+        Assert.Equal(
+            [.. Enumerable.Range(0, 5).Select(i => stale.Contains(i) ? DeliveryStatus.Rejected : DeliveryStatus.Accepted),
+                .. Enumerable.Repeat(DeliveryStatus.Rejected, 5), .. Enumerable.Repeat(DeliveryStatus.Misconfigured, 2)],
+            results.Select(static one => one.Status));
+        Assert.Equal($"http-{status}", results[1].Reason);
+    }
+
     [Fact]
     public async Task SendAsync_TooLargeForThisBrowser_GoesOnceMoreAsAWakeUp()
     {

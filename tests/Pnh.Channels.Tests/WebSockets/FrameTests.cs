@@ -49,7 +49,7 @@ public class FrameTests
         Assert.Equal(
             """{"type":"event","seq":1,"id":"e-1","class":"call","at":1700000000123,"ttl":30,"topic":"room-7","collapseKey":"chat-7","""
             + "\"traceparent\":\"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\",\"data\":[1, \"ü\"],"
-            + "\"notification\":{\"title\":\"Grace \\\"G\\\"\",\"subtitle\":\"s\",\"body\":\"Grüße \\uD83C\\uDF89\",\"sound\":\"default\",\"badge\":0,"
+            + "\"notification\":{\"title\":\"Grace \\\"G\\\"\",\"subtitle\":\"s\",\"body\":\"Grüße 🎉\",\"sound\":\"default\",\"badge\":0,"
             + "\"image\":\"https://example.com/i.png\",\"category\":\"c\",\"thread\":\"t\",\"locales\":{\"de\":{\"body\":\"Hallo\"}}}}",
             Text(EventFrames.Of(accepted), 1));
     }

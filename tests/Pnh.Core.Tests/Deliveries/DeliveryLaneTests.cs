@@ -25,7 +25,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     {
         _metrics = new HubMetrics(Prometheus.Metrics.NewCustomRegistry(), _clock);
         _channel = new FakeChannel("fcm", _clock) { Answer = SendAsync };
-        _lane = new DeliveryLane("fcm", EventClass.Message, _channel.Open("demo", EventClass.Message), this, _metrics, _clock);
+        _lane = new DeliveryLane("fcm", "demo", EventClass.Message, _channel.Open("demo", EventClass.Message), this, _metrics, _clock);
     }
 
     [Fact]
@@ -67,7 +67,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
     {
         _channel.MaxInFlight = 4_096;
         var pace = new BulkPace(_clock);
-        await using var lane = new DeliveryLane("fcm", EventClass.Bulk, _channel.Open("demo", EventClass.Bulk), this, _metrics, _clock, pace);
+        await using var lane = new DeliveryLane("fcm", "demo", EventClass.Bulk, _channel.Open("demo", EventClass.Bulk), this, _metrics, _clock, pace);
         for (var i = 0; i < 2_000; i++)
         {
             Assert.True(lane.TryEnqueue(NewDelivery()));
@@ -152,7 +152,7 @@ public sealed class DeliveryLaneTests : ILaneOwner, IAsyncDisposable
         _open.SetResult();
         var stuck = new TaskCompletionSource();
         var sender = new TwoWays(stuck.Task);
-        await using var lane = new DeliveryLane("fcm", EventClass.Message, sender, this, _metrics, _clock);
+        await using var lane = new DeliveryLane("fcm", "demo", EventClass.Message, sender, this, _metrics, _clock);
         for (var i = 0; i < 10 * sender.MaxInFlight; i++)
         {
             Assert.True(lane.TryEnqueue(NewDelivery("suspect")));

@@ -135,6 +135,19 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task PutDeviceAsync_AppThatTakesCallsAsData_IsTheSameAddress()
+    {
+        await PutAsync(Ada, Phone("p", Noon, Fcm("token calls=data", "fid1:APA91")));
+        await PutAsync(Bob, Phone("q", Noon, Fcm("token", "fid1:APA91")));
+        Assert.Equal((0, 1), (Values(await GetAsync(Ada)).Count(), Values(await GetAsync(Bob)).Count()));
+
+        await PutAsync(Ada, Phone("p", Noon, Fcm("fid calls=data", "fid1")));
+        Assert.Equal((1, 0), (Values(await GetAsync(Ada)).Count(), Values(await GetAsync(Bob)).Count()));
+        await PutAsync(Bob, Phone("q", Noon, Fcm("token calls=data", "fid1:APA92")));
+        Assert.Equal((0, 1), (Values(await GetAsync(Ada)).Count(), Values(await GetAsync(Bob)).Count()));
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task PutDeviceAsync_Token_TakesAwayItsFid()
     {
         await PutAsync(Ada, Phone("p", Noon, Fcm("fid", "fid1"), Fcm("fid", "fid")));

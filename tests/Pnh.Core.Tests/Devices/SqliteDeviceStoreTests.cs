@@ -58,6 +58,29 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
     }
 
     [Fact(Timeout = 30_000)]
+    public async Task RestingAddresses_OverAReopen_AreThoseThatTheirDevicesStillHave()
+    {
+        foreach (var (user, token) in new[] { (User(1), "1"), (User(2), "2"), (User(3), "3"), (User(4), "4") })
+        {
+            await Sqlite.PutDeviceAsync(user, Phone("a", token), CancellationToken.None);
+            var address = (await Sqlite.GetUserAsync(user, CancellationToken.None)).Devices[0].Addresses[0];
+            await Sqlite.RestAddressAsync(new RestingAddress(user, "a", address, user == User(4) ? "demo/1" : "demo/0", "BadDeviceToken", address.RegisteredAt), CancellationToken.None);
+        }
+
+        await Sqlite.PutDeviceAsync(User(1), Phone("a", "1"), CancellationToken.None); // confirmed: it rests as before
+        await Sqlite.PutDeviceAsync(User(2), Phone("a", "new"), CancellationToken.None);
+        await Sqlite.DeleteUserAsync(User(3), CancellationToken.None);
+        await ReopenAsync();
+
+        var found = await Sqlite.FindRestingAddressesAsync(CancellationToken.None);
+        Assert.Equal([(User(1), "a", "1", "demo/0"), (User(4), "a", "4", "demo/1")], found.Select(static one => (one.User, one.Device, one.Address.Value, one.Account)).OrderBy(static one => one.Value));
+        Assert.All(found, static one => Assert.Equal("BadDeviceToken", one.Reason));
+
+        await Sqlite.ReleaseAddressesAsync("apns", "demo/0", CancellationToken.None);
+        Assert.Equal("demo/1", Assert.Single(await Sqlite.FindRestingAddressesAsync(CancellationToken.None)).Account);
+    }
+
+    [Fact(Timeout = 30_000)]
     public async Task ReadFolderAsync_IsWhatWasPut()
     {
         Assert.Equal(new FolderMark(0, true), await Sqlite.ReadFolderAsync(CancellationToken.None));

@@ -39,6 +39,8 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_provider_credential_reloads_total{channel=\"apns\",result=\"one\"}", 5)]
     [InlineData("pnh_provider_clock_skew_seconds{channel=\"apns\"}", 5)]
     [InlineData("pnh_addresses_stale", 6)]
+    [InlineData("pnh_addresses_rested_total{channel=\"apns\"}", 7)]
+    [InlineData("pnh_addresses_resting{channel=\"apns\"}", 4)]
     [InlineData("pnh_direct_connections", 8)]
     [InlineData("pnh_socket_closes_total{code=\"4002\"}", 11)]
     [InlineData("pnh_journal_sync_seconds_count", 1)]
@@ -213,6 +215,7 @@ public sealed class HubMetricsTests : IDisposable
         }
 
         _metrics.RegisterAddresses(() => 6);
+        _metrics.RegisterRests(["apns"], static _ => 7, static _ => 4);
         _metrics.RegisterConnections(() => 8);
         _metrics.RegisterCloses([("4002", static () => 11)]);
         _metrics.RegisterProvider("apns", state => state switch { "cold" => 1, "warm" => 2, _ => 3 }, () => 9);

@@ -128,6 +128,23 @@ internal sealed class FakeStore : IDeviceStore
         return Task.FromResult(held?.RegisteredAt <= deadSince);
     }
 
+    /// <summary>Addresses that rest, also over a restart.</summary>
+    public ConcurrentDictionary<(UserKey User, string Device), RestingAddress> Resting { get; } = new();
+
+    public Task RestAddressAsync(RestingAddress resting, CancellationToken cancellationToken)
+    {
+        Resting[(resting.User, resting.Device)] = resting;
+        return Task.CompletedTask;
+    }
+
+    public ValueTask<IReadOnlyList<RestingAddress>> FindRestingAddressesAsync(CancellationToken cancellationToken) => new([.. Resting.Values]);
+
+    public Task ReleaseAddressesAsync(string channel, string account, CancellationToken cancellationToken)
+    {
+        Resting.Clear();
+        return Task.CompletedTask;
+    }
+
     public Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken) => throw new NotSupportedException();
 
     public Task<bool> DeleteDeviceAsync(UserKey user, string device, CancellationToken cancellationToken) => throw new NotSupportedException();

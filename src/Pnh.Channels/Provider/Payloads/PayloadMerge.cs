@@ -1,4 +1,3 @@
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Pnh.Core.Events;
@@ -22,7 +21,7 @@ internal enum PayloadParts
 internal static class PayloadMerge
 {
     /// <summary>Providers count bytes, and this text never stands in HTML: only what JSON itself demands is escaped.</summary>
-    public static readonly JsonWriterOptions WriterOptions = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    public static readonly JsonWriterOptions WriterOptions = new() { Encoder = PlainJsonEncoder.Shared };
 
     private static readonly JsonDocumentOptions Strict = new() { AllowDuplicateProperties = false, MaxDepth = Limits.JsonDepth };
 

@@ -19,12 +19,6 @@ internal sealed class AddressStanding
     /// <summary>Counts are halved this often, so that a list of yesterday is forgotten.</summary>
     private static readonly TimeSpan HalfLife = TimeSpan.FromMinutes(1);
 
-    /// <summary>
-    /// Addresses that may be removed while the account has accepted nothing yet, for a word that a wrong topic, environment or project gets for all of its
-    /// addresses: enough for those that are dead indeed, and few of a registry.
-    /// </summary>
-    public const int MostRemovedUnproven = 20;
-
     private readonly Lock _lock = new();
     private readonly TimeProvider _time;
     private int[]? _recent;
@@ -34,8 +28,6 @@ internal sealed class AddressStanding
     private double _bad;
     private long _halvedAt;
     private volatile bool _isSuspicious;
-    private volatile bool _hasAccepted;
-    private int _removed;
 
     public AddressStanding(TimeProvider time)
     {
@@ -50,11 +42,6 @@ internal sealed class AddressStanding
     public void Note(string address, bool isBad)
     {
         var hash = Hash(address);
-        if (!isBad && !_hasAccepted)
-        {
-            _hasAccepted = true;
-        }
-
         if (!isBad && Has(Volatile.Read(ref _recent), hash))
         {
             // Nearly every answer. One that only the older filter knows joins the recent one, before the older is dropped.
@@ -74,12 +61,6 @@ internal sealed class AddressStanding
             _isSuspicious = _judged >= LeastJudged && _bad > _judged * (_isSuspicious ? 0.05 : 0.1);
         }
     }
-
-    /// <summary>
-    /// False for an address whose refusal may be the account's own fault: it has accepted nothing since start, and <see cref="MostRemovedUnproven"/> are gone.
-    /// </summary>
-    public bool MayRemove() =>
-        _hasAccepted || (Volatile.Read(ref _removed) < MostRemovedUnproven && Interlocked.Increment(ref _removed) <= MostRemovedUnproven);
 
     private bool IsProven(string address)
     {

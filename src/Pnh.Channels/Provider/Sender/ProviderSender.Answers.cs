@@ -17,9 +17,9 @@ internal abstract partial class ProviderSender
         }
 
         Remember(delivery, result);
-        if (result.Status == DeliveryStatus.AddressDead && _standing is not null && IsPerhapsOurFault(result) && !_standing.MayRemove())
+        if (result.Status == DeliveryStatus.AddressDead && IsPerhapsOurFault(result))
         {
-            result = Kept(result);
+            result = result with { MayBeAccounts = true };
         }
 
         if (SpoilsConnection(request, result))
@@ -38,17 +38,6 @@ internal abstract partial class ProviderSender
             Reason = result.Reason is { } reason ? ProviderText.Clean(reason) : null,
             ProviderId = result.ProviderId is { } id ? ProviderText.Clean(id) : null,
         };
-
-    /// <summary>A mistake in the account's configuration must not empty the registry. The push fails, its address stays, and the log says it once.</summary>
-    private DeliveryResult Kept(in DeliveryResult result)
-    {
-        if (!Interlocked.Exchange(ref _keepsAddresses, true))
-        {
-            Log.AddressesKept(_logger, _account, result.Reason, AddressStanding.MostRemovedUnproven);
-        }
-
-        return result with { Status = DeliveryStatus.Rejected, DeadSince = null };
-    }
 
     /// <summary>What clears an event may go to another address than the delivery's.</summary>
     private void Remember(Delivery delivery, in DeliveryResult result)

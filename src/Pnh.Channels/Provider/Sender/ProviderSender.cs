@@ -27,7 +27,6 @@ internal abstract partial class ProviderSender : IPushSender
     private readonly ILogger _logger;
     private readonly string _account;
     private bool _misconfigured;
-    private bool _keepsAddresses;
     private bool _isDisposed;
 
     /// <param name="account">Its name, for logs.</param>

@@ -1,6 +1,6 @@
 using System.Buffers;
-using System.Text.Encodings.Web;
 using System.Text.Json;
+using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
 
@@ -10,7 +10,7 @@ internal static class ControlFrames
     /// <summary>How often a client that asked for beats hears one: below the minute after which proxies close what stands still.</summary>
     public static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(25);
 
-    private static readonly JsonWriterOptions WriterOptions = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions WriterOptions = new() { Encoder = PlainJsonEncoder.Shared };
 
     /// <summary>The answer to hello.</summary>
     /// <param name="session">Id to resume with.</param>

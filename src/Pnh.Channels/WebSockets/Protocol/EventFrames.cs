@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
 using Pnh.Channels.WebSockets.Rfc6455;
@@ -24,7 +23,7 @@ internal static class EventFrames
     // emoji for one, is escaped all the same).
     private static readonly JsonWriterOptions WriterOptions = new()
     {
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        Encoder = PlainJsonEncoder.Shared,
         SkipValidation = true,
     };
 

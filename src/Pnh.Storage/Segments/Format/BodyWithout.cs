@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Pnh.Core.Events;
@@ -11,7 +10,7 @@ internal static class BodyWithout
 {
     private static readonly (string Object, string List)[] Lists = [("to", "users"), ("except", "users")];
     // Letters stay letters: escapes would make the body longer than it was.
-    private static readonly JsonWriterOptions AsItWas = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions AsItWas = new() { Encoder = PlainJsonEncoder.Shared };
     private static readonly JsonDocumentOptions Json = new() { MaxDepth = Limits.JsonDepth };
 
     /// <summary>The body without them; null = it names none of them, or cannot be read.</summary>

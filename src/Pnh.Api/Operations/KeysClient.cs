@@ -1,8 +1,7 @@
 using System.Text.Json;
 using Pnh.Api.Access;
-using Pnh.Api.Operations;
 
-namespace Pnh.Api.Commands;
+namespace Pnh.Api.Operations;
 
 /// <summary>What asking for a key gave: the key, or why not, in a sentence for a terminal.</summary>
 internal readonly record struct KeyAnswer(string? Secret, string? Failure)

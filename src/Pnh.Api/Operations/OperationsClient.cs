@@ -4,7 +4,7 @@ using System.Text.Json.Serialization.Metadata;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 
-namespace Pnh.Api.Commands;
+namespace Pnh.Api.Operations;
 
 /// <summary>
 /// How a command asks the hub that runs on a data folder: with the operator's secret, at its operations listener. Failures (no hub, no secret,
