@@ -36,7 +36,7 @@ public sealed partial class Hub
         [LoggerMessage(9, LogLevel.Error, "The journal broke on event {Id} of app {App}, which was refused with 503; this is a bug.", EventName = "JournalBroke")]
         internal static partial void JournalBroke(ILogger logger, string id, string app, Exception bug);
 
-[LoggerMessage(10, LogLevel.Error, "An answer to event {Id} of app {App} could not be handled; this is a bug.", EventName = "AnswerBroke")]
+        [LoggerMessage(10, LogLevel.Error, "An answer to event {Id} of app {App} could not be handled; this is a bug.", EventName = "AnswerBroke")]
         internal static partial void AnswerBroke(ILogger logger, string id, string app, Exception bug);
 
         [LoggerMessage(12, LogLevel.Error, "Event {Id} of app {App} was taken back, but not cleared everywhere; this is a bug.", EventName = "ClearBroke")]

@@ -19,25 +19,22 @@ internal readonly record struct LanguageTag(string Language, string Script, stri
     private const int OfSameGroup = 15;
     private const int OfAnyRegion = 20;
 
-    private static readonly FrozenDictionary<string, string> Aliases = new Dictionary<string, string>
-    {
-        ["iw"] = "he", ["in"] = "id", ["ji"] = "yi", ["jw"] = "jv", ["mo"] = "ro", ["nb"] = "no", ["tl"] = "fil", ["cmn"] = "zh", ["sh"] = "sr-Latn",
-    }.ToFrozenDictionary();
+    private static readonly FrozenDictionary<string, string> Aliases = Pairs("iw he  in id  ji yi  jw jv  mo ro  nb no  tl fil  cmn zh  sh sr-Latn");
 
-    // Languages in several scripts: the first is the likely one, the others that of these regions.
-    private static readonly FrozenDictionary<string, (string Likely, string Other, string Regions)> Scripts = new Dictionary<string, (string, string, string)>
-    {
-        ["zh"] = ("Hans", "Hant", "TW HK MO"), ["sr"] = ("Cyrl", "Latn", "ME RO TR XK"), ["uz"] = ("Latn", "Arab", "AF"), ["az"] = ("Latn", "Arab", "IR IQ"), ["pa"] = ("Guru", "Arab", "PK"),
-        ["kk"] = ("Cyrl", "Arab", "CN IR MN"), ["ky"] = ("Cyrl", "Arab", "CN"), ["mn"] = ("Cyrl", "Mong", "CN"), ["tg"] = ("Cyrl", "Arab", "PK"), ["bs"] = ("Latn", "Cyrl", ""), ["ku"] = ("Latn", "Arab", "IQ"),
-        ["ha"] = ("Latn", "Arab", "CM SD"), ["sd"] = ("Arab", "Deva", "IN"), ["ks"] = ("Arab", "Deva", ""), ["ms"] = ("Latn", "Arab", "CC"), ["yue"] = ("Hant", "Hans", "CN"),
-    }.ToFrozenDictionary();
+    // Languages in several scripts: the likely one, another, and the regions of that.
+    private static readonly (string Language, string Likely, string Other, string Regions)[] ScriptTable =
+    [
+        ("zh", "Hans", "Hant", "TW HK MO"), ("sr", "Cyrl", "Latn", "ME RO TR XK"), ("uz", "Latn", "Arab", "AF"), ("az", "Latn", "Arab", "IR IQ"), ("pa", "Guru", "Arab", "PK"), ("kk", "Cyrl", "Arab", "CN IR MN"),
+        ("ky", "Cyrl", "Arab", "CN"), ("mn", "Cyrl", "Mong", "CN"), ("tg", "Cyrl", "Arab", "PK"), ("bs", "Latn", "Cyrl", ""), ("ku", "Latn", "Arab", "IQ"), ("ha", "Latn", "Arab", "CM SD"), ("sd", "Arab", "Deva", "IN"),
+        ("ks", "Arab", "Deva", ""), ("ms", "Latn", "Arab", "CC"), ("yue", "Hant", "Hans", "CN"),
+    ];
+
+    private static readonly FrozenDictionary<string, (string Likely, string Other, FrozenSet<string> Regions)> Scripts =
+        ScriptTable.ToFrozenDictionary(static one => one.Language, static one => (one.Likely, one.Other, Set(one.Regions)));
 
     // The region that a language without one means, where it is not the language's own name.
-    private static readonly FrozenDictionary<string, string> Homes = new Dictionary<string, string>
-    {
-        ["en"] = "US", ["pt"] = "BR", ["zh-Hans"] = "CN", ["zh-Hant"] = "TW", ["ar"] = "EG", ["ja"] = "JP", ["ko"] = "KR", ["sv"] = "SE", ["da"] = "DK", ["cs"] = "CZ", ["el"] = "GR", ["uk"] = "UA", ["he"] = "IL",
-        ["hi"] = "IN", ["vi"] = "VN", ["fa"] = "IR", ["sr-Cyrl"] = "RS", ["sr-Latn"] = "RS", ["sl"] = "SI", ["et"] = "EE",
-    }.ToFrozenDictionary();
+    private static readonly FrozenDictionary<string, string> Homes = Pairs(
+        "en US  pt BR  zh-Hans CN  zh-Hant TW  ar EG  ja JP  ko KR  sv SE  da DK  cs CZ  el GR  uk UA  he IL  hi IN  vi VN  fa IR  sr-Cyrl RS  sr-Latn RS  sl SI  et EE");
 
     // Regions whose texts are nearer to a group's than to the home's (CLDR's parent locales).
     private static readonly (string Language, string Parent, FrozenSet<string> Regions)[] Groups =
@@ -89,7 +86,7 @@ internal readonly record struct LanguageTag(string Language, string Script, stri
             (language, script) = dash < 0 ? (alias, script) : (alias[..dash], script.Length > 0 ? script : alias[(dash + 1)..]);
         }
 
-        return new LanguageTag(language, script.Length > 0 || !Scripts.TryGetValue(language, out var scripts) ? script : Set(scripts.Regions).Contains(region) ? scripts.Other : scripts.Likely, region);
+        return new LanguageTag(language, script.Length > 0 || !Scripts.TryGetValue(language, out var scripts) ? script : scripts.Regions.Contains(region) ? scripts.Other : scripts.Likely, region);
     }
 
     /// <summary>Which of the keys is nearest to a device's tag; null = none is in its language and script. Of two that are as near the first one by name.</summary>
@@ -151,6 +148,9 @@ internal readonly record struct LanguageTag(string Language, string Script, stri
     }
 
     private string Home() => Homes.GetValueOrDefault(Language) ?? Homes.GetValueOrDefault($"{Language}-{Script}") ?? Language.ToUpperInvariant();
+
+    private static FrozenDictionary<string, string> Pairs(string pairs) =>
+        pairs.Split("  ").Select(static pair => pair.Split(' ')).ToFrozenDictionary(static pair => pair[0], static pair => pair[1], StringComparer.Ordinal);
 
     private static FrozenSet<string> Set(string regions) => regions.Split(' ').ToFrozenSet(StringComparer.Ordinal);
 }
