@@ -21,10 +21,12 @@ internal sealed class DeviceEndpoints
     private readonly IDeviceStore _devices;
     private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
+    private readonly IErasureStore _erasures;
     private readonly TimeProvider _time;
 
-    public DeviceEndpoints(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, TimeProvider time)
+    public DeviceEndpoints(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, IErasureStore erasures, TimeProvider time)
     {
+        _erasures = erasures;
         _devices = devices;
         _registrations = registrations;
         _json = json;
@@ -46,11 +48,12 @@ internal sealed class DeviceEndpoints
             return;
         }
 
+        var barrier = _erasures.FindBarrier(key);
         using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, BodyBytes, context.RequestAborted);
         var errors = new List<FieldError>();
-        if (body.Problem is not null)
+        if ((body.Problem ?? PathUser.CheckErasure(context, _erasures, key, barrier)) is { } refusal)
         {
-            await body.Problem.ExecuteAsync(context);
+            await refusal.ExecuteAsync(context);
         }
         else if (_json.Read(key.App, body.Bytes, key.User, id, _time.GetUtcNow(), errors) is not { } read)
         {
@@ -124,6 +127,14 @@ internal static class PathUser
         key = new UserKey(Caller.Of(context).App, user ?? "");
         return user is not null;
     }
+
+    /// <summary>A client's token is looked at before the body comes. When its user was erased in between, what the body says would bring the user back.</summary>
+    /// <param name="context">Of the request.</param>
+    /// <param name="erasures">Knows when the user was erased last.</param>
+    /// <param name="user">Whose the body is.</param>
+    /// <param name="before">When that was before the body was read; null = never.</param>
+    internal static Problem? CheckErasure(HttpContext context, IErasureStore erasures, UserKey user, DateTimeOffset? before) =>
+        Caller.Of(context).Client is not null && erasures.FindBarrier(user) != before ? new Problem(ProblemCatalogue.Unauthorized, "The user was erased while the body was sent.") : null;
 
     internal static string? Device(HttpContext context, out Problem? problem) => Name(context, PathId.Device, out problem);
 

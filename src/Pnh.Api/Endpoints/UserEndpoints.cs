@@ -107,11 +107,12 @@ internal sealed class UserEndpoints
             return;
         }
 
+        var barrier = _erasures.FindBarrier(key);
         using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, Limits.EventBytes, context.RequestAborted);
         var errors = new List<FieldError>();
-        if (body.Problem is not null)
+        if ((body.Problem ?? PathUser.CheckErasure(context, _erasures, key, barrier)) is { } refusal)
         {
-            await body.Problem.ExecuteAsync(context);
+            await refusal.ExecuteAsync(context);
         }
         else if (SettingsJson.Read(body.Bytes, errors) is not { } settings)
         {

@@ -80,7 +80,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             metrics.RegisterMemory(() => memory.Live, () => memory.Limit, memory.Refuses);
         }
 
-        metrics.RegisterRests(channels.Select(static channel => channel.Name), hub.Rests.RestedOf, hub.Rests.CountOf);
+        metrics.RegisterRests(channels.Select(static channel => channel.Name).Where(static name => name != ChannelNames.WebSocket), hub.Rests.RestedOf, hub.Rests.CountOf);
         metrics.RegisterChannels([ChannelNames.WebSocket, .. channels.Select(static channel => channel.Name)]);
         foreach (var gauges in providers)
         {

@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using System.Text.Json;
 using Pnh.Api.Tests.Endpoints;
 using Pnh.TestKit;
@@ -38,6 +39,30 @@ public sealed class ErasureTests : IAsyncLifetime
         Assert.DoesNotContain("bea", (await _hub.SendAsync("GET", "/v1/topics/room/members")).Body, StringComparison.Ordinal);
         await TestHub.EventuallyAsync(() => _hub.SendAsync("GET", "/v1/users/bea/presence").AsTaskResult().Json.GetProperty("online").GetBoolean(), static online => !online);
         Assert.Equal("""{"id":"after","durable":true,"devices":0}""", (await SendAsync("after", """{"user":"bea"}""")).Body);
+    }
+
+    [Theory]
+    [InlineData("/v1/users/bea/devices/phone", """{"platform":"desktop"}""")]
+    [InlineData("/v1/users/bea/settings", """{"mutedClasses":["bulk"]}""")]
+    public async Task Erase_WhileAClientSendsTheBodyOfAPut_TheUserStaysAway(string path, string body)
+    {
+        await _hub.SendAsync("PUT", "/v1/users/bea/devices/tablet", """{"platform":"desktop"}""");
+        using var client = new TcpClient { NoDelay = true };
+        await client.ConnectAsync(_hub.Host.PublicAddress.Host, _hub.Host.PublicAddress.Port);
+        var stream = client.GetStream();
+        await WriteAsync($"PUT {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_hub.ClientToken("bea")}\r\nContent-Type: application/json\r\nContent-Length: {body.Length}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n");
+        using var reader = new StreamReader(stream);
+        Assert.Equal("HTTP/1.1 100 Continue", await reader.ReadLineAsync()); // the token was taken, and the body is read
+
+        Assert.Equal(200, (await _hub.SendAsync("DELETE", "/v1/users/bea")).Status);
+        await WriteAsync(body);
+
+        Assert.Contains("HTTP/1.1 401", await reader.ReadToEndAsync(), StringComparison.Ordinal);
+        var user = (await _hub.SendAsync("GET", "/v1/users/bea")).Json;
+        Assert.Empty(user.GetProperty("devices").EnumerateArray());
+        Assert.DoesNotContain("bulk", user.GetRawText(), StringComparison.Ordinal);
+
+        ValueTask WriteAsync(string text) => stream.WriteAsync(System.Text.Encoding.ASCII.GetBytes(text));
     }
 
     /// <summary>The id and the time are those of the first, and the receipt does not name the user.</summary>
