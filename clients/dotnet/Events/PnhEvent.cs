@@ -22,6 +22,9 @@ public sealed record PnhEvent
     /// <summary>A newer event with the same key replaces this one wherever it still waits: at most 64 bytes in UTF-8. Null = none.</summary>
     public string? CollapseKey { get; init; }
 
+    /// <summary>How urgently providers are asked to bring a push, apart from the class. Null = as the class and what is shown ask for.</summary>
+    public PnhPriority? Priority { get; init; }
+
     /// <summary>How long a socket may take to acknowledge before a push goes out too, an hour at most. Null = the hub's for its class.</summary>
     [JsonIgnore]
     public TimeSpan? AckWithin { get; init; }
@@ -52,6 +55,40 @@ public sealed record PnhEvent
     internal AckMembers? Ack => AckWithin is { } within ? new(within) : null;
 
     internal sealed record AckMembers([property: JsonConverter(typeof(SecondsConverter))] TimeSpan? Within);
+}
+
+/// <summary>How urgently providers are asked to bring a push.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<PnhPriority>))]
+public enum PnhPriority
+{
+    /// <summary>At once, also to a phone that dozes.</summary>
+    [JsonStringEnumMemberName("now")]
+    Now,
+
+    /// <summary>When it suits the phone's battery.</summary>
+    [JsonStringEnumMemberName("saving")]
+    Saving,
+}
+
+/// <summary>How far a notification may interrupt.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<PnhInterruption>))]
+public enum PnhInterruption
+{
+    /// <summary>In the list, without sound or light.</summary>
+    [JsonStringEnumMemberName("passive")]
+    Passive,
+
+    /// <summary>As usual.</summary>
+    [JsonStringEnumMemberName("active")]
+    Active,
+
+    /// <summary>Also through a focus.</summary>
+    [JsonStringEnumMemberName("time-sensitive")]
+    TimeSensitive,
+
+    /// <summary>Also through a muted phone: Apple gives apps that right one by one.</summary>
+    [JsonStringEnumMemberName("critical")]
+    Critical,
 }
 
 /// <summary>How urgent an event is and what it promises.</summary>
@@ -147,6 +184,21 @@ public sealed record PnhNotification
 
     /// <summary>Groups notifications.</summary>
     public string? Thread { get; init; }
+
+    /// <summary>Android's notification channel, which the app made.</summary>
+    public string? Channel { get; init; }
+
+    /// <summary>How far it may interrupt. Null = as usual.</summary>
+    public PnhInterruption? Interruption { get; init; }
+
+    /// <summary>Of <see cref="PnhInterruption.Critical"/>: how loud, from 0 to 1. Null = 1.</summary>
+    public double? Volume { get; init; }
+
+    /// <summary>From 0 to 1: which of an app's notifications stands first in a summary of iOS.</summary>
+    public double? Relevance { get; init; }
+
+    /// <summary>True = an iOS app's notification service extension may change it, also without a picture.</summary>
+    public bool? Mutable { get; init; }
 
     /// <summary>Title, subtitle and body in other languages, by language tag.</summary>
     public IReadOnlyDictionary<string, PnhTexts>? Locales { get; init; }

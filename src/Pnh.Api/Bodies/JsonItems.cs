@@ -51,10 +51,19 @@ internal abstract class JsonItems
 /// <summary>One value a line (NDJSON); empty lines are passed over.</summary>
 internal sealed class JsonLines : JsonItems
 {
+    private static readonly byte[] Mark = [0xEF, 0xBB, 0xBF];
     private bool _passingOver;
+    private bool _hasBegun;
 
     internal override ItemKind Next(ref ReadOnlySequence<byte> buffer, bool isCompleted, out ReadOnlySequence<byte> item)
     {
+        if (!_hasBegun && (buffer.Length >= Mark.Length || isCompleted))
+        {
+            // Programs of Windows write it before UTF-8 (RFC 8259 section 8.1: who reads may pass over it).
+            _hasBegun = true;
+            buffer = buffer.Length >= Mark.Length && buffer.Slice(0, Mark.Length).ToArray().AsSpan().SequenceEqual(Mark) ? buffer.Slice(Mark.Length) : buffer;
+        }
+
         while (true)
         {
             item = default;

@@ -39,14 +39,14 @@ internal struct RequestBody : IDisposable
     public Problem? Problem { get; }
 
     /// <summary>
-    /// Null when the body may be read: of the media type (parameters and case ignored, charset only UTF-8) and without Content-Encoding, since
-    /// inflating would let a small request cost a lot.
+    /// Null when the body may be read: of the media type (parameters and case ignored, charset only UTF-8) and without a Content-Encoding: of those
+    /// gzip alone is taken, and inflated before (<see cref="InflatedBody"/>).
     /// </summary>
     public static Problem? CheckType(HttpRequest request, string mediaType)
     {
         if (request.Headers.ContentEncoding.Count > 0)
         {
-            return new(ProblemCatalogue.UnsupportedMediaType, "Content-Encoding is not taken; send the body as it is.");
+            return new(ProblemCatalogue.UnsupportedMediaType, "Of Content-Encoding gzip alone is taken; send the body so or as it is.");
         }
 
         return IsType(request.ContentType, mediaType)

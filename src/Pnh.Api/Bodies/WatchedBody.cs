@@ -52,7 +52,7 @@ internal sealed class WatchedBody : PipeReader, IRequestBodyPipeFeature, IDispos
     {
         if (context.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true })
         {
-            var body = new WatchedBody(context.Request.BodyReader, time);
+            var body = new WatchedBody(InflatedBody.ReaderOf(context.Request), time);
             context.Features.Set<IRequestBodyPipeFeature>(body);
             context.Response.RegisterForDispose(body);
         }
@@ -90,6 +90,10 @@ internal sealed class WatchedBody : PipeReader, IRequestBodyPipeFeature, IDispos
         catch (IOException fault) when (fault is not (BadHttpRequestException or ConnectionResetException))
         {
             throw new BadHttpRequestException(fault.Message, StatusCodes.Status400BadRequest, fault); // a chunk size from 80000000
+        }
+        catch (InvalidDataException fault)
+        {
+            throw new BadHttpRequestException("The body is no gzip.", StatusCodes.Status400BadRequest, fault);
         }
     }
 

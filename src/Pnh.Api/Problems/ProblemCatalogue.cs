@@ -70,7 +70,7 @@ internal static class ProblemCatalogue
 
     /// <summary>Another Content-Type than the endpoint takes, or a Content-Encoding.</summary>
     public static ProblemKind UnsupportedMediaType { get; } = new("unsupported-media-type", 415, "The body is of a type that is not taken here",
-        "Send the Content-Type named in the detail, without Content-Encoding.");
+        "Send the Content-Type named in the detail, as it is or with Content-Encoding gzip.");
 
     /// <summary>The caller sends too much.</summary>
     public static ProblemKind TooManyRequests { get; } = new("too-many-requests", 429, "Too many requests", "Wait for the time in Retry-After.");

@@ -18,7 +18,11 @@ namespace Pnh.Channels.Apns;
 /// <param name="Devices">Keeps the silence that Apple asks for a device.</param>
 /// <param name="TopicStop">Holds deliveries back while Apple refuses the topic.</param>
 internal sealed record ApnsAccount(
-    string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsIdentity Identity, int Connections, DevicePace Devices, ConfigurationStop TopicStop);
+    string Name, string App, string Topic, string Environment, Uri BaseAddress, ApnsIdentity Identity, int Connections, DevicePace Devices, ConfigurationStop TopicStop)
+{
+    /// <summary>Times of its live activities.</summary>
+    public ActivityTimes Activities { get; } = new();
+}
 
 /// <summary>
 /// Every APNs account of the configuration, read and judged once; keys and certificates are read again when their files change, or what the configuration

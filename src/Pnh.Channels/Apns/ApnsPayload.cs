@@ -98,7 +98,7 @@ internal static class ApnsPayload
         if (ReferenceEquals(type, ApnsPushType.LiveActivity))
         {
             // ActivityKit leaves an update without it aside, and one that is older than what it shows.
-            aps["timestamp"] = accepted.AcceptedAt.ToUnixTimeSeconds();
+            aps["timestamp"] = ActivityTimes.Of(accepted);
             return aps;
         }
 
@@ -116,7 +116,7 @@ internal static class ApnsPayload
             aps["alert"] = alert;
         }
 
-        Set(aps, "sound", notification.Sound);
+        AppleManner.Write(aps, notification);
         Set(aps, "category", notification.Category);
         Set(aps, "thread-id", notification.Thread);
         if (notification.Badge is { } badge)
@@ -124,9 +124,8 @@ internal static class ApnsPayload
             aps["badge"] = badge;
         }
 
-        if (notification.Image is not null)
+        if (AppleManner.NeedsExtension(notification))
         {
-            // A picture is fetched by the app's notification service extension, which runs only for mutable content.
             aps["mutable-content"] = 1;
         }
 

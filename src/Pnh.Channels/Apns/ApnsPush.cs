@@ -46,8 +46,7 @@ internal sealed class ApnsPushType
     };
 
     /// <summary>10 = at once, 5 = when it suits the battery. Apple refuses 10 on background.</summary>
-    public string PriorityFor(EventClass @class) =>
-        ReferenceEquals(this, Voip) || (!ReferenceEquals(this, Background) && @class != EventClass.Bulk) ? "10" : "5";
+    public string PriorityFor(Event accepted) => ReferenceEquals(this, Voip) ? "10" : AppleManner.Priority(accepted, isVisible: !ReferenceEquals(this, Background));
 }
 
 /// <summary>
@@ -75,7 +74,7 @@ internal sealed class ApnsPush
     private ApnsPush(ApnsPushType type, Event accepted)
     {
         Type = type;
-        Priority = type.PriorityFor(accepted.Class);
+        Priority = type.PriorityFor(accepted);
         Expiration = ApnsExpiration.Of(accepted);
         CollapseId = Provider.Payloads.CollapseId.Of(accepted);
     }

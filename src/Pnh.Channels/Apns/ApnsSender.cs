@@ -33,6 +33,7 @@ internal sealed class ApnsSender : ProviderSender
 
     private readonly ApnsIdentity _identity;
     private readonly DevicePace _devices;
+    private readonly ActivityTimes _activities;
     private readonly ConfigurationStop _topicStop;
     private readonly ConfigurationStop _environmentStop;
     private readonly WantedHeaders _wanted;
@@ -49,6 +50,7 @@ internal sealed class ApnsSender : ProviderSender
     {
         _identity = account.Identity;
         _devices = account.Devices;
+        _activities = account.Activities;
         _topicStop = account.TopicStop;
         _environmentStop = account.Identity.StopIn(account.Environment);
         _wanted = account.Environment == ApnsAccounts.Sandbox ? WantedHeaders.ApnsUniqueId : WantedHeaders.None;
@@ -62,6 +64,11 @@ internal sealed class ApnsSender : ProviderSender
         if (delivery.Withdrawal is not null)
         {
             return ApnsClear.AddressOf(delivery) is null ? DeliveryResult.Of(DeliveryStatus.Rejected, ApnsClear.NotClearable) : null;
+        }
+
+        if (delivery.Address!.Kind == ApnsAddress.LiveActivityToken)
+        {
+            _activities.Stamp(delivery.Event);
         }
 
         if (ApnsPush.For(delivery.Event, delivery.Address!.Kind).BodyFor(delivery.Event, delivery.Device.Locale).Refusal is { } refusal)

@@ -119,12 +119,18 @@ internal static class FcmMessage
     /// <summary>A message that a person sees or hears, and any call, may wake a dozing phone; Google lowers apps that wake it for nothing.</summary>
     private static JsonObject Android(Event accepted, Notification? notification, bool shows)
     {
-        var high = accepted.Class == EventClass.Call || (shows && accepted.Class == EventClass.Message);
+        var high = accepted.Priority switch
+        {
+            PushPriority.Now => true,
+            PushPriority.Saving => false,
+            _ => accepted.Class == EventClass.Call || (shows && accepted.Class == EventClass.Message),
+        };
         var android = Texts(("priority", high ? "HIGH" : "NORMAL"), ("collapse_key", Key(accepted)));
         if (shows)
         {
             // The tag lets a newer notification replace the shown one, or a copy the first; collapse_key only the one that still waits, and FCM keeps four per device.
-            var shown = Texts(("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id));
+            var shown = Texts(
+                ("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id), ("channel_id", notification.Channel), ("notification_priority", AndroidPriority(notification.Interruption)));
             if (notification.Badge is > 0)
             {
                 shown["notification_count"] = notification.Badge;
@@ -142,6 +148,15 @@ internal static class FcmMessage
     /// <summary>A sound in an Android app is a resource, named without the ending that a sound file of an iOS app has.</summary>
     private static string? AndroidSound(string? sound) => sound?.LastIndexOf('.') is > 0 and var end ? sound[..end] : sound;
 
+    // The nearest that Android has: since 8 the channel decides, and an app's most urgent one is a channel of its own.
+    private static string? AndroidPriority(Interruption? interruption) => interruption switch
+    {
+        Interruption.Passive => "PRIORITY_LOW",
+        Interruption.TimeSensitive => "PRIORITY_HIGH",
+        Interruption.Critical => "PRIORITY_MAX",
+        _ => null,
+    };
+
     /// <summary>For an FCM address that is an iPhone's: Google passes this on to APNs.</summary>
     private static JsonObject Apns(Event accepted, Notification? notification, bool isWhole)
     {
@@ -149,12 +164,20 @@ internal static class FcmMessage
         var expires = accepted.ExpiresAt <= accepted.AcceptedAt ? 0 : accepted.ExpiresAt.ToUnixTimeSeconds();
         var headers = Texts(
             ("apns-push-type", visible ? "alert" : "background"),
-            ("apns-priority", visible && accepted.Class != EventClass.Bulk ? "10" : "5"),
+            ("apns-priority", AppleManner.Priority(accepted, visible)),
             ("apns-expiration", expires.ToString(CultureInfo.InvariantCulture)),
             ("apns-collapse-id", CollapseId.Of(accepted)));
-        var aps = visible
-            ? Texts(("sound", notification!.Sound), ("category", notification.Category), ("thread-id", notification.Thread))
-            : new JsonObject { ["content-available"] = 1 };
+        var aps = new JsonObject();
+        if (visible)
+        {
+            AppleManner.Write(aps, notification!);
+            PayloadMerge.Apply(aps, Texts(("category", notification!.Category), ("thread-id", notification.Thread)), depth: 0);
+        }
+        else
+        {
+            aps["content-available"] = 1;
+        }
+
         if (notification?.Badge is { } badge)
         {
             aps["badge"] = badge;
@@ -166,7 +189,7 @@ internal static class FcmMessage
             aps["alert"] = Texts(("title", notification.Title), ("subtitle", subtitle), ("body", notification.Body));
         }
 
-        if (notification?.Image is not null || (visible && !isWhole))
+        if (AppleManner.NeedsExtension(notification) || (visible && !isWhole))
         {
             aps["mutable-content"] = 1;
         }
@@ -182,7 +205,12 @@ internal static class FcmMessage
     private static JsonObject Webpush(Event accepted)
     {
         var life = (long)Math.Max(0, (accepted.ExpiresAt - accepted.AcceptedAt).TotalSeconds);
-        var urgency = accepted.Class switch { EventClass.Call => "high", EventClass.Bulk => "low", _ => "normal" };
+        var urgency = accepted.Priority switch
+        {
+            PushPriority.Now => "high",
+            PushPriority.Saving => "low",
+            _ => accepted.Class switch { EventClass.Call => "high", EventClass.Bulk => "low", _ => "normal" },
+        };
         return new JsonObject
         {
             ["headers"] = Texts(("TTL", life.ToString(CultureInfo.InvariantCulture)), ("Urgency", urgency)),

@@ -26,10 +26,11 @@ internal static class WebPushHeaders
             : ClearLife;
 
     /// <summary>What may wake the device: a call, and a message that a person sees.</summary>
-    public static string Urgency(Delivery delivery) => delivery.Event.Class switch
+    public static string Urgency(Delivery delivery) => (delivery.Event.Priority, delivery.Event.Class) switch
     {
-        EventClass.Call => "high",
-        EventClass.Bulk => "low",
+        (PushPriority.Now, _) => "high",
+        (PushPriority.Saving, _) or (_, EventClass.Bulk) => "low",
+        (_, EventClass.Call) => "high",
         _ => delivery.Withdrawal is null && delivery.Event.Notification is { IsNoticed: true } ? "high" : "normal",
     };
 

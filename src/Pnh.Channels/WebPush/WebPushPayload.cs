@@ -96,6 +96,13 @@ internal static class WebPushPayload
             Set(payload, "image", notification.Image);
             Set(payload, "category", notification.Category);
             Set(payload, "thread", notification.Thread);
+            Set(payload, "channel", notification.Channel);
+            Set(payload, "interruption", notification.Interruption?.Label());
+            if (notification.Interruption == Interruption.Passive)
+            {
+                payload["silent"] = true;
+            }
+
             if (notification.Badge is { } badge)
             {
                 payload["badge"] = badge;

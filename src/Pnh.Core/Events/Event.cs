@@ -33,6 +33,9 @@ public sealed class Event
     /// <summary>A newer event with the same key replaces this one wherever it still waits; null = never replaced. At most 64 bytes.</summary>
     public string? CollapseKey { get; init; }
 
+    /// <summary>How urgently providers are asked to bring a push of it.</summary>
+    public PushPriority Priority { get; init; }
+
     /// <summary>The publisher's own deadline for the socket ack; null = the class's.</summary>
     public TimeSpan? AckWithin { get; init; }
 
@@ -77,6 +80,7 @@ public sealed class Event
         AcceptedTimestamp = timestamp,
         ExpiresAt = at + (ExpiresAt - AcceptedAt),
         CollapseKey = CollapseKey,
+        Priority = Priority,
         AckWithin = AckWithin,
         Except = Except,
         Channels = Channels,

@@ -9,7 +9,6 @@ namespace Pnh.Core.Events;
 /// </summary>
 public sealed class EventReader
 {
-    private static readonly TimeSpan LongestAck = TimeSpan.FromHours(1);
     private readonly ClassPolicies _classes;
     private readonly HashSet<string> _channels;
     private readonly Dictionary<string, OverrideCheck> _checks;
@@ -77,6 +76,7 @@ public sealed class EventReader
         AcceptedTimestamp = origin.AcceptedTimestamp,
         ExpiresAt = origin.ExpiresAt ?? origin.AcceptedAt + (draft.Ttl ?? _classes[draft.Class].Ttl),
         CollapseKey = draft.CollapseKey,
+        Priority = draft.Priority,
         AckWithin = draft.AckWithin,
         Except = draft.Except,
         Channels = draft.Channels,
@@ -96,7 +96,7 @@ public sealed class EventReader
             if (name.SequenceEqual("id"u8))
             {
                 cursor.Once(ref seen, 0, "/id");
-                draft.Id = ReadEventId(ref cursor);
+                draft.Id = MemberReader.ReadEventId(ref cursor);
             }
             else if (name.SequenceEqual("to"u8))
             {
@@ -107,7 +107,7 @@ public sealed class EventReader
             else if (name.SequenceEqual("class"u8))
             {
                 cursor.Once(ref seen, 2, "/class");
-                draft.Class = ReadClass(ref cursor);
+                draft.Class = MemberReader.ReadClass(ref cursor);
             }
             else if (name.SequenceEqual("data"u8))
             {
@@ -127,12 +127,12 @@ public sealed class EventReader
             else if (name.SequenceEqual("collapseKey"u8))
             {
                 cursor.Once(ref seen, 6, "/collapseKey");
-                draft.CollapseKey = ReadCollapseKey(ref cursor);
+                draft.CollapseKey = MemberReader.ReadCollapseKey(ref cursor);
             }
             else if (name.SequenceEqual("ack"u8))
             {
                 cursor.Once(ref seen, 7, "/ack");
-                draft.AckWithin = ReadAck(ref cursor);
+                draft.AckWithin = MemberReader.ReadAck(ref cursor);
             }
             else if (name.SequenceEqual("except"u8))
             {
@@ -143,6 +143,11 @@ public sealed class EventReader
             {
                 cursor.Once(ref seen, 9, "/channels");
                 draft.Channels = ReadChannels(ref cursor);
+            }
+            else if (name.SequenceEqual("priority"u8))
+            {
+                cursor.Once(ref seen, 10, "/priority");
+                draft.Priority = MemberReader.ReadPriority(ref cursor);
             }
             else
             {
@@ -192,72 +197,6 @@ public sealed class EventReader
     {
     }
 
-    private static string? ReadEventId(ref JsonCursor cursor)
-    {
-        var id = cursor.ReadString("/id", 4 * Limits.EventIdCharacters);
-        if (id is not null && !Ids.IsEventId(id))
-        {
-            cursor.Fail("/id", "invalid-id", $"1 to {Limits.EventIdCharacters} characters of A-Z a-z 0-9 . _ : ~ @ -");
-            return null;
-        }
-
-        return id;
-    }
-
-    private static EventClass ReadClass(ref JsonCursor cursor)
-    {
-        var name = cursor.ReadString("/class", 32);
-        if (name is null)
-        {
-            return EventClass.Message;
-        }
-
-        if (EventClassNames.TryParse(name, out var value))
-        {
-            return value;
-        }
-
-        cursor.Fail("/class", "unknown-value", "One of call, message, bulk, transient.");
-        return EventClass.Message;
-    }
-
-    private static string? ReadCollapseKey(ref JsonCursor cursor)
-    {
-        var key = cursor.ReadString("/collapseKey", Limits.CollapseKeyBytes);
-        if (key is { Length: 0 } || (key is not null && Encoding.UTF8.GetByteCount(key) > Limits.CollapseKeyBytes))
-        {
-            cursor.Fail("/collapseKey", key.Length == 0 ? "too-short" : "too-long", $"1 to {Limits.CollapseKeyBytes} bytes.");
-            return null;
-        }
-
-        return key;
-    }
-
-    private static TimeSpan? ReadAck(ref JsonCursor cursor)
-    {
-        TimeSpan? within = null;
-        var seen = 0u;
-        if (!cursor.EnterObject("/ack"))
-        {
-            return null;
-        }
-
-        while (cursor.NextMember(out var name))
-        {
-            if (name.SequenceEqual("within"u8))
-            {
-                cursor.Once(ref seen, 0, "/ack/within");
-                within = cursor.ReadSeconds("/ack/within", TimeSpan.Zero, LongestAck);
-            }
-            else
-            {
-                cursor.Unknown("/ack", name);
-            }
-        }
-
-        return within;
-    }
-
     private List<string> ReadChannels(ref JsonCursor cursor)
     {
         var before = cursor.ErrorCount;
@@ -288,6 +227,7 @@ public sealed class EventReader
         public EventClass Class;
         public TimeSpan? Ttl;
         public string? CollapseKey;
+        public PushPriority Priority;
         public TimeSpan? AckWithin;
         public Exclusions? Except;
         public List<string>? Channels;

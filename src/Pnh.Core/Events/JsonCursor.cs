@@ -149,6 +149,36 @@ public ref partial struct JsonCursor
         return value;
     }
 
+    /// <summary>A number from 0 to 1.</summary>
+    public double? ReadShare(string pointer)
+    {
+        if (_reader.TokenType != JsonTokenType.Number || !_reader.TryGetDouble(out var value))
+        {
+            WrongType(pointer, "a number");
+            return null;
+        }
+
+        if (value is >= 0 and <= 1)
+        {
+            return value;
+        }
+
+        Fail(pointer, "out-of-range", "Between 0 and 1.");
+        return null;
+    }
+
+    /// <summary>True or false.</summary>
+    public bool ReadBoolean(string pointer)
+    {
+        if (_reader.TokenType is JsonTokenType.True or JsonTokenType.False)
+        {
+            return _reader.GetBoolean();
+        }
+
+        WrongType(pointer, "true or false");
+        return false;
+    }
+
     /// <summary>An array of at most <paramref name="maxEntries"/> user, device or topic ids; empty when it was wrong.</summary>
     public List<string> ReadNames(string pointer, int maxEntries) => ReadEntries(pointer, maxEntries, areEventIds: false);
 

@@ -27,6 +27,24 @@ public sealed record Notification
     /// <summary>Groups notifications on the screen (APNs <c>thread-id</c>, Android channel stays the app's).</summary>
     public string? Thread { get; init; }
 
+    /// <summary>Android's notification channel, which the app made; null = the app's default one. A channel decides its sound since Android 8.</summary>
+    public string? Channel { get; init; }
+
+    /// <summary>How far it may interrupt; null = as usual.</summary>
+    public Interruption? Interruption { get; init; }
+
+    /// <summary>Of a critical one: how loud, from 0 to 1; null = 1.</summary>
+    public double? Volume { get; init; }
+
+    /// <summary>From 0 to 1: which of an app's notifications stands first in a summary (APNs <c>relevance-score</c>); null = not said.</summary>
+    public double? Relevance { get; init; }
+
+    /// <summary>An iOS app's notification service extension may change it, also without a picture.</summary>
+    public bool IsMutable { get; init; }
+
+    /// <summary>One of <see cref="Channel"/>, <see cref="Interruption"/>, <see cref="Volume"/>, <see cref="Relevance"/> and <see cref="IsMutable"/> was given, whatever its value.</summary>
+    public bool HasManner { get; init; }
+
     /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>
     public IReadOnlyDictionary<string, LocalizedText>? Locales { get; init; }
 

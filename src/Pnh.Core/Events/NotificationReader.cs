@@ -65,13 +65,71 @@ internal static class NotificationReader
                 cursor.Once(ref seen, 8, "/notification/locales");
                 result = result with { Locales = ReadLocales(ref cursor) };
             }
-            else
+            else if (!ReadManner(ref cursor, name, ref seen, ref result))
             {
                 cursor.Unknown("/notification", name);
             }
         }
 
+        if (result.Volume is not null && result.Interruption != Interruption.Critical)
+        {
+            cursor.Fail("/notification/volume", "not-allowed", "A volume is for the interruption critical alone.");
+        }
+
         return result;
+    }
+
+    // How it is shown, apart from its texts.
+    private static bool ReadManner(ref JsonCursor cursor, ReadOnlySpan<byte> name, ref uint seen, ref Notification result)
+    {
+        if (name.SequenceEqual("channel"u8))
+        {
+            cursor.Once(ref seen, 9, "/notification/channel");
+            result = result with { Channel = cursor.ReadString("/notification/channel", WordCharacters) };
+        }
+        else if (name.SequenceEqual("interruption"u8))
+        {
+            cursor.Once(ref seen, 10, "/notification/interruption");
+            result = result with { Interruption = ReadInterruption(ref cursor) };
+        }
+        else if (name.SequenceEqual("volume"u8))
+        {
+            cursor.Once(ref seen, 11, "/notification/volume");
+            result = result with { Volume = cursor.ReadShare("/notification/volume") };
+        }
+        else if (name.SequenceEqual("relevance"u8))
+        {
+            cursor.Once(ref seen, 12, "/notification/relevance");
+            result = result with { Relevance = cursor.ReadShare("/notification/relevance") };
+        }
+        else if (name.SequenceEqual("mutable"u8))
+        {
+            cursor.Once(ref seen, 13, "/notification/mutable");
+            result = result with { IsMutable = cursor.ReadBoolean("/notification/mutable") };
+        }
+        else
+        {
+            return false;
+        }
+
+        result = result with { HasManner = true };
+        return true;
+    }
+
+    private static Interruption? ReadInterruption(ref JsonCursor cursor)
+    {
+        if (cursor.ReadString("/notification/interruption", 32) is not { } word)
+        {
+            return null;
+        }
+
+        var interruption = PushWords.ParseInterruption(word);
+        if (interruption is null)
+        {
+            cursor.Fail("/notification/interruption", "unknown-value", "One of passive, active, time-sensitive, critical.");
+        }
+
+        return interruption;
     }
 
     private static string? ReadImage(ref JsonCursor cursor)

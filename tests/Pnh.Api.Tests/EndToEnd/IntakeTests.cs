@@ -97,7 +97,7 @@ public sealed class IntakeTests : IAsyncLifetime
     [InlineData("/v1/devices:import")]
     public async Task Stream_WithContentEncoding_IsRefused(string path)
     {
-        var answer = await ExchangeAsync(path, "Content-Encoding: gzip\r\nContent-Length: 4\r\n", "bad\n", "\r\n\r\n");
+        var answer = await ExchangeAsync(path, "Content-Encoding: br\r\nContent-Length: 4\r\n", "bad\n", "\r\n\r\n");
 
         Assert.StartsWith("HTTP/1.1 415 ", answer, StringComparison.Ordinal);
     }

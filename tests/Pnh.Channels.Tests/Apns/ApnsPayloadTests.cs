@@ -86,6 +86,38 @@ public sealed class ApnsPayloadTests
         Assert.Equal("invalid-text", ApnsPush.For(accepted, "token").BodyFor(accepted, null).Refusal);
     }
 
+    [Theory]
+    [InlineData(Interruption.Passive, null, "\"interruption-level\":\"passive\"")]
+    [InlineData(Interruption.TimeSensitive, null, "\"interruption-level\":\"time-sensitive\"")]
+    [InlineData(Interruption.Critical, null, "\"sound\":{\"critical\":1,\"name\":\"default\",\"volume\":1},\"interruption-level\":\"critical\"")]
+    [InlineData(Interruption.Critical, 0.25, "\"sound\":{\"critical\":1,\"name\":\"default\",\"volume\":0.25},\"interruption-level\":\"critical\"")]
+    public void Encode_Interruption_IsApplesLevel(Interruption interruption, double? volume, string members)
+    {
+        var accepted = Sample.Event(_time, notification: new Notification { Title = "T", Interruption = interruption, Volume = volume });
+
+        Assert.Contains($$"""{"alert":{"title":"T"},{{members}}}""", Encode(accepted), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Encode_RelevanceAndMutable_AreApplesMembersAndTheChannelIsNone()
+    {
+        var accepted = Sample.Event(_time, notification: new Notification { Title = "T", Sound = "s", Relevance = 0.5, IsMutable = true, Channel = "orders" });
+
+        Assert.Contains("""{"alert":{"title":"T"},"sound":"s","relevance-score":0.5,"mutable-content":1}""", Encode(accepted), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(EventClass.Message, PushPriority.ByClass, "10")]
+    [InlineData(EventClass.Message, PushPriority.Saving, "5")]
+    [InlineData(EventClass.Bulk, PushPriority.ByClass, "5")]
+    [InlineData(EventClass.Bulk, PushPriority.Now, "10")]
+    public void For_Priority_IsApartFromTheClass(EventClass @class, PushPriority priority, string header)
+    {
+        var shown = Sample.Event(_time, @class, new Notification { Title = "T" }, priority: priority);
+
+        Assert.Equal((header, "5"), (ApnsPush.For(shown, "token").Priority, ApnsPush.For(Sample.Event(_time, @class, priority: priority), "token").Priority));
+    }
+
     [Fact]
     public void Encode_EmojiAndSpacesBeyondAscii_AreWrittenAsTheyAreAndTheDataStays()
     {

@@ -93,6 +93,38 @@ public class FcmSenderTests
     }
 
     [Theory]
+    [InlineData(EventClass.Message, PushPriority.Saving, "NORMAL", "5", "low")]
+    [InlineData(EventClass.Bulk, PushPriority.Now, "HIGH", "10", "high")]
+    [InlineData(EventClass.Bulk, PushPriority.ByClass, "NORMAL", "5", "low")]
+    public async Task SendAsync_Priority_IsApartFromTheClass(EventClass @class, PushPriority priority, string android, string apns, string webpush)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        await fcm.SendAsync(Sample.Event(fcm.Time, @class, Hello, priority: priority));
+
+        var message = Message(Assert.Single(fcm.Server.Requests));
+        Assert.Equal(
+            (android, apns, webpush),
+            (message.GetProperty("android").GetProperty("priority").GetString(), message.GetProperty("apns").GetProperty("headers").GetProperty("apns-priority").GetString(), message.GetProperty("webpush").GetProperty("headers").GetProperty("Urgency").GetString()));
+    }
+
+    [Theory]
+    [InlineData(Interruption.Passive, "PRIORITY_LOW")]
+    [InlineData(Interruption.TimeSensitive, "PRIORITY_HIGH")]
+    [InlineData(Interruption.Critical, "PRIORITY_MAX")]
+    public async Task SendAsync_ChannelAndInterruption_AreAndroidsAndApples(Interruption interruption, string priority)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        await fcm.SendAsync(Sample.Event(fcm.Time, notification: Hello with { Channel = "orders", Interruption = interruption, Relevance = 0.5, IsMutable = true }));
+
+        var message = Message(Assert.Single(fcm.Server.Requests));
+        Assert.Equal($$"""{"tag":"event-1","channel_id":"orders","notification_priority":"{{priority}}"}""", message.GetProperty("android").GetProperty("notification").GetRawText());
+        var aps = message.GetProperty("apns").GetProperty("payload").GetProperty("aps");
+        Assert.Equal((interruption.Label(), 0.5, 1), (aps.GetProperty("interruption-level").GetString(), aps.GetProperty("relevance-score").GetDouble(), aps.GetProperty("mutable-content").GetInt32()));
+    }
+
+    [Theory]
     [InlineData("chat-7", "chat-7")]
     [InlineData("größe", null)]
     [InlineData("chat 7", null)]

@@ -19,7 +19,8 @@ internal static class Sample
         string? data = null,
         Dictionary<string, string>? overrides = null,
         string id = "event-1",
-        string? traceParent = null)
+        string? traceParent = null,
+        PushPriority priority = PushPriority.ByClass)
     {
         var now = time.GetUtcNow();
         return new Event
@@ -31,6 +32,7 @@ internal static class Sample
             AcceptedAt = now,
             ExpiresAt = now + (ttl ?? TimeSpan.FromHours(24)),
             CollapseKey = collapseKey,
+            Priority = priority,
             Data = data is null ? default : Bytes.Of(data),
             Notification = notification,
             Overrides = overrides?.ToDictionary(pair => pair.Key, pair => Bytes.Of(pair.Value)),

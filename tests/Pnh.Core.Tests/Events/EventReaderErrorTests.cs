@@ -27,6 +27,12 @@ public sealed class EventReaderErrorTests
 
     [Theory]
     [InlineData("""{"to":5}""", "/to wrong-type")]
+    [InlineData("""{"to":{"user":"a"},"priority":"high"}""", "/priority unknown-value")]
+    [InlineData("""{"to":{"user":"a"},"priority":1}""", "/priority wrong-type")]
+    [InlineData("""{"to":{"user":"a"},"priority":"now","priority":"now"}""", "/priority duplicate-member")]
+    [InlineData("""{"to":{"user":"a"},"notification":{"interruption":"loud","relevance":1.5,"mutable":"yes","channel":7}}""", "/notification/interruption unknown-value,/notification/relevance out-of-range,/notification/mutable wrong-type,/notification/channel wrong-type")]
+    [InlineData("""{"to":{"user":"a"},"notification":{"interruption":"active","volume":0.5}}""", "/notification/volume not-allowed")]
+    [InlineData("""{"to":{"user":"a"},"notification":{"interruption":"critical","volume":2}}""", "/notification/volume out-of-range")]
     [InlineData("""{"to":{}}""", "/to exactly-one")]
     [InlineData("""{"to":{"user":"a","topic":"t"}}""", "/to exactly-one")]
     [InlineData("""{"to":{"user":"a","user":"b"}}""", "/to/user duplicate-member")]

@@ -27,6 +27,19 @@ public sealed class NotificationTests
     public void For_Locale_TakesTheNearestText(string? locale, string body) => Assert.Equal(body, Sample.For(locale).Body);
 
     [Fact]
+    public void Read_HowItIsShown_IsKept()
+    {
+        var read = Bodies.Valid("""
+            {"to":{"user":"a"},"priority":"saving","notification":{"title":"T","channel":"orders","interruption":"critical","volume":0.25,"relevance":0.5,"mutable":true}}
+            """);
+
+        Assert.Equal(PushPriority.Saving, read.Priority);
+        var shown = read.Notification!;
+        Assert.Equal(("orders", Interruption.Critical, 0.25, 0.5, true, true), (shown.Channel, shown.Interruption, shown.Volume, shown.Relevance, shown.IsMutable, shown.HasManner));
+        Assert.Equal((PushPriority.ByClass, false), (Bodies.Valid("""{"to":{"user":"a"},"notification":{"title":"T"}}""").Priority, Sample.HasManner));
+    }
+
+    [Fact]
     public void For_TextWithoutTitle_KeepsTheDefaults()
     {
         var german = Sample.For("de");

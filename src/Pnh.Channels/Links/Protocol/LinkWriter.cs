@@ -136,7 +136,7 @@ internal sealed class LinkWriter
         .Time(accepted.ExpiresAt)
         .Number(accepted.AcceptedTimestamp == 0 ? 0 : 1 + Math.Max(0, time.GetElapsedTime(accepted.AcceptedTimestamp).Ticks))
         .OptionalText(accepted.TraceParent)
-        .Bytes(accepted.Body.Span);
+        .Bytes(EdgeBody.Of(accepted).Span);
 
     private LinkWriter Byte(byte value)
     {

@@ -19,8 +19,7 @@ internal static class EventFrames
     private static readonly byte[] EventHead = """{"type":"event","seq":"""u8.ToArray();
     private static readonly byte[] WithdrawHead = """{"type":"withdraw","seq":"""u8.ToArray();
 
-    // Relaxed: frames are never put into a page unparsed, and text outside ASCII would grow up to three times (what lies beyond U+FFFF, an
-    // emoji for one, is escaped all the same).
+    // Frames are never put into a page unparsed, and text outside ASCII would grow up to three times.
     private static readonly JsonWriterOptions WriterOptions = new()
     {
         Encoder = PlainJsonEncoder.Shared,
@@ -119,12 +118,33 @@ internal static class EventFrames
         WriteOptional(json, "image"u8, notification.Image);
         WriteOptional(json, "category"u8, notification.Category);
         WriteOptional(json, "thread"u8, notification.Thread);
+        WriteManner(json, notification);
         if (notification.Locales is { Count: > 0 } locales)
         {
             WriteLocales(json, locales);
         }
 
         json.WriteEndObject();
+    }
+
+    private static void WriteManner(Utf8JsonWriter json, Notification notification)
+    {
+        WriteOptional(json, "channel"u8, notification.Channel);
+        WriteOptional(json, "interruption"u8, notification.Interruption?.Label());
+        if (notification.Volume is { } volume)
+        {
+            json.WriteNumber("volume"u8, volume);
+        }
+
+        if (notification.Relevance is { } relevance)
+        {
+            json.WriteNumber("relevance"u8, relevance);
+        }
+
+        if (notification.IsMutable)
+        {
+            json.WriteBoolean("mutable"u8, true);
+        }
     }
 
     private static void WriteLocales(Utf8JsonWriter json, IReadOnlyDictionary<string, LocalizedText> locales)
