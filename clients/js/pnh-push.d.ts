@@ -5,6 +5,8 @@ export interface PnhClick {
   readonly id: string;
   readonly class: 'call' | 'message' | 'bulk' | 'transient';
   readonly data?: unknown;
+  /** The notification's `link`. */
+  readonly link?: string;
 }
 
 export interface PnhPushOptions {

@@ -21,19 +21,19 @@ function show(push) {
     title: push.title ?? push.body ?? '',
     body: push.title === undefined ? undefined : [push.subtitle, push.body].filter(Boolean).join('\n'),
     image: push.image, lang: push.locale, tag: push.tag, silent: push.silent ?? false, renotify: Boolean(push.tag) && !push.silent,
-    requireInteraction: push.class === 'call', data: { id: push.id, class: push.class, data: push.data },
+    requireInteraction: push.class === 'call', data: { id: push.id, class: push.class, data: push.data, link: push.link },
     ...self.pnhOptions?.(push),
   };
   return self.registration.showNotification(title, options);
 }
 
-/** A click goes to a tab of the site that is open, else opens the event's own `data.url`, else the site. */
+/** A click goes to a tab of the site that is open, else opens the notification's `link` or the event's own `data.url`, else the site. */
 async function openFor(notification) {
   notification.close();
-  const { id, class: name, data } = notification.data ?? {};
+  const { id, class: name, data, link } = notification.data ?? {};
   const tabs = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const tab = tabs.length ? await tabs[0].focus() : await self.clients.openWindow(sameOrigin(data?.url));
-  tab?.postMessage({ type: 'pnh-click', id, class: name, data });
+  const tab = tabs.length ? await tabs[0].focus() : await self.clients.openWindow(sameOrigin(link ?? data?.url));
+  tab?.postMessage({ type: 'pnh-click', id, class: name, data, link });
 }
 
 /** A publisher's text decides which page of the site is opened, and no other site's. */

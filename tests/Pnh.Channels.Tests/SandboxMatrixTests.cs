@@ -94,7 +94,7 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
         {
             foreach (var kind in (string[])["token", "fid"])
             {
-                await AssertAcceptedAsync(sender, accepted, new PushAddress("fcm", kind, kind == "fid" ? "fYx-0_9aBcDeFgHiJkLmNo" : "fYx:APA91b_x-1", "", default));
+                await AssertAcceptedAsync(sender, accepted, new PushAddress("fcm", kind, kind == "fid" ? $"fYx-0_9aBcDeFgHiJkLmNo{sent / 200}" : $"fYx:APA91b_x-{sent / 200}", "", default)); // 240 a minute and device
                 sent++;
             }
         }
@@ -185,6 +185,10 @@ public sealed class SandboxMatrixTests : IAsyncLifetime
             Thread = "room-7",
             Locales = new Dictionary<string, LocalizedText> { ["de"] = new("Grace", "bei der Arbeit", "Hallo") },
         };
+        yield return new Notification { Badge = 3 };
+        yield return new Notification { Sound = "ring.caf", Category = "chat", Thread = "t" };
+        yield return new Notification { Title = "T", Interruption = Interruption.Critical, Volume = 0.5, Channel = "alarms", Relevance = 1, IsMutable = true, Link = "https://example.com/7" };
+        yield return new Notification { TitleKey = "t", TitleArgs = ["a", "b"], BodyKey = "b", BodyArgs = ["c"], Interruption = Interruption.Passive, Link = "myapp://7" };
     }
 
     private static async Task AssertClearsAsync(IPushSender sender, PushAddress address)

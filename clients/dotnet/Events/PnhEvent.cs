@@ -197,6 +197,21 @@ public sealed record PnhNotification
     /// <summary>From 0 to 1: which of an app's notifications stands first in a summary of iOS.</summary>
     public double? Relevance { get; init; }
 
+    /// <summary>What opens on a tap: https, or a scheme that the app's setting lists.</summary>
+    public string? Link { get; init; }
+
+    /// <summary>A text in the app's own resources in place of the title.</summary>
+    public string? TitleKey { get; init; }
+
+    /// <summary>What is put into it.</summary>
+    public IReadOnlyList<string>? TitleArgs { get; init; }
+
+    /// <summary>A text in the app's own resources in place of the body.</summary>
+    public string? BodyKey { get; init; }
+
+    /// <summary>What is put into it.</summary>
+    public IReadOnlyList<string>? BodyArgs { get; init; }
+
     /// <summary>True = an iOS app's notification service extension may change it, also without a picture.</summary>
     public bool? Mutable { get; init; }
 

@@ -9,6 +9,9 @@ internal sealed record AppOptions(string Name, IReadOnlyList<KeyOptions> Keys, T
     /// <summary>Whether clients may publish with the socket's <c>send</c>. Default false.</summary>
     public bool ClientSend { get; init; }
 
+    /// <summary>Schemes of a notification's link besides https.</summary>
+    public IReadOnlyList<string> LinkSchemes { get; init; } = [];
+
     /// <summary>Web pages that may use it; empty = no CORS headers, and sockets of any page.</summary>
     public IReadOnlyList<string> Origins { get; init; } = [];
 

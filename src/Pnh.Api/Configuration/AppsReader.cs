@@ -16,6 +16,9 @@ internal static class AppsReader
     // What lets somebody in, or a push out.
     private static readonly string[] Access = ["Keys", "Tokens", "Apns", "Fcm", "WebPush"];
 
+    // What runs code, or opens what the phone has.
+    private static readonly string[] NeverLinks = ["javascript", "vbscript", "data", "file", "blob", "content", "intent", "about", "http"];
+
     /// <summary>All apps by name.</summary>
     public static IReadOnlyDictionary<string, AppOptions> Read(SectionReader section, string workingFolder)
     {
@@ -32,7 +35,12 @@ internal static class AppsReader
             var keys = app.Of("Keys").All().Select(ReadKey).OfType<KeyOptions>().ToList();
             var settings = app.Read(static section => section.Get<AppSettings>());
             var origins = app.Read(static section => section.Get<OriginSettings>(), new OriginRules()).Origins;
-            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, Origins = origins, IsBare = IsBare(app.Section) });
+            foreach (var scheme in settings.LinkSchemes.Where(static scheme => !Uri.CheckSchemeName(scheme) || Array.Exists(NeverLinks, never => never.Equals(scheme, StringComparison.OrdinalIgnoreCase))))
+            {
+                app.Error(nameof(AppSettings.LinkSchemes), $"'{scheme}' is no scheme that a tap may open; use the app's own, like myapp");
+            }
+
+            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, LinkSchemes = settings.LinkSchemes, Origins = origins, IsBare = IsBare(app.Section) });
         }
 
         CheckKeys(apps.Values, section.Errors);

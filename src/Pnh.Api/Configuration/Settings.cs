@@ -105,6 +105,9 @@ internal sealed record AppSettings
 {
     /// <summary>Whether clients may publish with the socket's send. Default false.</summary>
     public bool ClientSend { get; set; }
+
+    /// <summary>Schemes that a notification's link may have besides https, such as myapp: a list, or one text parted by semicolons. Default none.</summary>
+    public string[] LinkSchemes { get; set; } = [];
 }
 
 /// <summary>Pages that may use an app.</summary>

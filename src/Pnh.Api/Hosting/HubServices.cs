@@ -147,7 +147,8 @@ internal static partial class HubServices
         .AddSingleton(options.ToHubOptions())
         .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
         .AddSingleton(provider => new EventReader(
-            provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => (channel.Name, (OverrideCheck)channel.CheckOverride))))
+            provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => (channel.Name, (OverrideCheck)channel.CheckOverride)))
+        { LinkSchemes = app => options.Apps.TryGetValue(app, out var known) ? known.LinkSchemes : [] })
         .AddSingleton<Hub>()
         .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
 

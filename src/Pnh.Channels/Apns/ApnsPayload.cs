@@ -51,6 +51,7 @@ internal static class ApnsPayload
         var payload = new JsonObject { ["aps"] = Aps(type, accepted, notification) };
         payload["pnh"] = Envelope(accepted, notification);
         payload["pnh-id"] = accepted.Id;
+        Set(payload, "pnh-link", notification?.Link);
         if (parts != PayloadParts.All)
         {
             Wake(payload, type);
@@ -107,11 +108,7 @@ internal static class ApnsPayload
             return aps;
         }
 
-        var alert = new JsonObject();
-        Set(alert, "title", notification.Title);
-        Set(alert, "subtitle", notification.Subtitle);
-        Set(alert, "body", notification.Body);
-        if (alert.Count > 0)
+        if (AppleManner.Alert(notification) is { } alert)
         {
             aps["alert"] = alert;
         }

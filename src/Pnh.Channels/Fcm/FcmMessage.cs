@@ -30,15 +30,15 @@ internal static class FcmMessage
     {
         var message = new JsonObject();
         var shows = Shows(notification) && !isCallAsData;
-        if (shows)
+        if (shows && Texts(("title", notification!.Title), ("body", notification.Body), ("image", notification.Image)) is { Count: > 0 } texts)
         {
-            message["notification"] = Texts(("title", notification!.Title), ("body", notification.Body), ("image", notification.Image));
+            message["notification"] = texts;
         }
 
         message["data"] = Data(accepted, notification, isWhole: parts == PayloadParts.All, hasTexts: isCallAsData);
         message["android"] = Android(accepted, notification, shows);
         message["apns"] = Apns(accepted, notification, isWhole: parts == PayloadParts.All);
-        message["webpush"] = Webpush(accepted);
+        message["webpush"] = Webpush(accepted, notification);
         if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
         {
             PayloadMerge.Apply(message, FcmFields.Message.Rename(patch) ?? throw new JsonException("a field is given twice"), depth: int.MaxValue);
@@ -103,7 +103,7 @@ internal static class FcmMessage
         key is "from" or "message_type" || key.StartsWith("google", StringComparison.Ordinal) || key.StartsWith("gcm", StringComparison.Ordinal);
 
     /// <summary>Android has something to show. Google refuses an empty <c>notification</c>, and Android shows one that has no text as an empty one.</summary>
-    private static bool Shows(Notification? notification) => (notification?.Title ?? notification?.Body ?? notification?.Image) is not null;
+    private static bool Shows(Notification? notification) => (notification?.Title ?? notification?.Body ?? notification?.Image ?? notification?.TitleKey ?? notification?.BodyKey) is not null;
 
     // A category is a word of iOS: as click_action a tap on Android would open nothing, unless the app has an intent filter of that name.
     private static JsonObject Data(Event accepted, Notification? notification, bool isWhole, bool hasTexts) => Texts(
@@ -112,6 +112,7 @@ internal static class FcmMessage
         ("pnh-title", hasTexts ? notification?.Title : null),
         ("pnh-body", hasTexts ? notification?.Body : null),
         ("pnh-category", notification?.Category),
+        ("pnh-link", notification?.Link),
         ("data", accepted.Data.IsEmpty || !isWhole ? null : Encoding.UTF8.GetString(accepted.Data.Span)),
         ("traceparent", accepted.TraceParent),
         (FetchPush.Member, isWhole ? null : "true"));
@@ -130,7 +131,10 @@ internal static class FcmMessage
         {
             // The tag lets a newer notification replace the shown one, or a copy the first; collapse_key only the one that still waits, and FCM keeps four per device.
             var shown = Texts(
-                ("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id), ("channel_id", notification.Channel), ("notification_priority", AndroidPriority(notification.Interruption)));
+                ("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id), ("channel_id", notification.Channel), ("notification_priority", AndroidPriority(notification.Interruption)),
+                ("title_loc_key", notification.TitleKey), ("body_loc_key", notification.BodyKey));
+            Add(shown, "title_loc_args", notification.TitleArgs);
+            Add(shown, "body_loc_args", notification.BodyArgs);
             if (notification.Badge is > 0)
             {
                 shown["notification_count"] = notification.Badge;
@@ -183,10 +187,10 @@ internal static class FcmMessage
             aps["badge"] = badge;
         }
 
-        if (notification?.Subtitle is { } subtitle)
+        if (notification is { Subtitle: not null } or { TitleKey: not null } or { BodyKey: not null })
         {
             // An alert here hides the neutral notification, so it repeats it.
-            aps["alert"] = Texts(("title", notification.Title), ("subtitle", subtitle), ("body", notification.Body));
+            aps["alert"] = AppleManner.Alert(notification);
         }
 
         if (AppleManner.NeedsExtension(notification) || (visible && !isWhole))
@@ -202,7 +206,15 @@ internal static class FcmMessage
         return new JsonObject { ["headers"] = headers, ["payload"] = new JsonObject { ["aps"] = aps } };
     }
 
-    private static JsonObject Webpush(Event accepted)
+    private static void Add(JsonObject shown, string name, IReadOnlyList<string> arguments)
+    {
+        if (arguments.Count > 0)
+        {
+            shown[name] = new JsonArray([.. arguments.Select(static one => (JsonNode)one)]);
+        }
+    }
+
+    private static JsonObject Webpush(Event accepted, Notification? notification)
     {
         var life = (long)Math.Max(0, (accepted.ExpiresAt - accepted.AcceptedAt).TotalSeconds);
         var urgency = accepted.Priority switch
@@ -211,10 +223,17 @@ internal static class FcmMessage
             PushPriority.Saving => "low",
             _ => accepted.Class switch { EventClass.Call => "high", EventClass.Bulk => "low", _ => "normal" },
         };
-        return new JsonObject
+        var webpush = new JsonObject
         {
             ["headers"] = Texts(("TTL", life.ToString(CultureInfo.InvariantCulture)), ("Urgency", urgency)),
         };
+        if (notification?.Link is { } link && link.StartsWith("https:", StringComparison.OrdinalIgnoreCase))
+        {
+            // FCM refuses any other.
+            webpush["fcm_options"] = Texts(("link", link));
+        }
+
+        return webpush;
     }
 
     private static string? Key(Event accepted) => string.IsNullOrEmpty(accepted.CollapseKey) ? null : accepted.CollapseKey;

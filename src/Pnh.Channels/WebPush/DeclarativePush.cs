@@ -36,7 +36,7 @@ internal static class DeclarativePush
         var notification = new JsonObject
         {
             ["title"] = title,
-            [Navigate] = Uri.TryCreate(site, Text(payload, Navigate), out var page) ? page.AbsoluteUri : site.AbsoluteUri,
+            [Navigate] = Uri.TryCreate(site, Text(payload, Navigate) ?? Text(payload, "link"), out var page) ? page.AbsoluteUri : site.AbsoluteUri,
             ["data"] = new JsonObject { ["id"] = Text(payload, "id") },
         };
         Copy(payload, notification, "body", "tag", "silent");

@@ -96,6 +96,7 @@ internal static class WebPushPayload
             Set(payload, "image", notification.Image);
             Set(payload, "category", notification.Category);
             Set(payload, "thread", notification.Thread);
+            Set(payload, "link", notification.Link);
             Set(payload, "channel", notification.Channel);
             Set(payload, "interruption", notification.Interruption?.Label());
             if (notification.Interruption == Interruption.Passive)

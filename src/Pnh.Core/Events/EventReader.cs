@@ -9,6 +9,7 @@ namespace Pnh.Core.Events;
 /// </summary>
 public sealed class EventReader
 {
+    private const string Https = "https";
     private readonly ClassPolicies _classes;
     private readonly HashSet<string> _channels;
     private readonly Dictionary<string, OverrideCheck> _checks;
@@ -26,6 +27,9 @@ public sealed class EventReader
         _checks = channels.ToDictionary(static channel => channel.Name, static channel => channel.Check, StringComparer.Ordinal);
         _channels = [.. _checks.Keys];
     }
+
+    /// <summary>Which schemes of an app's links there are besides https; asked of new events only.</summary>
+    public Func<string, IReadOnlyList<string>> LinkSchemes { get; init; } = static _ => [];
 
     /// <summary>
     /// Reads one event. Null with at least one error when the body is not a valid event. <paramref name="body"/> must stay unchanged
@@ -50,6 +54,11 @@ public sealed class EventReader
                 CheckOverrides(ref cursor, draft);
             }
 
+            if (draft.Notification?.Link is { } link && origin.ExpiresAt is null && !IsLink(link, origin.App))
+            {
+                cursor.Fail("/notification/link", "invalid-address", "An absolute https address, or one of a scheme that the app's LinkSchemes lists.");
+            }
+
             if (!draft.HasTo)
             {
                 cursor.Fail("/to", "required", "Say whom the event is for: one of user, users, topic, device.");
@@ -64,6 +73,9 @@ public sealed class EventReader
 
         return errors.Count == before ? Finish(draft, body, origin) : null;
     }
+
+    private bool IsLink(string link, string app) =>
+        Uri.TryCreate(link, UriKind.Absolute, out var address) && (address.Scheme == Https || LinkSchemes(app).Contains(address.Scheme, StringComparer.OrdinalIgnoreCase));
 
     private Event Finish(in EventDraft draft, ReadOnlyMemory<byte> body, in EventOrigin origin) => new()
     {

@@ -27,29 +27,84 @@ public sealed record Notification
     /// <summary>Groups notifications on the screen (APNs <c>thread-id</c>, Android channel stays the app's).</summary>
     public string? Thread { get; init; }
 
+    /// <summary>How it is shown and what it opens; null = nothing of it was given. Of its own, since most notifications have none and each is copied while it is read.</summary>
+    public NotificationManner? Manner { get; init; }
+
     /// <summary>Android's notification channel, which the app made; null = the app's default one. A channel decides its sound since Android 8.</summary>
-    public string? Channel { get; init; }
+    public string? Channel
+    {
+        get => Manner?.Channel;
+        init => Manner = (Manner ?? new NotificationManner()) with { Channel = value };
+    }
 
     /// <summary>How far it may interrupt; null = as usual.</summary>
-    public Interruption? Interruption { get; init; }
+    public Interruption? Interruption
+    {
+        get => Manner?.Interruption;
+        init => Manner = (Manner ?? new NotificationManner()) with { Interruption = value };
+    }
 
     /// <summary>Of a critical one: how loud, from 0 to 1; null = 1.</summary>
-    public double? Volume { get; init; }
+    public double? Volume
+    {
+        get => Manner?.Volume;
+        init => Manner = (Manner ?? new NotificationManner()) with { Volume = value };
+    }
 
     /// <summary>From 0 to 1: which of an app's notifications stands first in a summary (APNs <c>relevance-score</c>); null = not said.</summary>
-    public double? Relevance { get; init; }
+    public double? Relevance
+    {
+        get => Manner?.Relevance;
+        init => Manner = (Manner ?? new NotificationManner()) with { Relevance = value };
+    }
 
     /// <summary>An iOS app's notification service extension may change it, also without a picture.</summary>
-    public bool IsMutable { get; init; }
+    public bool IsMutable
+    {
+        get => Manner?.IsMutable ?? false;
+        init => Manner = (Manner ?? new NotificationManner()) with { IsMutable = value };
+    }
 
-    /// <summary>One of <see cref="Channel"/>, <see cref="Interruption"/>, <see cref="Volume"/>, <see cref="Relevance"/> and <see cref="IsMutable"/> was given, whatever its value.</summary>
-    public bool HasManner { get; init; }
+    /// <summary>What opens on a tap: an https address, or one of a scheme that the app's setting lists; null = the app.</summary>
+    public string? Link
+    {
+        get => Manner?.Link;
+        init => Manner = (Manner ?? new NotificationManner()) with { Link = value };
+    }
+
+    /// <summary>Name of a text in the app's own resources that stands for the title; null = none.</summary>
+    public string? TitleKey
+    {
+        get => Manner?.TitleKey;
+        init => Manner = (Manner ?? new NotificationManner()) with { TitleKey = value };
+    }
+
+    /// <summary>What is put into that text.</summary>
+    public IReadOnlyList<string> TitleArgs
+    {
+        get => Manner?.TitleArgs ?? [];
+        init => Manner = (Manner ?? new NotificationManner()) with { TitleArgs = value };
+    }
+
+    /// <summary>Name of a text in the app's own resources that stands for the body; null = none.</summary>
+    public string? BodyKey
+    {
+        get => Manner?.BodyKey;
+        init => Manner = (Manner ?? new NotificationManner()) with { BodyKey = value };
+    }
+
+    /// <summary>What is put into that text.</summary>
+    public IReadOnlyList<string> BodyArgs
+    {
+        get => Manner?.BodyArgs ?? [];
+        init => Manner = (Manner ?? new NotificationManner()) with { BodyArgs = value };
+    }
 
     /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>
     public IReadOnlyDictionary<string, LocalizedText>? Locales { get; init; }
 
     /// <summary>A person sees or hears it: a text, a picture, a sound. A badge alone changes a number on an icon.</summary>
-    public bool IsNoticed => (Title ?? Subtitle ?? Body ?? Image ?? Sound) is not null;
+    public bool IsNoticed => (Title ?? Subtitle ?? Body ?? Image ?? Sound ?? TitleKey ?? BodyKey) is not null;
 
     /// <summary>The notification in the device's language: the nearest text of its language and script (<see cref="LanguageTag"/>), else as sent.</summary>
     public Notification For(string? locale)
@@ -82,3 +137,27 @@ public sealed record Notification
 
 /// <summary>Texts in one language; null = the default's.</summary>
 public sealed record LocalizedText(string? Title, string? Subtitle, string? Body);
+
+/// <summary>How a notification is shown and what it opens. See the members of the same name of <see cref="Notification"/>.</summary>
+public sealed record NotificationManner
+{
+    internal string? Channel { get; init; }
+
+    internal Interruption? Interruption { get; init; }
+
+    internal double? Volume { get; init; }
+
+    internal double? Relevance { get; init; }
+
+    internal bool IsMutable { get; init; }
+
+    internal string? Link { get; init; }
+
+    internal string? TitleKey { get; init; }
+
+    internal IReadOnlyList<string> TitleArgs { get; init; } = [];
+
+    internal string? BodyKey { get; init; }
+
+    internal IReadOnlyList<string> BodyArgs { get; init; } = [];
+}

@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json;
 
 namespace Pnh.Core.Events;
 
@@ -8,6 +9,8 @@ internal static class NotificationReader
     // Longer than any provider's whole payload, so the size check that names the provider comes first.
     private const int TextCharacters = 8_192;
     private const int WordCharacters = 256;
+    private const int AddressCharacters = 2_048;
+    private const int MostArguments = 20;
 
     internal static Notification? Read(ref JsonCursor cursor)
     {
@@ -71,6 +74,16 @@ internal static class NotificationReader
             }
         }
 
+        if (result.TitleKey is null && result.TitleArgs.Count > 0)
+        {
+            cursor.Fail("/notification/titleArgs", "not-allowed", "Arguments are for a titleKey.");
+        }
+
+        if (result.BodyKey is null && result.BodyArgs.Count > 0)
+        {
+            cursor.Fail("/notification/bodyArgs", "not-allowed", "Arguments are for a bodyKey.");
+        }
+
         if (result.Volume is not null && result.Interruption != Interruption.Critical)
         {
             cursor.Fail("/notification/volume", "not-allowed", "A volume is for the interruption critical alone.");
@@ -107,13 +120,70 @@ internal static class NotificationReader
             cursor.Once(ref seen, 13, "/notification/mutable");
             result = result with { IsMutable = cursor.ReadBoolean("/notification/mutable") };
         }
+        else if (name.SequenceEqual("link"u8))
+        {
+            cursor.Once(ref seen, 14, "/notification/link");
+            result = result with { Link = cursor.ReadString("/notification/link", AddressCharacters) };
+        }
+        else if (!ReadKeys(ref cursor, name, ref seen, ref result))
+        {
+            return false;
+        }
+
+        return true;
+    }
+
+    // Texts that the app itself has.
+    private static bool ReadKeys(ref JsonCursor cursor, ReadOnlySpan<byte> name, ref uint seen, ref Notification result)
+    {
+        if (name.SequenceEqual("titleKey"u8))
+        {
+            cursor.Once(ref seen, 15, "/notification/titleKey");
+            result = result with { TitleKey = cursor.ReadString("/notification/titleKey", WordCharacters) };
+        }
+        else if (name.SequenceEqual("titleArgs"u8))
+        {
+            cursor.Once(ref seen, 16, "/notification/titleArgs");
+            result = result with { TitleArgs = ReadArguments(ref cursor, "/notification/titleArgs") };
+        }
+        else if (name.SequenceEqual("bodyKey"u8))
+        {
+            cursor.Once(ref seen, 17, "/notification/bodyKey");
+            result = result with { BodyKey = cursor.ReadString("/notification/bodyKey", WordCharacters) };
+        }
+        else if (name.SequenceEqual("bodyArgs"u8))
+        {
+            cursor.Once(ref seen, 18, "/notification/bodyArgs");
+            result = result with { BodyArgs = ReadArguments(ref cursor, "/notification/bodyArgs") };
+        }
         else
         {
             return false;
         }
 
-        result = result with { HasManner = true };
         return true;
+    }
+
+    private static string[] ReadArguments(ref JsonCursor cursor, string pointer)
+    {
+        if (cursor.ReadElement(pointer) is not { } list)
+        {
+            return [];
+        }
+
+        if (list.ValueKind != JsonValueKind.Array || list.EnumerateArray().Any(static one => one.ValueKind != JsonValueKind.String))
+        {
+            cursor.Fail(pointer, "wrong-type", "Must be an array of strings.");
+            return [];
+        }
+
+        if (list.GetArrayLength() > MostArguments)
+        {
+            cursor.Fail(pointer, "too-many", $"At most {MostArguments} entries.");
+            return [];
+        }
+
+        return [.. list.EnumerateArray().Select(static one => one.GetString()!)];
     }
 
     private static Interruption? ReadInterruption(ref JsonCursor cursor)
@@ -134,7 +204,7 @@ internal static class NotificationReader
 
     private static string? ReadImage(ref JsonCursor cursor)
     {
-        var image = cursor.ReadString("/notification/image", 2_048);
+        var image = cursor.ReadString("/notification/image", AddressCharacters);
         if (image is not null && !(Uri.TryCreate(image, UriKind.Absolute, out var address) && address.Scheme == Uri.UriSchemeHttps))
         {
             cursor.Fail("/notification/image", "invalid-address", "An absolute https address.");

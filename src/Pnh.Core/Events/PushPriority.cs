@@ -1,7 +1,7 @@
 namespace Pnh.Core.Events;
 
 /// <summary>How urgently a provider is asked to bring a push, apart from the event's class, which says how the hub treats it.</summary>
-public enum PushPriority
+public enum PushPriority : byte
 {
     /// <summary>As the class and what is shown ask for.</summary>
     ByClass,
@@ -14,7 +14,7 @@ public enum PushPriority
 }
 
 /// <summary>How far a notification may interrupt (Apple: UNNotificationInterruptionLevel). Android has no such thing for a single notification; its nearest is the notification's priority.</summary>
-public enum Interruption
+public enum Interruption : byte
 {
     /// <summary>In the list, without sound or light.</summary>
     Passive,

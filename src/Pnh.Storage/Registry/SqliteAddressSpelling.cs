@@ -29,7 +29,7 @@ internal sealed class SqliteAddressSpelling(Func<PushAddress, PushAddress?> resp
                 // The next one.
             }
         }
-        catch (SqliteException full) when (full.SqliteErrorCode == SQLitePCL.raw.SQLITE_FULL)
+        catch (SqliteException fault) when (fault.Fault() == SqliteFault.Unavailable)
         {
             database.Rollback();
         }

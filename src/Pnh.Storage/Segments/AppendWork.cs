@@ -1,4 +1,3 @@
-using System.Text.Json;
 using System.Threading.Tasks.Sources;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
@@ -10,14 +9,13 @@ namespace Pnh.Storage.Segments;
 /// <summary>One append in a group: work for the writer and awaitable for its publisher in one object.</summary>
 internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, IThreadPoolWorkItem
 {
-    private static readonly JsonDocumentOptions Json = new() { MaxDepth = Limits.JsonDepth };
-
     private readonly Event _accepted;
     private readonly ulong _hash;
     // Goes on inside of the answer, which is on the pool already.
     private ManualResetValueTaskSourceCore<AppendResult> _waiter;
     private AppendResult _result;
     private byte[]? _standing;
+    private TimeSpan _standingLife;
     private bool _isCarried;
 
     public AppendWork(Event accepted, ulong hash)
@@ -80,7 +78,7 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
         bool same;
         try
         {
-            same = IsSameJson(_standing, _accepted.Body) || (_isCarried && BodyWithout.IsSame(_standing, _accepted.Body.Span));
+            same = SameEvent.Is(_standing, _standingLife, _accepted.Body, _accepted.ExpiresAt - _accepted.AcceptedAt) || (_isCarried && BodyWithout.IsSame(_standing, _accepted.Body.Span));
         }
         catch (Exception fault)
         {
@@ -115,6 +113,8 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
             {
                 // Whether it is the same JSON written differently is found out off the writer's thread.
                 _standing = body.SequenceEqual(_accepted.Body.Span) ? null : body.ToArray();
+                var (acceptedAt, expiresAt) = Payload.Times(record);
+                _standingLife = TimeSpan.FromTicks(expiresAt - acceptedAt);
                 _isCarried = record.Kind == RecordKind.Carried;
                 _result = AppendResult.Duplicate;
                 return true;
@@ -125,21 +125,5 @@ internal sealed class AppendWork : JournalWork, IValueTaskSource<AppendResult>, 
         }
 
         return false;
-    }
-
-    /// <summary>Equal as values: order of members, white space and number spelling aside.</summary>
-    private static bool IsSameJson(ReadOnlyMemory<byte> one, ReadOnlyMemory<byte> other)
-    {
-        try
-        {
-            using var first = JsonDocument.Parse(one, Json);
-            using var second = JsonDocument.Parse(other, Json);
-            return JsonElement.DeepEquals(first.RootElement, second.RootElement);
-        }
-        catch (Exception fault) when (fault is JsonException or InvalidOperationException)
-        {
-            // The latter: half a surrogate pair in an escape. The reader refuses it today, but the journal may hold older bodies.
-            return false;
-        }
     }
 }

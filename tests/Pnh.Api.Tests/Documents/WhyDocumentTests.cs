@@ -19,8 +19,8 @@ public sealed partial class WhyDocumentTests
     private static readonly string[] NoReasons =
     [
         "apns-collapse-id", "apns-expiration", "apns-id", "apns-priority", "apns-push-type", "apns-unique-id", "bad-event", "content-available", "duplicate-member", "fan-out",
-        "fcm-token", "http-5", "id-conflict", "interruption-level", "invalid-key", "invalid-value", "mutable-content", "no-cache", "not-allowed", "pnh-body", "pnh-category", "pnh-class", "pnh-fetch", "pnh-id", "pnh-reason", "pnh-replace", "pnh-title", "pnh-withdraw",
-        "relevance-score", "retry-after", "thread-id", "x-wns-error-description", "x-wns-status", "too-long", "too-many", "unknown-member", "was-asked", "wrong-type",
+        "fcm-token", "http-5", "id-conflict", "interruption-level", "invalid-key", "invalid-value", "loc-args", "loc-key", "mutable-content", "no-cache", "not-allowed", "pnh-body", "pnh-category", "pnh-class", "pnh-fetch", "pnh-id", "pnh-link", "pnh-reason", "pnh-replace", "pnh-title", "pnh-withdraw",
+        "relevance-score", "retry-after", "thread-id", "title-loc-args", "title-loc-key", "x-wns-error-description", "x-wns-status", "too-long", "too-many", "unknown-member", "was-asked", "wrong-type",
     ];
 
     // Tables of HTTP.

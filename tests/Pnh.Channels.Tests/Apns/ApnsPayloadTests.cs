@@ -106,6 +106,16 @@ public sealed class ApnsPayloadTests
         Assert.Contains("""{"alert":{"title":"T"},"sound":"s","relevance-score":0.5,"mutable-content":1}""", Encode(accepted), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Encode_TextsOfTheAppAndALink_AreApplesMembers()
+    {
+        var accepted = Sample.Event(_time, notification: new Notification { TitleKey = "t", BodyKey = "b", BodyArgs = ["x", "y"], Link = "https://example.com/7" });
+
+        var json = Encode(accepted);
+        Assert.Contains("""{"alert":{"title-loc-key":"t","loc-key":"b","loc-args":["x","y"]}}""", json, StringComparison.Ordinal);
+        Assert.Contains("\"pnh-link\":\"https://example.com/7\"", json, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(EventClass.Message, PushPriority.ByClass, "10")]
     [InlineData(EventClass.Message, PushPriority.Saving, "5")]

@@ -125,6 +125,23 @@ public class FcmSenderTests
     }
 
     [Theory]
+    [InlineData("https://example.com/7", true)]
+    [InlineData("myapp://orders/7", false)]
+    public async Task SendAsync_TextsOfTheAppAndALink_AreAndroidsAndApples(string link, bool isForTheWeb)
+    {
+        await using var fcm = await FcmFixture.StartAsync((_, _) => FcmFixture.Ok());
+
+        await fcm.SendAsync(Sample.Event(fcm.Time, notification: new Notification { TitleKey = "t", TitleArgs = ["x"], BodyKey = "b", Link = link }));
+
+        var message = Message(Assert.Single(fcm.Server.Requests));
+        Assert.False(message.TryGetProperty("notification", out _));
+        Assert.Equal("""{"tag":"event-1","title_loc_key":"t","body_loc_key":"b","title_loc_args":["x"]}""", message.GetProperty("android").GetProperty("notification").GetRawText());
+        Assert.Equal("""{"title-loc-key":"t","loc-key":"b","title-loc-args":["x"]}""", message.GetProperty("apns").GetProperty("payload").GetProperty("aps").GetProperty("alert").GetRawText());
+        Assert.Equal((link, "HIGH"), (message.GetProperty("data").GetProperty("pnh-link").GetString(), message.GetProperty("android").GetProperty("priority").GetString()));
+        Assert.Equal(isForTheWeb ? link : null, message.GetProperty("webpush").TryGetProperty("fcm_options", out var options) ? options.GetProperty("link").GetString() : null);
+    }
+
+    [Theory]
     [InlineData("chat-7", "chat-7")]
     [InlineData("größe", null)]
     [InlineData("chat 7", null)]

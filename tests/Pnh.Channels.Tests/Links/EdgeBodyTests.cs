@@ -17,6 +17,7 @@ public sealed class EdgeBodyTests
     [InlineData("""{"to":{"user":"a"},"notification":{"title":"T","interruption":"critical","volume":0.5,"relevance":1}}""", """{"to":{"user":"a"},"notification":{"title":"T"}}""")]
     [InlineData("""{"notification":{"\u0063hannel":"c"},"to":{"user":"a"},"\u0070riority":"now"}""", """{"notification":{},"to":{"user":"a"}}""")]
     [InlineData("""{"to":{"user":"a"},"data":{"priority":1,"channel":2},"apns":{"notification":{"channel":1}},"priority":"now"}""", """{"to":{"user":"a"},"data":{"priority":1,"channel":2},"apns":{"notification":{"channel":1}}}""")]
+    [InlineData("""{"to":{"user":"a"},"notification":{"titleKey":"k","titleArgs":["a,","]}"],"bodyKey":"l","link":"https://a/","title":"T"}}""", """{"to":{"user":"a"},"notification":{"title":"T"}}""")]
     [InlineData("""{"to":{"user":"a"},"notification":{"title":"T"},"data":{"channel":1}}""", """{"to":{"user":"a"},"notification":{"title":"T"},"data":{"channel":1}}""")]
     public void Of_MembersThatCameLater_AreCutOut(string body, string left)
     {

@@ -20,6 +20,17 @@ public sealed class DeclarativePushTests : SafariFixture
     }
 
     [Fact]
+    public async Task Send_WithALink_OpensItWithAndWithoutAServiceWorker()
+    {
+        await using var host = Host(site: "https://app.example.com/start");
+        var payload = await ShownAsync(host, Sample.Event(Time, notification: Hello with { Link = "https://app.example.com/orders/7", Interruption = Interruption.Passive, Channel = "orders" }));
+        Assert.Equal(
+            ("https://app.example.com/orders/7", "https://app.example.com/orders/7"),
+            (payload.GetProperty("link").GetString(), payload.GetProperty("notification").GetProperty("navigate").GetString()));
+        Assert.Equal(("passive", "orders", true), (payload.GetProperty("interruption").GetString(), payload.GetProperty("channel").GetString(), payload.GetProperty("notification").GetProperty("silent").GetBoolean()));
+    }
+
+    [Fact]
     public async Task Send_WithoutASiteOrToChrome_IsAsBefore()
     {
         await using var plain = Host();

@@ -35,8 +35,20 @@ public sealed class NotificationTests
 
         Assert.Equal(PushPriority.Saving, read.Priority);
         var shown = read.Notification!;
-        Assert.Equal(("orders", Interruption.Critical, 0.25, 0.5, true, true), (shown.Channel, shown.Interruption, shown.Volume, shown.Relevance, shown.IsMutable, shown.HasManner));
-        Assert.Equal((PushPriority.ByClass, false), (Bodies.Valid("""{"to":{"user":"a"},"notification":{"title":"T"}}""").Priority, Sample.HasManner));
+        Assert.Equal(("orders", Interruption.Critical, 0.25, 0.5, true, true), (shown.Channel, shown.Interruption, shown.Volume, shown.Relevance, shown.IsMutable, shown.Manner is not null));
+        Assert.Equal((PushPriority.ByClass, false), (Bodies.Valid("""{"to":{"user":"a"},"notification":{"title":"T"}}""").Priority, Sample.Manner is not null));
+    }
+
+    [Fact]
+    public void Read_LinkOfASchemeThatTheAppLists_IsTakenAndOneOfAStoredEventStays()
+    {
+        var reader = new EventReader(ClassPolicies.Default, ["websocket"]) { LinkSchemes = static app => app == "demo" ? ["myapp"] : [] };
+        byte[] body = [.. """{"to":{"user":"a"},"notification":{"titleKey":"k","titleArgs":["x","y"],"link":"MyApp://orders/7"}}"""u8];
+
+        var read = reader.Read(body, new EventOrigin("demo", default, 1), [])!.Notification!;
+        Assert.Equal(("MyApp://orders/7", "k", "x,y", true), (read.Link, read.TitleKey, string.Join(',', read.TitleArgs), read.IsNoticed));
+        Assert.Null(reader.Read(body, new EventOrigin("other", default, 1), new List<FieldError>()));
+        Assert.NotNull(reader.Read(body, new EventOrigin("other", default, 1, ExpiresAt: DateTimeOffset.MaxValue), new List<FieldError>()));
     }
 
     [Fact]

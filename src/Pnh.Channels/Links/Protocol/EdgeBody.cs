@@ -10,11 +10,11 @@ namespace Pnh.Channels.Links.Protocol;
 internal static class EdgeBody
 {
     private static readonly string[] OfEvent = ["priority"];
-    private static readonly string[] OfNotification = ["channel", "interruption", "volume", "relevance", "mutable"];
+    private static readonly string[] OfNotification = ["channel", "interruption", "volume", "relevance", "mutable", "link", "titleKey", "titleArgs", "bodyKey", "bodyArgs"];
 
     /// <summary>The body; made once an event where something has to go.</summary>
     public static ReadOnlyMemory<byte> Of(Event accepted) =>
-        accepted.Priority == PushPriority.ByClass && accepted.Notification is not { HasManner: true }
+        accepted.Priority == PushPriority.ByClass && accepted.Notification is not { Manner: not null }
             ? accepted.Body
             : accepted.Encodings.GetOrAdd("link", accepted.Body, static body => Cut(body.ToArray()));
 

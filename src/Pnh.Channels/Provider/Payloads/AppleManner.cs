@@ -28,8 +28,33 @@ internal static class AppleManner
         }
     }
 
+    /// <summary>The alert's texts, and those that the app has. Null = it shows none.</summary>
+    public static JsonObject? Alert(Notification notification)
+    {
+        var alert = new JsonObject();
+        foreach (var (name, text) in ((string, string?)[])[("title", notification.Title), ("subtitle", notification.Subtitle), ("body", notification.Body), ("title-loc-key", notification.TitleKey), ("loc-key", notification.BodyKey)])
+        {
+            if (text is not null)
+            {
+                alert[name] = text;
+            }
+        }
+
+        Add(alert, "title-loc-args", notification.TitleArgs);
+        Add(alert, "loc-args", notification.BodyArgs);
+        return alert.Count == 0 ? null : alert;
+    }
+
     /// <summary>The app's notification service extension, which fetches a picture, runs only for mutable content.</summary>
     public static bool NeedsExtension(Notification? notification) => notification is { Image: not null } or { IsMutable: true };
+
+    private static void Add(JsonObject alert, string name, IReadOnlyList<string> arguments)
+    {
+        if (arguments.Count > 0)
+        {
+            alert[name] = new JsonArray([.. arguments.Select(static one => (JsonNode)one)]);
+        }
+    }
 
     /// <summary><c>apns-priority</c>: 10 at once, 5 when it suits the battery.</summary>
     /// <param name="accepted">The event.</param>

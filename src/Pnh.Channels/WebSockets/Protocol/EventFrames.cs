@@ -145,6 +145,27 @@ internal static class EventFrames
         {
             json.WriteBoolean("mutable"u8, true);
         }
+
+        WriteOptional(json, "link"u8, notification.Link);
+        WriteKey(json, "titleKey"u8, notification.TitleKey, "titleArgs"u8, notification.TitleArgs);
+        WriteKey(json, "bodyKey"u8, notification.BodyKey, "bodyArgs"u8, notification.BodyArgs);
+    }
+
+    private static void WriteKey(Utf8JsonWriter json, ReadOnlySpan<byte> name, string? key, ReadOnlySpan<byte> argumentsName, IReadOnlyList<string> arguments)
+    {
+        WriteOptional(json, name, key);
+        if (arguments.Count == 0)
+        {
+            return;
+        }
+
+        json.WriteStartArray(argumentsName);
+        foreach (var argument in arguments)
+        {
+            json.WriteStringValue(argument);
+        }
+
+        json.WriteEndArray();
     }
 
     private static void WriteLocales(Utf8JsonWriter json, IReadOnlyDictionary<string, LocalizedText> locales)
