@@ -27,12 +27,12 @@ internal sealed class DeviceJson
     internal OwnedDevice? Read(string app, ReadOnlyMemory<byte> body, string? user, string? deviceId, DateTimeOffset now, ICollection<FieldError> errors)
     {
         var before = errors.Count;
-        var draft = new Draft { User = user, Id = deviceId, IsImport = user is null, RegisteredAt = now };
+        var draft = new Draft { App = app, User = user, Id = deviceId, IsImport = user is null, RegisteredAt = now };
         return ObjectBody.Read(body, errors, (ref JsonCursor cursor) =>
         {
             ReadMembers(ref cursor, draft);
             cursor.LeaveBody();
-            ReadSections(ref cursor, app, draft, now);
+            ReadSections(ref cursor, draft, now);
             Require(ref cursor, errors.Skip(before), draft.Platform, "/platform");
             Require(ref cursor, errors.Skip(before), draft.User, "/user");
             Require(ref cursor, errors.Skip(before), draft.Id, "/device");
@@ -167,7 +167,7 @@ internal sealed class DeviceJson
     }
 
     // After all members: registeredAt, which dates the addresses, is the last one of an export.
-    private static void ReadSections(ref JsonCursor cursor, string app, Draft draft, DateTimeOffset now)
+    private static void ReadSections(ref JsonCursor cursor, Draft draft, DateTimeOffset now)
     {
         if (draft.RegisteredAt > now)
         {
@@ -177,11 +177,11 @@ internal sealed class DeviceJson
 
         foreach (var (channel, section) in draft.Sections)
         {
-            ReadSection(ref cursor, app, channel, section, draft);
+            ReadSection(ref cursor, channel, section, draft);
         }
     }
 
-    private static void ReadSection(ref JsonCursor cursor, string app, IPushChannel channel, JsonElement section, Draft draft)
+    private static void ReadSection(ref JsonCursor cursor, IPushChannel channel, JsonElement section, Draft draft)
     {
         if (section.ValueKind != JsonValueKind.Object)
         {
@@ -192,7 +192,7 @@ internal sealed class DeviceJson
         var (own, addresses) = (new List<FieldError>(), new List<PushAddress>());
         channel.ReadAddresses(section, draft.RegisteredAt, addresses, own);
         draft.Addresses.AddRange(addresses);
-        foreach (var error in own.Concat(addresses.Select(address => channel.CheckAddress(app, address)).OfType<FieldError>()))
+        foreach (var error in own.Concat(addresses.Select(address => channel.CheckAddress(draft.App, address)).OfType<FieldError>()))
         {
             cursor.Fail($"/{channel.Name}{error.Pointer}", error.Code, error.Detail);
         }
@@ -241,6 +241,8 @@ internal sealed class DeviceJson
 
     private sealed class Draft
     {
+        public required string App { get; init; }
+
         public bool IsImport { get; init; }
 
         public string? User { get; set; }

@@ -133,8 +133,8 @@ internal static class FcmMessage
             var shown = Texts(
                 ("sound", AndroidSound(notification!.Sound)), ("tag", Key(accepted) ?? accepted.Id), ("channel_id", notification.Channel), ("notification_priority", AndroidPriority(notification.Interruption)),
                 ("title_loc_key", notification.TitleKey), ("body_loc_key", notification.BodyKey));
-            Add(shown, "title_loc_args", notification.TitleArgs);
-            Add(shown, "body_loc_args", notification.BodyArgs);
+            PayloadMerge.AddTexts(shown, "title_loc_args", notification.TitleArgs);
+            PayloadMerge.AddTexts(shown, "body_loc_args", notification.BodyArgs);
             if (notification.Badge is > 0)
             {
                 shown["notification_count"] = notification.Badge;
@@ -204,14 +204,6 @@ internal static class FcmMessage
         }
 
         return new JsonObject { ["headers"] = headers, ["payload"] = new JsonObject { ["aps"] = aps } };
-    }
-
-    private static void Add(JsonObject shown, string name, IReadOnlyList<string> arguments)
-    {
-        if (arguments.Count > 0)
-        {
-            shown[name] = new JsonArray([.. arguments.Select(static one => (JsonNode)one)]);
-        }
     }
 
     private static JsonObject Webpush(Event accepted, Notification? notification)

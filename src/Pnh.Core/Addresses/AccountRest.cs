@@ -10,6 +10,7 @@ internal sealed class AccountRest(TimeProvider time)
     private readonly Lock _lock = new();
     private readonly AccountAnswers _answers = new(time);
     private readonly Dictionary<(UserKey User, string Device, string Kind), RestingAddress> _resting = [];
+    private RestingAddress? _oldest;
     private long? _probedAt;
     private volatile bool _isAny;
     private long _rested;
@@ -35,8 +36,7 @@ internal sealed class AccountRest(TimeProvider time)
     {
         lock (_lock)
         {
-            var oldest = _resting.Values.MinBy(static one => one.At);
-            return (_resting.Count, oldest?.Reason, oldest?.At ?? default);
+            return (_resting.Count, _oldest?.Reason, _oldest?.At ?? default);
         }
     }
 
@@ -44,8 +44,7 @@ internal sealed class AccountRest(TimeProvider time)
     {
         lock (_lock)
         {
-            _resting[KeyOf(resting)] = resting;
-            _isAny = true;
+            Add(resting);
         }
     }
 
@@ -55,6 +54,7 @@ internal sealed class AccountRest(TimeProvider time)
         {
             RestingAddress[] all = [.. _resting.Values];
             _resting.Clear();
+            _oldest = null;
             _isAny = false;
             return all;
         }
@@ -109,17 +109,24 @@ internal sealed class AccountRest(TimeProvider time)
             isNew = !_resting.TryGetValue(KeyOf(resting), out var known) || known.Address.Value != resting.Address.Value;
             if (isNew)
             {
-                _resting[KeyOf(resting)] = resting;
+                Add(resting);
                 _rested++;
             }
 
             _probedAt ??= time.GetTimestamp();
-            _isAny = true;
             return true;
         }
     }
 
     private static (UserKey User, string Device, string Kind) KeyOf(RestingAddress resting) => (resting.User, resting.Device, resting.Address.Kind);
+
+    // All go together, so the oldest stays it.
+    private void Add(RestingAddress resting)
+    {
+        _resting[KeyOf(resting)] = resting;
+        _oldest = _oldest is null || resting.At < _oldest.At ? resting : _oldest;
+        _isAny = true;
+    }
 
     private bool Rests(Delivery delivery) =>
         _resting.TryGetValue((delivery.User, delivery.Device.Id, delivery.Address!.Kind), out var resting) && resting.Address.Value == delivery.Address.Value;

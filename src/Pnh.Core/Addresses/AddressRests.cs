@@ -87,11 +87,7 @@ public sealed partial class AddressRests
         var dropped = 0;
         foreach (var resting in AccountOf(channel, account).TakeAll())
         {
-            if (await _devices.RemoveAddressAsync(resting.User, resting.Device, resting.Address, resting.At, resting.Reason, cancellationToken).ConfigureAwait(false))
-            {
-                Note(resting, Dead);
-                dropped++;
-            }
+            dropped += await RemoveAsync(resting, resting.At, cancellationToken).ConfigureAwait(false) ? 1 : 0;
         }
 
         await _devices.ReleaseAddressesAsync(channel, account, cancellationToken).ConfigureAwait(false);
@@ -121,29 +117,29 @@ public sealed partial class AddressRests
             return result;
         }
 
+        var bad = new RestingAddress(delivery.User, delivery.Device.Id, delivery.Address!, account, result.Reason, _time.GetUtcNow());
         if (!result.MayBeAccounts)
         {
             known.Count(delivery, isAccepted: false);
-            _ = RemoveAsync(delivery, result.DeadSince, result.Reason);
+            _ = RemoveSafelyAsync(bad, result.DeadSince);
             return result;
         }
 
-        var resting = new RestingAddress(delivery.User, delivery.Device.Id, delivery.Address!, account, result.Reason, _time.GetUtcNow());
-        if (!known.CountBad(resting, out var isFirst, out var isNew))
+        if (!known.CountBad(bad, out var isFirst, out var isNew))
         {
-            _ = RemoveAsync(delivery, result.DeadSince, result.Reason);
+            _ = RemoveSafelyAsync(bad, result.DeadSince);
             return result;
         }
 
         if (isFirst)
         {
-            var (all, bad) = known.LastMinute;
-            Log.Resting(_log, channel, account, bad, all, result.Reason);
+            var (all, refused) = known.LastMinute;
+            Log.Resting(_log, channel, account, refused, all, result.Reason);
         }
 
         if (isNew)
         {
-            _ = KeepAsync(resting);
+            _ = KeepAsync(bad);
         }
 
         return result with { Status = DeliveryStatus.Rejected, DeadSince = null };
@@ -154,21 +150,28 @@ public sealed partial class AddressRests
     private void Note(RestingAddress resting, string health) => _journal.NoteAddress(new(
         resting.User.App, resting.User.User, resting.Device, resting.Address.Channel, health, resting.Reason, _time.GetUtcNow()));
 
-    private async Task RemoveAsync(Delivery delivery, DateTimeOffset? deadSince, string? reason)
+    // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
+    private async Task<bool> RemoveAsync(RestingAddress bad, DateTimeOffset deadSince, CancellationToken cancellationToken)
     {
-        var address = delivery.Address!;
+        var isRemoved = await _devices.RemoveAddressAsync(bad.User, bad.Device, bad.Address, deadSince, bad.Reason, cancellationToken).ConfigureAwait(false);
+        if (isRemoved)
+        {
+            Note(bad, Dead);
+        }
+
+        return isRemoved;
+    }
+
+    private async Task RemoveSafelyAsync(RestingAddress bad, DateTimeOffset? deadSince)
+    {
         try
         {
-            // Not removed: confirmed since, replaced, or moved to another device. Then nobody lost an address, and the feed says nothing.
-            if (await _devices.RemoveAddressAsync(delivery.User, delivery.Device.Id, address, deadSince ?? address.RegisteredAt, reason, CancellationToken.None).ConfigureAwait(false))
-            {
-                _journal.NoteAddress(new(delivery.User.App, delivery.User.User, delivery.Device.Id, address.Channel, Dead, reason, _time.GetUtcNow()));
-            }
+            await RemoveAsync(bad, deadSince ?? bad.Address.RegisteredAt, CancellationToken.None).ConfigureAwait(false);
         }
         catch (Exception fault)
         {
             // Not lost: the next push to it is refused again and removes it then.
-            Log.AddressStays(_log, address.Channel, delivery.User.App, fault.Message);
+            Log.AddressStays(_log, bad.Address.Channel, bad.User.App, fault.Message);
         }
     }
 

@@ -9,7 +9,6 @@ namespace Pnh.Core.Events;
 /// </summary>
 public sealed class EventReader
 {
-    private const string Https = "https";
     private readonly ClassPolicies _classes;
     private readonly HashSet<string> _channels;
     private readonly Dictionary<string, OverrideCheck> _checks;
@@ -75,7 +74,7 @@ public sealed class EventReader
     }
 
     private bool IsLink(string link, string app) =>
-        Uri.TryCreate(link, UriKind.Absolute, out var address) && (address.Scheme == Https || LinkSchemes(app).Contains(address.Scheme, StringComparer.OrdinalIgnoreCase));
+        Uri.TryCreate(link, UriKind.Absolute, out var address) && (address.Scheme == Uri.UriSchemeHttps || LinkSchemes(app).Contains(address.Scheme, StringComparer.OrdinalIgnoreCase));
 
     private Event Finish(in EventDraft draft, ReadOnlyMemory<byte> body, in EventOrigin origin) => new()
     {

@@ -30,74 +30,76 @@ public sealed record Notification
     /// <summary>How it is shown and what it opens; null = nothing of it was given. Of its own, since most notifications have none and each is copied while it is read.</summary>
     public NotificationManner? Manner { get; init; }
 
+    private NotificationManner Given => Manner ?? new NotificationManner();
+
     /// <summary>Android's notification channel, which the app made; null = the app's default one. A channel decides its sound since Android 8.</summary>
     public string? Channel
     {
         get => Manner?.Channel;
-        init => Manner = (Manner ?? new NotificationManner()) with { Channel = value };
+        init => Manner = Given with { Channel = value };
     }
 
     /// <summary>How far it may interrupt; null = as usual.</summary>
     public Interruption? Interruption
     {
         get => Manner?.Interruption;
-        init => Manner = (Manner ?? new NotificationManner()) with { Interruption = value };
+        init => Manner = Given with { Interruption = value };
     }
 
     /// <summary>Of a critical one: how loud, from 0 to 1; null = 1.</summary>
     public double? Volume
     {
         get => Manner?.Volume;
-        init => Manner = (Manner ?? new NotificationManner()) with { Volume = value };
+        init => Manner = Given with { Volume = value };
     }
 
     /// <summary>From 0 to 1: which of an app's notifications stands first in a summary (APNs <c>relevance-score</c>); null = not said.</summary>
     public double? Relevance
     {
         get => Manner?.Relevance;
-        init => Manner = (Manner ?? new NotificationManner()) with { Relevance = value };
+        init => Manner = Given with { Relevance = value };
     }
 
     /// <summary>An iOS app's notification service extension may change it, also without a picture.</summary>
     public bool IsMutable
     {
         get => Manner?.IsMutable ?? false;
-        init => Manner = (Manner ?? new NotificationManner()) with { IsMutable = value };
+        init => Manner = Given with { IsMutable = value };
     }
 
     /// <summary>What opens on a tap: an https address, or one of a scheme that the app's setting lists; null = the app.</summary>
     public string? Link
     {
         get => Manner?.Link;
-        init => Manner = (Manner ?? new NotificationManner()) with { Link = value };
+        init => Manner = Given with { Link = value };
     }
 
     /// <summary>Name of a text in the app's own resources that stands for the title; null = none.</summary>
     public string? TitleKey
     {
         get => Manner?.TitleKey;
-        init => Manner = (Manner ?? new NotificationManner()) with { TitleKey = value };
+        init => Manner = Given with { TitleKey = value };
     }
 
     /// <summary>What is put into that text.</summary>
     public IReadOnlyList<string> TitleArgs
     {
         get => Manner?.TitleArgs ?? [];
-        init => Manner = (Manner ?? new NotificationManner()) with { TitleArgs = value };
+        init => Manner = Given with { TitleArgs = value };
     }
 
     /// <summary>Name of a text in the app's own resources that stands for the body; null = none.</summary>
     public string? BodyKey
     {
         get => Manner?.BodyKey;
-        init => Manner = (Manner ?? new NotificationManner()) with { BodyKey = value };
+        init => Manner = Given with { BodyKey = value };
     }
 
     /// <summary>What is put into that text.</summary>
     public IReadOnlyList<string> BodyArgs
     {
         get => Manner?.BodyArgs ?? [];
-        init => Manner = (Manner ?? new NotificationManner()) with { BodyArgs = value };
+        init => Manner = Given with { BodyArgs = value };
     }
 
     /// <summary>Texts per locale (BCP 47, e.g. <c>de</c>, <c>pt-BR</c>) replacing title, subtitle and body; null = one language.</summary>

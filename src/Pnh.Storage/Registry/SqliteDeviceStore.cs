@@ -77,7 +77,11 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
                 erasures.Opened(database);
                 if (!isCopy)
                 {
-                    new SqliteAddressSpelling(respell ?? (static _ => null), time.GetUtcNow()).Bring(database);
+                    if (respell is not null)
+                    {
+                        new SqliteAddressSpelling(respell, time.GetUtcNow()).Bring(database);
+                    }
+
                     SqliteErasedPages.Scrub(database, time.GetUtcNow());
                 }
             });

@@ -40,21 +40,13 @@ internal static class AppleManner
             }
         }
 
-        Add(alert, "title-loc-args", notification.TitleArgs);
-        Add(alert, "loc-args", notification.BodyArgs);
+        PayloadMerge.AddTexts(alert, "title-loc-args", notification.TitleArgs);
+        PayloadMerge.AddTexts(alert, "loc-args", notification.BodyArgs);
         return alert.Count == 0 ? null : alert;
     }
 
     /// <summary>The app's notification service extension, which fetches a picture, runs only for mutable content.</summary>
     public static bool NeedsExtension(Notification? notification) => notification is { Image: not null } or { IsMutable: true };
-
-    private static void Add(JsonObject alert, string name, IReadOnlyList<string> arguments)
-    {
-        if (arguments.Count > 0)
-        {
-            alert[name] = new JsonArray([.. arguments.Select(static one => (JsonNode)one)]);
-        }
-    }
 
     /// <summary><c>apns-priority</c>: 10 at once, 5 when it suits the battery.</summary>
     /// <param name="accepted">The event.</param>

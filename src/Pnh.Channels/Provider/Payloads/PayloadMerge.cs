@@ -97,6 +97,15 @@ internal static class PayloadMerge
         }
     }
 
+    /// <summary>Adds a list of texts; none where it is empty.</summary>
+    public static void AddTexts(JsonObject target, string name, IReadOnlyList<string> texts)
+    {
+        if (texts.Count > 0)
+        {
+            target[name] = new JsonArray([.. texts.Select(static text => (JsonNode)text)]);
+        }
+    }
+
     /// <summary>UTF-8 of the node.</summary>
     public static byte[] Write(JsonNode node)
     {
