@@ -16,7 +16,7 @@ const contract = [
   "pnh_events_total", "pnh_deliveries_total", "pnh_accept_to_frame_seconds_count", "pnh_accept_to_provider_seconds_count", "pnh_ack_seconds_count",
   "pnh_sessions", "pnh_queue_items", "pnh_queue_age_seconds", "pnh_provider_connections", "pnh_provider_in_flight",
   "pnh_journal_sync_seconds_count", "pnh_deadline_missed_total", "pnh_threadpool_delay_seconds_count", "pnh_q_factor", "pnh_build_info",
-  "pnh_requests_served_total", "process_cpu_seconds_total", "pnh_ledger_planned_total", "pnh_ledger_settled_total", "pnh_ledger_in_flight",
+  "pnh_requests_served_total", "process_cpu_seconds_total", "pnh_ledger_planned_total", "pnh_ledger_settled_total", "pnh_ledger_in_flight", "pnh_ledger_held",
   "pnh_journal_dropped_notes_total", "pnh_journal_damaged_records_total", "pnh_provider_dials_total", "pnh_provider_connection_ends_total",
   "pnh_provider_breakers_open", "pnh_provider_credential_left_seconds", "pnh_provider_credential_reloads_total", "pnh_provider_clock_skew_seconds",
   "pnh_addresses_stale", "pnh_direct_connections", "pnh_ready", "pnh_store_closed",

@@ -28,8 +28,12 @@ public sealed record PnhDevicePlan(string Device, string Platform, string Reason
 
 /// <summary>A step of a plan.</summary>
 /// <param name="Channel">By which channel.</param>
-/// <param name="When"><c>now</c>, <c>unless-acked</c>, <c>unless-acked-elsewhere</c>.</param>
+/// <param name="When"><c>now</c>, <c>unless-acked</c>, <c>unless-acked-elsewhere</c>, <c>held-until</c>.</param>
 /// <param name="After">So many seconds later. Null = at once.</param>
 /// <param name="Session">The session that gets it. Null = it is a push.</param>
 /// <param name="Address">The kind of push address. Null = it is no push.</param>
-public sealed record PnhStep(string Channel, string When, double? After = null, string? Session = null, string? Address = null);
+public sealed record PnhStep(string Channel, string When, double? After = null, string? Session = null, string? Address = null)
+{
+    /// <summary>Of <c>held-until</c>: when the user's quiet hours or "do not disturb" end. Null = it waits for none.</summary>
+    public DateTimeOffset? Until { get; init; }
+}

@@ -31,6 +31,11 @@ internal static class SettingsJson
             json.WriteString("doNotDisturbUntil", until);
         }
 
+        if (settings.Mode == QuietMode.Drop)
+        {
+            json.WriteString("mode", "drop");
+        }
+
         json.WriteEndObject();
     }
 
@@ -90,8 +95,25 @@ internal static class SettingsJson
             return settings with { DoNotDisturbUntil = ReadTime(ref cursor, "/doNotDisturbUntil") };
         }
 
+        if (name.SequenceEqual("mode"u8))
+        {
+            cursor.Once(ref seen, 4, "/mode");
+            return settings with { Mode = ReadMode(ref cursor) };
+        }
+
         cursor.Unknown("", name);
         return settings;
+    }
+
+    private static QuietMode ReadMode(ref JsonCursor cursor)
+    {
+        var text = cursor.ReadString("/mode", 8);
+        if (text is not (null or "hold" or "drop"))
+        {
+            cursor.Fail("/mode", "unknown-value", "hold or drop.");
+        }
+
+        return text == "drop" ? QuietMode.Drop : QuietMode.Hold;
     }
 
     private static List<string> ReadClasses(ref JsonCursor cursor)

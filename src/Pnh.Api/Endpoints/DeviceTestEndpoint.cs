@@ -8,6 +8,7 @@ using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
@@ -134,7 +135,7 @@ internal sealed class DeviceTestEndpoint
                 last = milestone.Device == device ? milestone : last;
             }
 
-            if (last is { Kind: MilestoneKind.Settled } || _time.GetElapsedTime(started) >= Patience)
+            if (last is { Kind: MilestoneKind.Settled } or { Kind: MilestoneKind.Held, Reason: PlanReasons.QuietHours or PlanReasons.DoNotDisturb } || _time.GetElapsedTime(started) >= Patience)
             {
                 return Judge(last, history?.Event.AcceptedAt);
             }
@@ -147,7 +148,7 @@ internal sealed class DeviceTestEndpoint
     {
         { Kind: MilestoneKind.Settled, State: DeliveryStateNames.Accepted } => new LinkBody(
             "provider", true, string.Create(CultureInfo.InvariantCulture, $"{last.Value.Channel} took the push after {(last.Value.At - sent.GetValueOrDefault()).TotalMilliseconds:F0} ms."), null),
-        { Kind: MilestoneKind.Settled, State: "suppressed" } => new LinkBody("settings", false, "The user's settings hold pushes back now.", last.Value.Reason),
+        { Kind: MilestoneKind.Settled, State: "suppressed" } or { Kind: MilestoneKind.Held, Reason: PlanReasons.QuietHours or PlanReasons.DoNotDisturb } => new LinkBody("settings", false, "The user's settings hold pushes back now.", last.Value.Reason),
         { Kind: MilestoneKind.Settled } => new LinkBody("provider", false, $"No push went out: {last.Value.State}. The reason is the provider's own word, or one that /docs/why explains.", last.Value.Reason),
         { Reason: { } reason } => new LinkBody("provider", false, "The provider has not taken it yet; the hub tries again for a minute.", reason),
         _ => new LinkBody("provider", false, "The provider has not answered yet.", null),

@@ -89,6 +89,11 @@ internal static class PlanWriter
             json.WriteStartObject();
             json.WriteString("channel", plan.Channel!.Name);
             json.WriteString("when", When(plan.Push));
+            if (plan.Quiet is { } quiet)
+            {
+                json.WriteString("until", quiet.Until);
+            }
+
             if (plan.PushDelay > TimeSpan.Zero)
             {
                 json.WriteNumber("after", plan.PushDelay.TotalSeconds);
@@ -113,6 +118,7 @@ internal static class PlanWriter
         PushTiming.Now => "now",
         PushTiming.UnlessAcked => "unless-acked",
         PushTiming.UnlessAckedElsewhere => "unless-acked-elsewhere",
+        PushTiming.AfterQuiet => "held-until",
         _ => throw new ArgumentOutOfRangeException(nameof(timing), timing, null),
     };
 }

@@ -1,11 +1,12 @@
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Timing;
 using Pnh.Storage.Files;
 
 namespace Pnh.Api.Operations;
 
 /// <summary>Looks each second whether the machine's clock was set, says so in a line, and keeps where the hub's own stands for the next start.</summary>
-internal sealed partial class ClockWatch(FolderClock kept, TimeProvider time, HubMetrics metrics, ILogger<ClockWatch> log) : IHostedService, IDisposable
+internal sealed partial class ClockWatch(FolderClock kept, TimeProvider time, Hub hub, HubMetrics metrics, ILogger<ClockWatch> log) : IHostedService, IDisposable
 {
     private readonly List<IDisposable> _registrations = [];
 
@@ -39,6 +40,7 @@ internal sealed partial class ClockWatch(FolderClock kept, TimeProvider time, Hu
         if (clock.Follow() is { } set)
         {
             Set(log, set.TotalSeconds, clock.Ahead.TotalSeconds);
+            hub.ClockSet();
         }
 
         kept.Write();

@@ -16,8 +16,9 @@ internal sealed class AppBooks
 
     // Apart from the others: a lost or twice-booked delivery shows as a difference.
     private readonly StripedCells _inFlight = new(Classes);
+    private readonly StripedCells _heldBack = new(Classes);
 
-    internal AppBooks(string app, CollectFeed feed, Counter planned, Counter settled, ReadingFamily inFlight, ReadingFamily held, ReadingFamily over)
+    internal AppBooks(string app, CollectFeed feed, Counter planned, Counter settled, ReadingFamily inFlight, ReadingFamily heldBack, ReadingFamily held, ReadingFamily over)
     {
         App = app;
         held.Add(() => Held, app);
@@ -32,6 +33,7 @@ internal sealed class AppBooks
             var cell = (int)@class;
             feed.Add(planned.WithLabels(app, @class.Label()), _cells, cell);
             inFlight.Add(() => _inFlight.Read(cell), app, @class.Label());
+            heldBack.Add(() => _heldBack.Read(cell), app, @class.Label());
             for (var state = 1; state < States; state++)
             {
                 feed.Add(settled.WithLabels(app, @class.Label(), ((DeliveryState)state).Label()), _cells, SettledCell(@class, (DeliveryState)state));
@@ -55,6 +57,19 @@ internal sealed class AppBooks
     internal void Settled(EventClass @class, DeliveryState state, int count = 1) => _cells.Add(SettledCell(@class, state), count);
 
     internal void InFlight(EventClass @class, int delta) => _inFlight.Add((int)@class, delta);
+
+    /// <summary>So many more are held until quiet hours end, and no longer in flight; negative = so many fewer.</summary>
+    internal void HeldBack(EventClass @class, int delta)
+    {
+        if (delta != 0)
+        {
+            _heldBack.Add((int)@class, delta);
+            _inFlight.Add((int)@class, -delta);
+        }
+    }
+
+    /// <summary>Deliveries of a class whose push is held until quiet hours end.</summary>
+    internal long ReadHeldBack(EventClass @class) => _heldBack.Read((int)@class);
 
     /// <summary>Planned, settled and in flight of a class now.</summary>
     internal (long Planned, long Settled, long InFlight) Read(EventClass @class)

@@ -4,7 +4,7 @@ using Pnh.Core.Diagnostics.Exposition;
 namespace Pnh.Core.Diagnostics;
 
 /// <summary>
-/// The books of planned deliveries per app and class: planned = settled (one terminal state each) + in flight. What is in flight is counted where
+/// The books of planned deliveries per app and class: planned = settled (one terminal state each) + in flight + held. What is in flight or held is counted where
 /// deliveries enter and leave mailboxes, apart from the other two, so that a lost or twice-booked one shows as a difference. Counts from the start of the
 /// process; a recovered delivery counts as planned again. Thread-safe, does not wait.
 /// </summary>
@@ -18,11 +18,12 @@ internal sealed class Ledger
         var planned = feed.Counters("pnh_ledger_planned_total", "Deliveries planned, recovered ones included.", "app", "class");
         var settled = feed.Counters("pnh_ledger_settled_total", "Deliveries that reached their terminal state.", "app", "class", "state");
         var inFlight = feed.Gauges("pnh_ledger_in_flight", "Deliveries without a terminal state, counted where they wait.", Fold.Sum, "app", "class");
+        var heldBack = feed.Gauges("pnh_ledger_held", "Deliveries whose push is held until quiet hours end, counted where they wait.", Fold.Sum, "app", "class");
         var held = feed.Gauges("pnh_memory_app_bytes", "Memory that an app's waiting deliveries take, as estimated.", Fold.Sum, "app");
         var over = feed.Gauges("pnh_memory_app_refuses", "1 while an app's events are refused because it holds more than its share of the memory.", Fold.Max, "app");
         _books = apps.Distinct(StringComparer.Ordinal).ToFrozenDictionary(
-            static app => app, app => new AppBooks(app, feed, planned, settled, inFlight, held, over), StringComparer.Ordinal);
-        _other = _books.GetValueOrDefault(CollectFeed.Other) ?? new AppBooks(CollectFeed.Other, feed, planned, settled, inFlight, held, over);
+            static app => app, app => new AppBooks(app, feed, planned, settled, inFlight, heldBack, held, over), StringComparer.Ordinal);
+        _other = _books.GetValueOrDefault(CollectFeed.Other) ?? new AppBooks(CollectFeed.Other, feed, planned, settled, inFlight, heldBack, held, over);
         All = [.. _books.Values.Union([_other])];
     }
 

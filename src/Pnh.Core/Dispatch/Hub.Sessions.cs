@@ -31,6 +31,9 @@ public sealed partial class Hub
     /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
 
+    /// <summary>The machine's clock was set: quiet hours, which are on a wall, may end at another time.</summary>
+    public void ClockSet() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));
+
     /// <inheritdoc/>
     public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {

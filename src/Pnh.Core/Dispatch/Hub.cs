@@ -42,6 +42,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly EventLoader _loader;
     private readonly TopicTable _topics = new();
     private readonly PatientReads _reads;
+    private readonly HeldPushes _held;
     private readonly EarlyTurns _early;
     private readonly Memberships _memberships;
     private readonly ClientSends _sends;
@@ -90,6 +91,8 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             Ticker = new WheelTicker(time),
             Load = Load,
         };
+        _held = new HeldPushes(ShardOf, devices, _reads, _loader, NoteStoreFault, log, time, _stopping.Token);
+        _context.Release = _held.Add;
         _context.Lanes = new LaneTable(this, metrics, time);
         _joined = new JoinedFanOut(_context, _turns);
         var pages = new FanOutPages(_context, ShardOf, _reads, _turns, EndFanOut, (fanOut, fault) => LogCut(fanOut.Event, fault), _stopping.Token);
@@ -163,7 +166,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     internal IEnumerable<SessionKey> MembersOf(TopicKey topic) => (_topics.Find(topic)?.ReadMembers() ?? []).Select(static subscriber => subscriber.Key);
 
     /// <summary>True when no lane has anything to do and no body is being read back.</summary>
-    internal bool IsIdle => _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;
+    internal bool IsIdle => _held.IsIdle && _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;
 
     /// <summary>
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a

@@ -77,6 +77,7 @@ internal sealed class Memberships(
                 TopicTable.Mute(shard.SubscriberOf(state, i), mutes);
             }
         });
+        shard.ReleaseHolds(user);
     }
 
     /// <summary>Puts a new session into its user's topics. A registry that cannot be read holds nobody up: it is tried again behind it, for as long as the session is there.</summary>

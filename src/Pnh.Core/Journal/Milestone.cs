@@ -35,7 +35,7 @@ public enum MilestoneKind : byte
     /// <summary>A provider took the push after the delivery was settled, which was under way by then: over <see cref="Milestone.Channel"/>. To be cleared too.</summary>
     PushedLate = 10,
 
-    /// <summary>A push is held back and no provider asked: <see cref="Milestone.Reason"/> says why (an account refused, a breaker open). Tried at <see cref="Milestone.NextAttemptAt"/>; null = not any more.</summary>
+    /// <summary>A push is held back and no provider asked: <see cref="Milestone.Reason"/> says why (an account refused, a breaker open, quiet hours). Tried at <see cref="Milestone.NextAttemptAt"/>; null = not any more.</summary>
     Held = 11,
 
     /// <summary>

@@ -46,6 +46,9 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
     /// <summary>True when it was for a session that had joined the event's topic: for that one's socket only.</summary>
     public bool IsJoined { get; init; }
 
+    /// <summary>Until when quiet hours hold its push, as was told last; null = they do not.</summary>
+    public DateTimeOffset? HeldUntil { get; init; }
+
     /// <summary>Attempts whose end nobody knows.</summary>
     public int Unanswered { get; init; }
 

@@ -65,6 +65,7 @@ internal static class UnfinishedFold
         // The answer of that very attempt came after all.
         MilestoneKind.Retry when before.Unanswered > 0 && before.Attempts == milestone.Attempts =>
             before with { NextAttemptAt = milestone.NextAttemptAt, Unanswered = before.Unanswered - 1 },
+        MilestoneKind.Held when milestone.Reason is PlanReasons.QuietHours or PlanReasons.DoNotDisturb => before with { HeldUntil = milestone.NextAttemptAt },
         MilestoneKind.Retry or MilestoneKind.Held => before with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
         MilestoneKind.Settled => before with { IsSettled = true, IsKept = milestone.IsKept },
         MilestoneKind.AckedLate or MilestoneKind.Dropped => before with { IsKept = false },

@@ -34,6 +34,9 @@ public readonly record struct DevicePlan
     /// <summary>How long the push waits for an ack; zero for <see cref="PushTiming.Now"/>.</summary>
     public TimeSpan PushDelay { get; init; }
 
+    /// <summary>What the push waits for; null unless it is <see cref="PushTiming.AfterQuiet"/>.</summary>
+    public QuietHold? Quiet { get; init; }
+
     /// <summary>The channel of the push; null unless a push is planned.</summary>
     public IPushChannel? Channel { get; init; }
 
@@ -51,12 +54,18 @@ public readonly record struct DevicePlan
     /// </summary>
     public bool Mailbox { get; init; }
 
-    /// <summary>Why no push is planned though one would be due (quiet hours, no provider, …); null = nothing was held back.</summary>
+    /// <summary>Why no push is planned though one would be due (quiet hours, no provider, …), or why it waits (<see cref="Quiet"/>); null = nothing was held back.</summary>
     public string? PushHeld { get; init; }
 
     /// <summary>True when nothing at all will be sent.</summary>
     public bool IsSuppressed => Socket is null && Push == PushTiming.Never && !Mailbox;
 }
+
+/// <summary>What a push waits for that quiet hours or "do not disturb" keep back. Immutable.</summary>
+/// <param name="Reason">Which of them, from <see cref="PlanReasons"/>.</param>
+/// <param name="Until">When they end, by the machine's clock.</param>
+/// <param name="Left">How long that is from the plan on.</param>
+public sealed record QuietHold(string Reason, DateTimeOffset Until, TimeSpan Left);
 
 /// <summary>The reasons of a plan, as they stand in explain and timeline.</summary>
 public static class PlanReasons
@@ -106,10 +115,10 @@ public static class PlanReasons
     /// <summary>The event's <c>channels</c> leave no way to the device, or hold its push back.</summary>
     public const string ChannelNotAllowed = "channel-not-allowed";
 
-    /// <summary>The user's quiet hours hold pushes back (not calls).</summary>
+    /// <summary>The user's quiet hours hold pushes back (not calls), until they end or for good.</summary>
     public const string QuietHours = "quiet-hours";
 
-    /// <summary>The user asked not to be disturbed: no pushes, calls included.</summary>
+    /// <summary>The user asked not to be disturbed: no pushes, calls included, until then or for good.</summary>
     public const string DoNotDisturb = "do-not-disturb";
 
     /// <summary>Another device of the user acknowledged while the push waited: it was not sent.</summary>

@@ -31,7 +31,8 @@ public sealed partial class Planner
         // Nobody registered an address of a device that is only a session.
         var candidate = device is null ? default : FindPush(accepted, device);
         var held = candidate.Address is null ? candidate.Refused
-            : facts.PushHeld ?? (candidate.Account is null ? PlanReasons.NoProvider : null);
+            : facts.Quiet is { Hold: null } quiet ? quiet.Reason
+            : candidate.Account is null ? PlanReasons.NoProvider : null;
         if (held is not null)
         {
             return plan with { Reason = socket is null ? held : plan.Reason, PushHeld = held };
@@ -44,6 +45,11 @@ public sealed partial class Planner
         }
 
         plan = plan with { Channel = candidate.Channel, Address = candidate.Address, Account = candidate.Account };
+        if (facts.Quiet is { Hold: { } hold })
+        {
+            return plan with { Push = PushTiming.AfterQuiet, Quiet = hold, PushHeld = hold.Reason, Reason = socket is null ? hold.Reason : plan.Reason };
+        }
+
         var policy = _classes[accepted.Class];
         if (socket is { State: SessionState.Active })
         {
@@ -99,13 +105,17 @@ public sealed partial class Planner
         return found;
     }
 
-    private static string? FindPushHold(Event accepted, UserSettings settings, DateTimeOffset now)
+    // Null = pushes go.
+    private static (string Reason, QuietHold? Hold)? FindQuiet(Event accepted, UserSettings settings, DateTimeOffset now, DateTimeOffset wall)
     {
-        if (settings.DoNotDisturbUntil > now)
+        if (!settings.MayBeQuiet || settings.QuietUntil(accepted.Class == EventClass.Call, wall) is var until && until == wall)
         {
-            return PlanReasons.DoNotDisturb;
+            return null;
         }
 
-        return accepted.Class != EventClass.Call && settings.QuietHours?.Contains(now) == true ? PlanReasons.QuietHours : null;
+        // What ends before they do, and what means now or never, waits for nothing.
+        var reason = settings.DoNotDisturbUntil > wall ? PlanReasons.DoNotDisturb : PlanReasons.QuietHours;
+        var left = until - wall;
+        return (reason, settings.Mode == QuietMode.Hold && accepted.ExpiresAt - now > left && accepted.ExpiresAt > accepted.AcceptedAt ? new QuietHold(reason, until, left) : null);
     }
 }

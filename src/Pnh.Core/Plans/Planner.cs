@@ -32,15 +32,17 @@ public sealed partial class Planner
     /// <param name="user">Whose devices.</param>
     /// <param name="snapshot">The user's devices and settings.</param>
     /// <param name="sessions">The user's live sessions, at most one per device.</param>
-    /// <param name="now">The wall clock, for quiet hours.</param>
+    /// <param name="now">The hub's time, by which events end.</param>
     /// <param name="plans">Receives the plans.</param>
+    /// <param name="wall">The machine's time, for quiet hours; null = the same.</param>
     public void Plan(
-        Event accepted, string user, UserSnapshot snapshot, IReadOnlyList<LiveSession> sessions, DateTimeOffset now, ICollection<DevicePlan> plans)
+        Event accepted, string user, UserSnapshot snapshot, IReadOnlyList<LiveSession> sessions, DateTimeOffset now, ICollection<DevicePlan> plans,
+        DateTimeOffset? wall = null)
     {
         var facts = new UserFacts
         {
             Suppression = FindUserSuppression(accepted, user, snapshot.Settings),
-            PushHeld = FindPushHold(accepted, snapshot.Settings, now),
+            Quiet = FindQuiet(accepted, snapshot.Settings, now, wall ?? now),
             Receivers = CountReceivers(accepted, sessions),
             Now = now,
         };
@@ -216,7 +218,7 @@ public sealed partial class Planner
     {
         public string? Suppression { get; init; }
 
-        public string? PushHeld { get; init; }
+        public (string Reason, QuietHold? Hold)? Quiet { get; init; }
 
         public int Receivers { get; init; }
 

@@ -14,4 +14,7 @@ public enum PushTiming
 
     /// <summary>After the delay, unless any device of the user acknowledged.</summary>
     UnlessAckedElsewhere,
+
+    /// <summary>When quiet hours or "do not disturb" end: planned anew then.</summary>
+    AfterQuiet,
 }

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Push;
 using Pnh.Core.Timing;
 
 namespace Pnh.Core.Shards;
@@ -101,6 +102,35 @@ internal sealed class Mailbox : WheelEntry
         }
 
         return item;
+    }
+
+    /// <summary>Its device, which is not registered, has a session again: what was to end with the former one lives on.</summary>
+    internal void EndLinger()
+    {
+        for (var item = First; item is not null; item = item.Next)
+        {
+            if (!item.IsRegistered && item.EndsAt < item.ExpiresAt)
+            {
+                item.EndsAt = item.ExpiresAt;
+            }
+
+            if (item.EndingReason == Shard.DeviceGone)
+            {
+                (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
+            }
+        }
+    }
+
+    /// <summary>How many have no terminal state.</summary>
+    internal int CountPending()
+    {
+        var count = 0;
+        for (var item = First; item is not null; item = item.Next)
+        {
+            count += item.IsSettled ? 0 : 1;
+        }
+
+        return count;
     }
 
     /// <summary>The first to go when there are too many: the oldest bulk, else message, else call. Never null in one that is not empty.</summary>

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
 using Pnh.Core.Push;
 
 namespace Pnh.Core.Shards;
@@ -15,6 +16,17 @@ internal sealed class MailboxItem(EventProgress progress)
 
     private long _endsAt = progress.ExpiresAt.UtcTicks;
     private PendingPush? _push;
+    private PushHold? _hold;
+
+    /// <summary>As a device's plan has it.</summary>
+    internal static MailboxItem Of(EventProgress progress, in DevicePlan plan, bool isNowOrNever) => new(progress)
+    {
+        IsRegistered = plan.IsRegistered,
+        IsKept = plan is { Mailbox: true, IsRegistered: true } && !isNowOrNever,
+        TakesFrames = plan.Mailbox || plan.Socket is not null,
+        Ending = EndingOf(plan),
+        EndingReason = plan.PushHeld,
+    };
 
     internal string Id => Progress.Id;
 
@@ -82,6 +94,32 @@ internal sealed class MailboxItem(EventProgress progress)
 
     /// <summary>The event, read back for a session or an inbox; null = not in memory.</summary>
     internal Event? Loaded { get; set; }
+
+    /// <summary>What keeps its push back until quiet hours end; null = nothing. Never beside a <see cref="Push"/>.</summary>
+    internal PushHold? Hold
+    {
+        get => _hold;
+        set
+        {
+            var change = (value is null ? 0 : 1) - (_hold is null ? 0 : 1);
+            Progress.Books.Holds(change * PushHold.Bytes);
+            Progress.Books.HeldBack(Class, change);
+            _hold = value;
+        }
+    }
+
+    /// <summary>When its mailbox has to look at it.</summary>
+    internal DateTimeOffset DueAt => _hold is { IsReleased: false } hold && hold.Until < EndsAt ? hold.Until : EndsAt;
+
+    /// <summary>Planned anew: how it ends from now on.</summary>
+    internal void EndAs(in DevicePlan plan) => (Ending, EndingReason) = (EndingOf(plan), plan.PushHeld);
+
+    private static DeliveryState EndingOf(in DevicePlan plan) => plan.PushHeld switch
+    {
+        null => DeliveryState.Expired,
+        PlanReasons.NoProvider => DeliveryState.Failed,
+        _ => DeliveryState.Suppressed,
+    };
 
     // A push holds its event, body and all; that of many users is held once for all of them.
     private static long BytesOf(PendingPush? push) => push is null ? 0 : push.Event.To.Users.Count == 1 ? push.Event.Body.Length + Bytes : Bytes;

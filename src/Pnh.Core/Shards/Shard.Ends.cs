@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Push;
 
 namespace Pnh.Core.Shards;
@@ -18,14 +17,8 @@ internal sealed partial class Shard
             && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or UnreadableReason);
         item.State = state;
         StopPush(item);
-        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Settled, mailbox.User.Key, mailbox.Device) with
-        {
-            State = state.Label(),
-            Reason = reason,
-            Channel = state is DeliveryState.Acked ? ChannelNames.WebSocket : push?.Lane?.Channel,
-            ProviderId = providerId,
-            IsKept = keeps,
-        });
+        EndHold(mailbox.User, item);
+        _hub.Notes.Settled(mailbox, item, reason, push?.Lane?.Channel, providerId, keeps, _now);
         _hub.Counted(state, reason, push?.Lane?.Channel ?? ChannelNames.None, item.Class);
         if (state == DeliveryState.Expired && item.WaitsForHub)
         {
@@ -58,7 +51,7 @@ internal sealed partial class Shard
             return;
         }
 
-        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Dropped, mailbox.User.Key, mailbox.Device) with { Reason = reason });
+        _hub.Notes.Dropped(mailbox, item, reason, _now);
         Leave(mailbox, item);
     }
 
@@ -116,10 +109,10 @@ internal sealed partial class Shard
 
     private void ScheduleEnd(Mailbox mailbox, MailboxItem item)
     {
-        if (item.EndsAt < mailbox.NextEnd)
+        if (item.DueAt is var due && due < mailbox.NextEnd)
         {
-            mailbox.NextEnd = item.EndsAt;
-            _wheel.Schedule(mailbox, item.EndsAt - _now);
+            mailbox.NextEnd = due;
+            _wheel.Schedule(mailbox, due - _now);
         }
     }
 
@@ -143,6 +136,11 @@ internal sealed partial class Shard
             }
             else if (item.Push is null)
             {
+                if (item.DueAt <= _now)
+                {
+                    Release(mailbox, item);
+                }
+
                 ScheduleEnd(mailbox, item);
             }
 

@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -116,7 +115,7 @@ internal sealed partial class Shard
         GiveGrace(item);
         EventTraces.Framed(accepted, _hub.Time);
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, accepted.Class, DeliveryStatus.Sent);
-        _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.Framed, key, session.Key.Device) with { Channel = ChannelNames.WebSocket });
+        _hub.Notes.Framed(item.Progress, key, session.Key.Device, _now);
         return true;
     }
 

@@ -51,22 +51,10 @@ internal sealed partial class Shard
     /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>
     internal int CountInFlight()
     {
-        var count = 0;
         using (Enter())
         {
-            foreach (var user in _users.Values)
-            {
-                foreach (var mailbox in user.Mailboxes)
-                {
-                    for (var item = mailbox.First; item is not null; item = item.Next)
-                    {
-                        count += item.IsSettled ? 0 : 1;
-                    }
-                }
-            }
+            return _users.Values.Sum(static user => user.Mailboxes.Sum(static mailbox => mailbox.CountPending()));
         }
-
-        return count;
     }
 }
 

@@ -14,17 +14,12 @@ internal sealed partial class Shard
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
-        var item = NewItem(progress, accepted, plan);
+        var item = MailboxItem.Of(progress, plan, IsNowOrNever(accepted));
         item.MayBeShown = before is { Unanswered: > 0 };
         Put(mailbox, item);
         if (before is null)
         {
-            _hub.Journal.Note(Milestone(progress, MilestoneKind.Planned, user.Key, mailbox.Device) with
-            {
-                Reason = plan.Reason,
-                Channel = plan.Channel?.Name,
-                IsKept = item.IsKept,
-            });
+            _hub.Notes.Planned(mailbox, item, plan, _now);
         }
 
         if (IsExpired(accepted) && (isPast || !IsNowOrNever(accepted)))
@@ -96,6 +91,13 @@ internal sealed partial class Shard
             return;
         }
 
+        if (plan.Quiet is { } quiet && before is not { Unanswered: >= PushSetbacks.MostUnanswered })
+        {
+            item.Loaded = isBehind ? item.Loaded : null;
+            Hold(user, mailbox, item, plan, quiet, before?.HeldUntil);
+            return;
+        }
+
         var push = NewPush(user.Key, item, accepted, plan, before);
         item.Push = push;
         item.Loaded = null;
@@ -148,20 +150,6 @@ internal sealed partial class Shard
         _ => false,
     };
 
-    private static MailboxItem NewItem(EventProgress progress, Event accepted, in DevicePlan plan) => new(progress)
-    {
-        IsRegistered = plan.IsRegistered,
-        IsKept = plan is { Mailbox: true, IsRegistered: true } && !IsNowOrNever(accepted),
-        TakesFrames = plan.Mailbox || plan.Socket is not null,
-        Ending = plan.PushHeld switch
-        {
-            null => DeliveryState.Expired,
-            PlanReasons.NoProvider => DeliveryState.Failed,
-            _ => DeliveryState.Suppressed,
-        },
-        EndingReason = plan.PushHeld,
-    };
-
     private PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
     {
         Event = accepted,
@@ -186,7 +174,7 @@ internal sealed partial class Shard
         var user = GetOrAddUser(key);
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
-        var item = NewItem(progress, accepted, plan);
+        var item = MailboxItem.Of(progress, plan, IsNowOrNever(accepted));
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);

@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
 
@@ -26,7 +25,11 @@ internal sealed partial class Shard
             NoteEnd(delivery, result);
             if (delivery.IsSettled)
             {
-                NotePushedLate(delivery, result);
+                if (result.Status == DeliveryStatus.Accepted)
+                {
+                    _hub.Notes.PushedLate(delivery, result.ProviderId, _now);
+                }
+
                 return;
             }
 
@@ -52,21 +55,6 @@ internal sealed partial class Shard
         }
     }
 
-    // The session's ack was faster: the notification is on the screen all the same, and who takes the event back has to know.
-    private void NotePushedLate(PendingPush delivery, in DeliveryResult result)
-    {
-        if (result.Status == DeliveryStatus.Accepted)
-        {
-            _hub.Journal.Note(new(delivery.Event.App, delivery.Event.Id, delivery.Event.Class, MilestoneKind.PushedLate, _now)
-            {
-                User = delivery.User.User,
-                Device = delivery.Device.Id,
-                Channel = delivery.Lane.Channel,
-                ProviderId = result.ProviderId,
-            });
-        }
-    }
-
     /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
     internal void AddressGone(PendingPush delivery, bool isDeviceGone)
     {
@@ -75,7 +63,7 @@ internal sealed partial class Shard
             delivery.IsInLane = false;
             if (delivery.Withdrawal is not null)
             {
-                NoteCleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane.Channel, AddressGoneReason, null);
+                _hub.Notes.Cleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane.Channel, AddressGoneReason, null, _now);
                 Release(delivery);
             }
             else if (!delivery.IsSettled)
@@ -125,9 +113,9 @@ internal sealed partial class Shard
     private void RetryLater(PendingPush delivery, in DeliveryResult result)
     {
         var rest = delivery.Event.ExpiresAt - _now;
-        var wait = WaitAfter(delivery, result, rest);
+        var wait = RetryWait.After(delivery, result, rest);
         DateTimeOffset? next = wait < rest ? _now + wait : null;
-        NoteAttempt(delivery, result, next);
+        _hub.Notes.Attempt(delivery, result, next, _now);
         if (next is not null)
         {
             _wheel.Schedule(delivery, wait);
@@ -143,66 +131,6 @@ internal sealed partial class Shard
             Rest(delivery);
         }
     }
-
-    // Each attempt has its line. An outage holds everything back again and again: once for each reason is news, at once, so that a publisher can take another way.
-    private void NoteAttempt(PendingPush delivery, in DeliveryResult result, DateTimeOffset? next)
-    {
-        var reason = result.Reason ?? result.Status.Label();
-        var isHeld = result.IsHeld || result.Status == DeliveryStatus.Misconfigured;
-        if (isHeld)
-        {
-            delivery.Setbacks ??= new PushSetbacks();
-            if (string.Equals(delivery.Setbacks.HeldFor, reason, StringComparison.Ordinal))
-            {
-                return;
-            }
-
-            delivery.Setbacks.HeldFor = reason;
-        }
-
-        NoteTried(delivery, isHeld ? MilestoneKind.Held : MilestoneKind.Retry, reason, next);
-    }
-
-    private void NoteTried(PendingPush delivery, MilestoneKind kind, string reason, DateTimeOffset? next) =>
-        _hub.Journal.Note(Milestone(delivery.Item!.Progress, kind, delivery.User, delivery.Device.Id) with
-        {
-            Channel = delivery.Lane.Channel,
-            Reason = reason,
-            Attempts = delivery.Attempts,
-            NextAttemptAt = next,
-        });
-
-    private static TimeSpan WaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)
-    {
-        var wait = OwnWaitAfter(delivery, result, rest);
-        return delivery.Setbacks is { Unanswered: > 0 } && !result.IsUnasked && !PushSetbacks.HasNoTimeForAPause(delivery.Event) && wait < PushSetbacks.Pause ? PushSetbacks.Pause : wait;
-    }
-
-    private static TimeSpan OwnWaitAfter(PendingPush delivery, in DeliveryResult result, TimeSpan rest)
-    {
-        // A provider that says "after 0 s" means soon, not at once and again: that would be a busy loop.
-        if (result.RetryAfter is not { } given || given <= TimeSpan.Zero)
-        {
-            return Backoff(delivery.Attempts);
-        }
-
-        // A held delivery gets the same few seconds, however long the outage lasts.
-        return result.IsHeld && Backoff(delivery.Attempts) is var own && own > given
-            ? own
-            : Spread(given, rest);
-    }
-
-    // Never earlier than given, up to a quarter later: those who were told the same time do not come back together. Within the TTL if given was.
-    private static TimeSpan Spread(TimeSpan given, TimeSpan rest)
-    {
-        var room = given < rest ? Shorter(given / 4, rest - given) : TimeSpan.Zero;
-        return given + (room * Random.Shared.NextDouble());
-    }
-
-    // 1, 2, 4, 8, 16 s, each spread over half to one and a half of it, so that a healed provider is not met by everybody at once. No longer ones: everything
-    // waiting has to be through a minute after the provider is back, and may be turned away twice until then, by an open breaker and by its probe.
-    private static TimeSpan Backoff(int attempts) =>
-        TimeSpan.FromSeconds((1 << Math.Clamp(attempts - 1, 0, 4)) * (0.5 + Random.Shared.NextDouble()));
 
     // Refused for good. A frame on a live session may still be acknowledged; else the ledger has its end, and the mailbox may keep the event.
     private void Refuse(PendingPush delivery, string reason, bool isDeviceGone = false)
@@ -266,6 +194,4 @@ internal sealed partial class Shard
     private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _now;
 
     private static bool IsNowOrNever(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt;
-
-    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }

@@ -95,7 +95,7 @@ internal sealed partial class Shard
         HashSet<string>? held = holds.Count == 0 ? null : new(holds, StringComparer.Ordinal);
         if (user.FindMailbox(session.Key.Device) is { } mailbox)
         {
-            EndLinger(mailbox);
+            mailbox.EndLinger();
             for (var item = mailbox.First; item is not null; item = item.Next)
             {
                 if (held?.Remove(item.Id) == true)

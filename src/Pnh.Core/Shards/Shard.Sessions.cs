@@ -1,5 +1,4 @@
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -13,7 +12,7 @@ internal sealed partial class Shard
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
     // How it ends when it was for a session alone and the device did not come back after a start, or when the registry has the device no longer.
-    private const string DeviceGone = "device-gone";
+    internal const string DeviceGone = "device-gone";
 
     /// <summary>
     /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. Closes the new one when the connection of the present
@@ -42,7 +41,7 @@ internal sealed partial class Shard
                 older = Place(user, index, ref newer);
                 if (user.FindMailbox(opened.Key.Device) is { } mailbox)
                 {
-                    EndLinger(mailbox);
+                    mailbox.EndLinger();
                     Replay(user, mailbox, newer);
                 }
             }
@@ -183,6 +182,27 @@ internal sealed partial class Shard
         }
     }
 
+    /// <summary>Does this under the gate, if anything is kept of the user.</summary>
+    internal void Under(UserKey key, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            if (_users.TryGetValue(key, out var user))
+            {
+                action(user);
+            }
+        }
+    }
+
+    /// <summary>Does this under the gate, though nothing may be kept of the user any more.</summary>
+    internal void Under(UserState user, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            action(user);
+        }
+    }
+
     private static void Replace(UserState user, int index, LiveSession session)
     {
         if (!ReferenceEquals(user.Sessions[index].Subscriber, session.Subscriber))
@@ -206,17 +226,18 @@ internal sealed partial class Shard
         _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, item.Class, DeliveryStatus.Acked);
         if (item.IsSettled)
         {
-            _hub.Journal.Note(Milestone(item.Progress, MilestoneKind.AckedLate, user.Key, mailbox.Device));
+            _hub.Notes.AckedLate(mailbox, item, _now);
             Leave(mailbox, item);
-            HoldBackElsewhere(user, item.Progress);
-            return;
+        }
+        else
+        {
+            Settle(mailbox, item, DeliveryState.Acked, null);
         }
 
-        Settle(mailbox, item, DeliveryState.Acked, null);
-        HoldBackElsewhere(user, item.Progress);
+        HoldBackElsewhere(user, mailbox, item.Progress);
     }
 
-    private void HoldBackElsewhere(UserState user, EventProgress progress)
+    private void HoldBackElsewhere(UserState user, Mailbox acknowledged, EventProgress progress)
     {
         if (user.WaitElsewhere == 0)
         {
@@ -225,9 +246,18 @@ internal sealed partial class Shard
 
         foreach (var other in user.Mailboxes)
         {
-            if (other.Find(progress.Id) is { Push: { WaitsElsewhere: true } push })
+            if (other.Find(progress.Id) is not { } item)
+            {
+                continue;
+            }
+
+            if (item.Push is { WaitsElsewhere: true } push)
             {
                 HoldBack(push);
+            }
+            else if (item.Hold is not null)
+            {
+                EndHoldElsewhere(acknowledged, other, item);
             }
         }
     }
@@ -243,22 +273,6 @@ internal sealed partial class Shard
             {
                 item.EndsAt = end;
                 ScheduleEnd(mailbox, item);
-            }
-        }
-    }
-
-    private static void EndLinger(Mailbox mailbox)
-    {
-        for (var item = mailbox.First; item is not null; item = item.Next)
-        {
-            if (!item.IsRegistered && item.EndsAt < item.ExpiresAt)
-            {
-                item.EndsAt = item.ExpiresAt;
-            }
-
-            if (item.EndingReason == DeviceGone)
-            {
-                (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
             }
         }
     }

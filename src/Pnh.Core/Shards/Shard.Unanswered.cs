@@ -61,12 +61,12 @@ internal sealed partial class Shard
         var reason = result.Reason ?? result.Status.Label();
         delivery.Item!.MayBeShown = true;
         delivery.Item.EndingReason ??= reason;
-        NoteTried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt);
+        _hub.Notes.Tried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt, _now);
     }
 
     private DateTimeOffset? NextAfterUnanswered(PendingPush delivery, PushSetbacks setbacks, in DeliveryResult result) => delivery.IsSettled
         ? null
-        : setbacks.Next(delivery.Event, result.IsCutOff, _now, _now + Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now), delivery.IsTooLate(_hub.Time));
+        : setbacks.Next(delivery.Event, result.IsCutOff, _now, _now + RetryWait.Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now), delivery.IsTooLate(_hub.Time));
 
     private void RetryUnanswered(PendingPush delivery, in DeliveryResult result)
     {

@@ -93,7 +93,7 @@ internal sealed partial class Shard
             {
                 if (where.PushedOver is { } channel && !IsDevice(device, exceptDevice))
                 {
-                    NoteCleared(accepted, key, device, channel, reason, null);
+                    _hub.Notes.Cleared(accepted, key, device, channel, reason, null, _now);
                 }
             }
         }
@@ -108,11 +108,11 @@ internal sealed partial class Shard
             var session = user.Sessions[index];
             if (session.Link.TryWithdraw(session.Key.Session, withdrawal))
             {
-                NoteCleared(accepted, key, device, ChannelNames.WebSocket, null, null);
+                _hub.Notes.Cleared(accepted, key, device, ChannelNames.WebSocket, null, null, _now);
             }
         }
 
-        if (where.PushedOver is { } channel && FindDevice(snapshot, device) is { } pushed
+        if (where.PushedOver is { } channel && snapshot.Find(device) is { } pushed
             && _hub.Planner.FindClear(accepted, pushed, channel) is var (via, address, account))
         {
             held?.Add();
@@ -138,7 +138,7 @@ internal sealed partial class Shard
         if (isWorthIt && clear.Asked < ClearAttempts)
         {
             var rest = clear.Withdrawal!.At + ClearWithin - _now;
-            var wait = WaitAfter(clear, result, rest);
+            var wait = RetryWait.After(clear, result, rest);
             if (wait <= rest)
             {
                 _wheel.Schedule(clear, wait);
@@ -146,13 +146,8 @@ internal sealed partial class Shard
             }
         }
 
-        NoteCleared(
-            clear.Event,
-            clear.User,
-            clear.Device.Id,
-            clear.Lane.Channel,
-            result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label(),
-            result.ProviderId);
+        var fault = result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label();
+        _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, fault, result.ProviderId, _now);
         Release(clear);
     }
 
@@ -163,29 +158,6 @@ internal sealed partial class Shard
         {
             _hub.Close(held);
         }
-    }
-
-    private void NoteCleared(Event accepted, UserKey key, string device, string channel, string? fault, string? providerId) =>
-        _hub.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Cleared, _now)
-        {
-            User = key.User,
-            Device = device,
-            Channel = channel,
-            Reason = fault,
-            ProviderId = providerId,
-        });
-
-    private static Device? FindDevice(UserSnapshot snapshot, string id)
-    {
-        foreach (var device in snapshot.Devices)
-        {
-            if (IsDevice(device.Id, id))
-            {
-                return device;
-            }
-        }
-
-        return null;
     }
 
     private static bool IsDevice(string device, string? other) => string.Equals(device, other, StringComparison.Ordinal);

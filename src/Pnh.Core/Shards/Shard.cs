@@ -63,8 +63,7 @@ internal sealed partial class Shard
         using (Enter())
         {
             _users.TryGetValue(key, out var user);
-            _plans.Clear();
-            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _now, _plans);
+            PlanFor(accepted, key, snapshot, user, _plans);
             foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
             {
                 if (begun?.HasGuest(key.User, plan.DeviceId) != true)
@@ -122,7 +121,7 @@ internal sealed partial class Shard
         using (Enter())
         {
             _users.TryGetValue(key, out var user);
-            _hub.Planner.Plan(accepted, key.User, snapshot, SessionsOf(user), _now, plans);
+            PlanFor(accepted, key, snapshot, user, plans);
         }
     }
 
@@ -156,10 +155,6 @@ internal sealed partial class Shard
         _now = _hub.Time.GetUtcNow();
         return scope;
     }
-
-    // Begins a milestone of a delivery.
-    private Milestone Milestone(EventProgress progress, MilestoneKind kind, UserKey user, string device) =>
-        new(progress.App, progress.Id, progress.Class, kind, _now) { User = user.User, Device = device };
 
     private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan, PastDispatch? past)
     {
@@ -255,7 +250,7 @@ internal sealed partial class Shard
     {
         progress.Books.Planned(progress.Class);
         progress.Books.Settled(progress.Class, state);
-        _hub.Journal.Note(Milestone(progress, MilestoneKind.Settled, key, device) with { State = state.Label(), Reason = reason });
+        _hub.Notes.Settled(progress, key, device, state, reason, _now);
     }
 
     // Somebody with a session stays while the gate is held: no need to look again.
@@ -267,7 +262,13 @@ internal sealed partial class Shard
         }
     }
 
-    private static IReadOnlyList<LiveSession> SessionsOf(UserState? user) => user?.Sessions ?? SessionList.None;
+    // Quiet hours are on the user's wall: the hub's own clock may be apart from the machine's.
+    private void PlanFor(Event accepted, UserKey key, UserSnapshot snapshot, UserState? user, ICollection<DevicePlan> plans)
+    {
+        plans.Clear();
+        DateTimeOffset? wall = snapshot.Settings.MayBeQuiet ? SteadyClock.WallOf(_hub.Time).GetUtcNow() : null;
+        _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? SessionList.None, _now, plans, wall);
+    }
 
     private UserState GetOrAddUser(UserKey key)
     {

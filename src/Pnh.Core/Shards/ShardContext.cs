@@ -17,6 +17,9 @@ internal sealed class ShardContext
 
     internal required IEventJournal Journal { get; init; }
 
+    /// <summary>What it is told of deliveries.</summary>
+    internal DeliveryNotes Notes => field ??= new DeliveryNotes(Journal);
+
     internal required HubMetrics Metrics { get; init; }
 
     internal required TimeProvider Time { get; init; }
@@ -33,6 +36,9 @@ internal sealed class ShardContext
 
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
     internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
+
+    /// <summary>Plans a held push anew when its lane has room for it; off the caller's lock.</summary>
+    internal Action<HeldPush, DeliveryLane> Release { get; set; } = null!;
 
     /// <summary>A transient event to a session.</summary>
     internal void SendTransient(Event accepted, LiveSession session)

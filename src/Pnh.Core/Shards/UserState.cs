@@ -15,7 +15,7 @@ internal sealed class UserState(UserKey key)
     /// <summary>Sessions, live and detached, at most one per device.</summary>
     internal SessionList Sessions { get; } = new();
 
-    /// <summary>Items whose push waits only for somebody to acknowledge elsewhere.</summary>
+    /// <summary>Items whose push waits only for somebody to acknowledge elsewhere, or for quiet hours to end.</summary>
     internal int WaitElsewhere { get; set; }
 
     /// <summary>The user's settings as they are now, for his sessions in topics; null = not read yet.</summary>

@@ -6,7 +6,7 @@ using Pnh.Storage.Sqlite;
 
 namespace Pnh.Storage.Registry;
 
-/// <summary>User settings as one row; lists as JSON arrays of strings.</summary>
+/// <summary>User settings as one row; lists as JSON arrays of strings. The mode stands in <c>quiet_from</c>, where builds that do not know it pass over it.</summary>
 internal static class SqliteUserSettings
 {
     private const string Upsert = """
@@ -22,12 +22,16 @@ internal static class SqliteUserSettings
 
     private const long NoTime = -1;
 
+    // A time of the day is a whole minute: one tick more says that pushes are dropped, as does one less where there is no time.
+    private const long DropsWithoutTime = NoTime - 1;
+    private const long DropMark = 1;
+
     public static bool Put(SqliteDatabase database, UserKey user, UserSettings settings)
     {
         var quiet = settings.QuietHours;
         database.Statement(Upsert)
             .Bind(1, user.App).Bind(2, user.User).Bind(3, Encode(settings.MutedClasses)).Bind(4, Encode(settings.MutedTopics))
-            .Bind(5, quiet?.From.Ticks ?? NoTime).Bind(6, quiet?.To.Ticks ?? NoTime).Bind(7, quiet?.TimeZone)
+            .Bind(5, From(quiet, settings.Mode)).Bind(6, quiet?.To.Ticks ?? NoTime).Bind(7, quiet?.TimeZone)
             .Bind(8, settings.DoNotDisturbUntil?.UtcTicks ?? NoTime).Execute();
         return true;
     }
@@ -43,16 +47,27 @@ internal static class SqliteUserSettings
             return null;
         }
 
+        var from = row.Int64(2);
+        var isDrop = from is DropsWithoutTime || from % TimeSpan.TicksPerMinute == DropMark;
         var settings = new UserSettings
         {
+            Mode = isDrop ? QuietMode.Drop : QuietMode.Hold,
             MutedClasses = Decode(row.Bytes(0)),
             MutedTopics = Decode(row.Bytes(1)),
-            QuietHours = row.IsNull(4) ? null : new QuietHours(new TimeOnly(row.Int64(2)), new TimeOnly(row.Int64(3)), row.Text(4)),
+            QuietHours = row.IsNull(4) ? null : new QuietHours(new TimeOnly(isDrop ? from - DropMark : from), new TimeOnly(row.Int64(3)), row.Text(4)),
             DoNotDisturbUntil = row.Int64(5) == NoTime ? null : row.Time(5),
         };
         row.Reset();
         return settings;
     }
+
+    private static long From(QuietHours? quiet, QuietMode mode) => (quiet, mode) switch
+    {
+        (null, QuietMode.Drop) => DropsWithoutTime,
+        (null, _) => NoTime,
+        (_, QuietMode.Drop) => quiet.From.Ticks + DropMark,
+        _ => quiet.From.Ticks,
+    };
 
     private static string Encode(IReadOnlyList<string> texts)
     {

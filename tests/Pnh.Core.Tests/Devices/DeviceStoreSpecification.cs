@@ -276,6 +276,25 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
         async Task CheckAsync() => Assert.Equivalent(settings, (await GetAsync(Ada)).Settings, strict: true);
     }
 
+    [Theory(Timeout = 30_000)]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task PutSettingsAsync_Mode_ComesBackWithAndWithoutQuietHours(bool hasHours)
+    {
+        var settings = new UserSettings
+        {
+            Mode = QuietMode.Drop,
+            QuietHours = hasHours ? new QuietHours(new TimeOnly(0, 0), new TimeOnly(6, 30), "Europe/Berlin") : null,
+            DoNotDisturbUntil = Noon.AddHours(1),
+        };
+        await Store.PutSettingsAsync(Ada, settings, CancellationToken.None);
+        await ReopenAsync();
+        Assert.Equivalent(settings, (await GetAsync(Ada)).Settings, strict: true);
+        await Store.PutSettingsAsync(Ada, settings with { Mode = QuietMode.Hold }, CancellationToken.None);
+        await ReopenAsync();
+        Assert.Equivalent(settings with { Mode = QuietMode.Hold }, (await GetAsync(Ada)).Settings, strict: true);
+    }
+
     [Fact(Timeout = 30_000)]
     public async Task Members_AddRemove_StreamInOrderOnce()
     {

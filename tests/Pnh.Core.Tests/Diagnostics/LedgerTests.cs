@@ -15,7 +15,7 @@ public sealed class LedgerTests
     {
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"), hub.NewDevice("tablet"), hub.NewDevice("orphan", "orphan"));
-        hub.Store.Put("dnd", new UserSettings { DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("pad"));
+        hub.Store.Put("dnd", new UserSettings { Mode = QuietMode.Drop, DoNotDisturbUntil = hub.Now.AddHours(1) }, hub.Phone("pad"));
         var (_, key) = await hub.OpenAsync("tablet");
         var acked = await hub.SendAsync(); // suppressed (acked elsewhere), acked, failed
         await hub.AckAsync(key, acked);

@@ -125,11 +125,11 @@ public sealed class PlannerPropertyTests
     });
 
     [Fact]
-    public void Plan_HeldPush_IsNotPlanned() => Check(scene => scene.Plan().All(p => p.PushHeld is null || p.Push == PushTiming.Never));
+    public void Plan_HeldPush_IsNotPlanned() => Check(scene => scene.Plan().All(p => p.PushHeld is null || (p.Quiet is null ? p.Push == PushTiming.Never : p.Push == PushTiming.AfterQuiet && p.Quiet.Left > TimeSpan.Zero)));
 
     [Fact]
     public void Plan_DoNotDisturb_NoPush() => Check(scene =>
-        !(scene.Snapshot.Settings.DoNotDisturbUntil > scene.Now) || scene.Plan().All(p => p.Push == PushTiming.Never));
+        !(scene.Snapshot.Settings.DoNotDisturbUntil > scene.Now) || scene.Plan().All(p => p.Push is PushTiming.Never or PushTiming.AfterQuiet));
 
     [Fact]
     public void Plan_EveryReason_IsAKnownOne() => Check(scene => scene.Plan().All(p =>

@@ -38,15 +38,20 @@ public sealed class PlannerTableTests
         Assert.Equal(expected, Describe(Scene(device, PlanScene.NewEvent(@class)).Plan()[0]));
 
     [Theory]
-    [InlineData("a+", EventClass.Message, "quiet", "socket mailbox active-session held:quiet-hours")]
-    [InlineData("b+", EventClass.Bulk, "quiet", "socket mailbox background-session held:quiet-hours")]
-    [InlineData("-+", EventClass.Message, "quiet", "mailbox quiet-hours held:quiet-hours")]
+    [InlineData("a+", EventClass.Message, "quiet", "socket push:AfterQuiet:1800 mailbox active-session held:quiet-hours")]
+    [InlineData("b+", EventClass.Bulk, "quiet", "socket push:AfterQuiet:1800 mailbox background-session held:quiet-hours")]
+    [InlineData("-+", EventClass.Message, "quiet", "push:AfterQuiet:1800 mailbox quiet-hours held:quiet-hours")]
+    [InlineData("-+e", EventClass.Message, "quiet", "push:AfterQuiet:1800 mailbox quiet-hours held:quiet-hours")]
+    [InlineData("-+", EventClass.Message, "quiet-drop", "mailbox quiet-hours held:quiet-hours")]
+    [InlineData("a+", EventClass.Message, "quiet-drop", "socket mailbox active-session held:quiet-hours")]
+    [InlineData("-+", EventClass.Message, "dnd-drop", "mailbox do-not-disturb held:do-not-disturb")]
+    [InlineData("-+", EventClass.Message, "quiet-until-its-end", "mailbox quiet-hours held:quiet-hours")]
     [InlineData("-", EventClass.Message, "quiet", "mailbox no-address")]
     [InlineData("-+", EventClass.Call, "quiet", "push:Now:0 mailbox no-session")]
     [InlineData("a+", EventClass.Call, "quiet", "socket push:UnlessAcked:0.5 mailbox active-session")]
-    [InlineData("a+", EventClass.Call, "dnd", "socket mailbox active-session held:do-not-disturb")]
-    [InlineData("-+", EventClass.Call, "dnd", "mailbox do-not-disturb held:do-not-disturb")]
-    [InlineData("-+", EventClass.Message, "dnd", "mailbox do-not-disturb held:do-not-disturb")]
+    [InlineData("a+", EventClass.Call, "dnd", "socket push:AfterQuiet:60 mailbox active-session held:do-not-disturb")]
+    [InlineData("-+", EventClass.Call, "dnd", "push:AfterQuiet:60 mailbox do-not-disturb held:do-not-disturb")]
+    [InlineData("-+", EventClass.Message, "dnd", "push:AfterQuiet:60 mailbox do-not-disturb held:do-not-disturb")]
     [InlineData("-+", EventClass.Message, "dnd-over", "push:Now:0 mailbox no-session")]
     [InlineData("a", EventClass.Transient, "dnd", "socket active-session")]
     [InlineData("a+", EventClass.Message, "muted-class", "muted-class")]
@@ -56,7 +61,10 @@ public sealed class PlannerTableTests
     {
         var settings = setting switch
         {
-            "quiet" => new UserSettings { QuietHours = new(new TimeOnly(11, 0), new TimeOnly(13, 0), "UTC") },
+            "quiet" => new UserSettings { QuietHours = new(new TimeOnly(11, 0), new TimeOnly(12, 30), "UTC") },
+            "quiet-until-its-end" => new UserSettings { QuietHours = new(new TimeOnly(11, 0), new TimeOnly(13, 0), "UTC") },
+            "quiet-drop" => new UserSettings { Mode = QuietMode.Drop, QuietHours = new(new TimeOnly(11, 0), new TimeOnly(12, 30), "UTC") },
+            "dnd-drop" => new UserSettings { Mode = QuietMode.Drop, DoNotDisturbUntil = PlanScene.Noon.AddMinutes(1) },
             "dnd" => new UserSettings { DoNotDisturbUntil = PlanScene.Noon.AddMinutes(1) },
             "dnd-over" => new UserSettings { DoNotDisturbUntil = PlanScene.Noon },
             _ => new UserSettings { MutedClasses = [@class.Label()] },
@@ -190,7 +198,7 @@ public sealed class PlannerTableTests
         Assert.Equal(plan.Push == PushTiming.Never, plan.Channel is null && plan.Address is null && plan.Account is null);
         List<string> words = [];
         words.AddRange(plan.Socket is null ? [] : ["socket"]);
-        words.AddRange(plan.Push == PushTiming.Never ? [] : [FormattableString.Invariant($"push:{plan.Push}:{plan.PushDelay.TotalSeconds}")]);
+        words.AddRange(plan.Push == PushTiming.Never ? [] : [FormattableString.Invariant($"push:{plan.Push}:{(plan.Quiet?.Left ?? plan.PushDelay).TotalSeconds}")]);
         words.AddRange(plan.Mailbox ? ["mailbox"] : []);
         Assert.Equal(words.Count == 0, plan.IsSuppressed);
         words.Add(plan.Reason);

@@ -52,11 +52,11 @@ export const core = [
   },
   {
     name: "retry-after-zero-at-once", hurts: "a provider that says 0 s is asked in a busy loop", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "if (result.RetryAfter is not { } given || ⟦given <= TimeSpan.Zero⟧)", fault: "given < TimeSpan.Zero",
+    file: `${shards}/RetryWait.cs`, at: "if (result.RetryAfter is not { } given || ⟦given <= TimeSpan.Zero⟧)", fault: "given < TimeSpan.Zero",
   },
   {
     name: "retry-earlier-than-told", hurts: "the provider is asked before the time that it gave", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "return ⟦given + (room * Random.Shared.NextDouble())⟧;", fault: "given - (room * Random.Shared.NextDouble())",
+    file: `${shards}/RetryWait.cs`, at: "return ⟦given + (room * Random.Shared.NextDouble())⟧;", fault: "given - (room * Random.Shared.NextDouble())",
   },
   {
     name: "ttl-zero-waits-in-lane", hurts: "a push of now or never comes later", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests|HubDeadlineTests",
@@ -64,7 +64,7 @@ export const core = [
   },
   {
     name: "late-ack-leaves-mailbox-full", hurts: "an acknowledged event is replayed for ever", tests: "Pnh.Core.Tests:HubMailboxTests|HubReplayTests",
-    file: `${shards}/Shard.Sessions.cs`, at: "MilestoneKind.AckedLate, user.Key, mailbox.Device));\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
+    file: `${shards}/Shard.Sessions.cs`, at: "Notes.AckedLate(mailbox, item, _now);\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
   },
   {
     name: "replay-window-without-end", hurts: "a phone that comes back is flooded past its window", tests: "Pnh.Core.Tests:HubReplayTests",
@@ -80,11 +80,19 @@ export const core = [
   },
   {
     name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",
-    file: "src/Pnh.Core/Plans/Planner.Pushes.cs", at: "return ⟦accepted.Class != EventClass.Call⟧ && settings.QuietHours?.Contains(now) == true", fault: "true",
+    file: "src/Pnh.Core/Users/UserSettings.cs", at: "return ⟦!isCall⟧ && QuietHours is { } hours", fault: "true",
   },
   {
     name: "do-not-disturb-forgotten", hurts: "a phone rings though its user asked for silence", tests: "Pnh.Core.Tests:Tests.Plans.",
-    file: "src/Pnh.Core/Plans/Planner.Pushes.cs", at: "if (⟦settings.DoNotDisturbUntil > now⟧)", fault: "settings.DoNotDisturbUntil < now",
+    file: "src/Pnh.Core/Users/UserSettings.cs", at: "DoNotDisturbUntil is { } end && ⟦end > now⟧ ? end : now", fault: "end < now",
+  },
+  {
+    name: "held-push-forgotten", hurts: "what quiet hours held is never pushed", tests: "Pnh.Core.Tests:HubHeldTests",
+    file: `${shards}/Shard.Ends.cs`, at: "if (⟦item.DueAt <= _now⟧)", fault: "item.DueAt < item.Order",
+  },
+  {
+    name: "held-push-for-good", hurts: "a phone rings for what was held though it was read meanwhile in front on another device", tests: "Pnh.Core.Tests:HubHeldTests",
+    file: `${shards}/Shard.Holds.cs`, at: "is ⟦{ State: SessionState.Active }⟧)", fault: "{ State: SessionState.Background }",
   },
   {
     name: "muted-topic-delivered", hurts: "a muted topic is delivered", tests: "Pnh.Core.Tests:Tests.Plans.",

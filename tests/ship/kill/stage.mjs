@@ -8,8 +8,8 @@ import { delay, freePort } from "../hub.mjs";
 
 const readyLimit = 60_000;
 
-/** `program`: the published `pnh`. `args`: of the hub. `settings`: more variables for it. `sabotage`: every kill takes the journal with it. */
-export async function openStage(program, { args = [], settings = {}, sabotage = false } = {}) {
+/** `program`: the published `pnh`. `args`: of the hub. `settings`: more variables for it. `everywhere`: for it and the stand-ins. `sabotage`: every kill takes the journal with it. */
+export async function openStage(program, { args = [], settings = {}, everywhere = {}, sabotage = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pnh-kill-"));
   const children = new Set();
   const [port, operationsPort, apnsPort, fcmPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
@@ -25,7 +25,7 @@ export async function openStage(program, { args = [], settings = {}, sabotage = 
   };
 
   function run(command, args, env) {
-    const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+    const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...everywhere, ...env } });
     const process_ = { child, output: "", ended: new Promise((done) => child.once("exit", (code, signal) => done(code ?? signal)).once("error", (e) => done(e.message))) };
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text) => { process_.output = (process_.output + text).slice(-50_000); });

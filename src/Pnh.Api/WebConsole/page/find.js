@@ -52,7 +52,8 @@ const table = (heads, rows, empty) => make('div', { class: 'scroll', tabindex: '
 function muted(settings) {
   const parts = [settings.mutedClasses?.length && `mutes ${settings.mutedClasses.join(', ')}`, settings.mutedTopics?.length && `mutes topics ${settings.mutedTopics.join(', ')}`,
     settings.quietHours && `quiet from ${settings.quietHours.from} to ${settings.quietHours.to} ${settings.quietHours.timeZone}`,
-    settings.doNotDisturbUntil && Date.parse(settings.doNotDisturbUntil) > Date.now() && `not to be disturbed until ${clockSeconds(new Date(settings.doNotDisturbUntil))}`];
+    settings.doNotDisturbUntil && Date.parse(settings.doNotDisturbUntil) > Date.now() && `not to be disturbed until ${clockSeconds(new Date(settings.doNotDisturbUntil))}`,
+    settings.mode === 'drop' && 'drops what comes meanwhile'];
   return parts.filter(Boolean).join('; ');
 }
 

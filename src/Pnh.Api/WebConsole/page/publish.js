@@ -1,5 +1,5 @@
 // The form: sends an event, shows the hub's answer and the plan with its reasons.
-import { byId, make, post } from '/console/dom.js';
+import { byId, clockSeconds, make, post } from '/console/dom.js';
 import { clearTimeline, timelineButton } from '/console/timeline.js';
 
 function readEvent() {
@@ -39,11 +39,12 @@ function showAnswer({ status, json, milliseconds }) {
     status === 202 && json?.durable ? timelineButton(json.id) : '');
 }
 
-const when = { 'now': 'now', 'unless-acked': 'unless acked here', 'unless-acked-elsewhere': 'unless acked elsewhere' };
+const when = { 'now': 'now', 'unless-acked': 'unless acked here', 'unless-acked-elsewhere': 'unless acked elsewhere', 'held-until': 'held until' };
 
 function step(one) {
   const after = one.after ? `after ${one.after} s ` : '';
-  return `${one.channel} ${after}${when[one.when] ?? one.when}`;
+  const until = one.until ? ` ${clockSeconds(new Date(one.until))}` : '';
+  return `${one.channel} ${after}${when[one.when] ?? one.when}${until}`;
 }
 
 function device(plan) {
