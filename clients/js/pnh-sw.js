@@ -1,5 +1,5 @@
 // The service worker of PNH: shows what comes by Web Push. A site serves it from its own origin: this file, or one of its own with importScripts("https://push.example.com/pnh-sw.js").
-// `self.pnhOptions = (push) => ({ icon: "/icon.png" })` adds to how it is shown, or replaces it: members of showNotification's options, and `title`.
+// `self.pnhInbox = { hub, device, token: async () => … }` says where texts are that a push does not carry. `self.pnhOptions = (push) => ({ icon: "/icon.png" })` adds to how it is shown, or replaces it: members of showNotification's options, and `title`.
 
 self.addEventListener('push', (event) => event.waitUntil(takePush(event.data?.json() ?? {})));
 self.addEventListener('notificationclick', (event) => event.waitUntil(openFor(event.notification)));
@@ -12,8 +12,33 @@ async function takePush(push) {
       if (shown.data?.id === push['pnh-withdraw']) shown.close();
     }
   } else if (push['pnh-replace'] || !await wasSeen(push.id) || await isApples()) {
-    await show(push);
+    await show(await withTexts(push));
   }
+}
+
+/** The push with what its event says in the device's inbox; as it came when it lacks nothing, when the site does not say where, or when that cannot be had within 5 s. */
+async function withTexts(push) {
+  const inbox = self.pnhInbox;
+  if (!push['pnh-fetch'] || !inbox) return push;
+  try {
+    const signal = AbortSignal.timeout(5000);
+    const authorization = `Bearer ${await inbox.token()}`;
+    for (let after = ''; after !== undefined;) {
+      const answer = await fetch(`${inbox.hub}/v1/inbox?${new URLSearchParams({ device: inbox.device, ...(after && { after }) })}`, { headers: { authorization }, signal });
+      const { events, next } = await answer.json();
+      const event = events.find(({ id }) => id === push.id);
+      if (event) return { ...push, ...inLanguage(event.notification), data: event.data };
+      after = next;
+    }
+  } catch (error) {
+    console.warn('PNH: the texts of a push could not be fetched', error);
+  }
+  return push;
+}
+
+function inLanguage({ locales = {}, ...texts } = {}) {
+  const language = self.navigator.language;
+  return { ...texts, ...(locales[language] ?? locales[language.split('-')[0]]) };
 }
 
 function show(push) {

@@ -1,4 +1,4 @@
-// Web Push of the client in Chromium: a page subscribes and is registered, its service worker shows what the hub sends, shows no twin of what the user saw, and clears what is taken back.
+// Web Push of the client in Chromium: a page subscribes and is registered, its service worker shows what the hub sends, shows no twin of what the user saw, clears what is taken back, and fetches the texts that a push does not carry.
 // Chromium's push service is elsewhere: the subscription is one of the sandbox's browsers, and what the sandbox decrypted is given to the service worker.
 // Usage: node push.mjs <http address of a hub> <publisher key> <client token of user ada> <https address of its sandbox> <the sandbox's CA>. Exit 0 = everything was seen; 1 = not, with one line why.
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,8 @@ const page = `<!doctype html><title>push</title><script type="module">
 </script>`;
 let step = 'start';
 
-const site = await startSite(hub, { '/': page });
+const worker = `self.pnhInbox = { hub: location.origin, device: 'ada-web', token: async () => '${token}' };\n${await (await fetch(`${hub}/pnh-sw.js`)).text()}`;
+const site = await startSite(hub, { '/': page, '/pnh-sw.js': { text: worker, type: 'text/javascript' } });
 const browser = await launch();
 try {
   await walk();
@@ -65,6 +66,15 @@ async function walk() {
   step = 'unsubscribe';
   await tab.evaluate(() => unsubscribePush());
   if ((await api('GET', '/v1/users/ada/devices/ada-web')).webpush) throw new Error('the hub still has the subscription');
+
+  step = 'what a push does not carry is fetched';
+  await tab.evaluate(() => client.close());
+  await send('fetched', { notification: { title: 'Ada', body: 'hello', locales: { en: { body: 'hello, in English' } } }, data: { n: 1 } });
+  await deliver({ id: 'fetched', class: 'message', body: 'You have a new message', 'pnh-fetch': true });
+  await deliver({ id: 'elsewhere', class: 'message', body: 'You have a new message', 'pnh-fetch': true });
+  const fetched = await until('both are shown', shown, (all) => ['fetched', 'elsewhere'].every((id) => all.some((one) => one.id === id)));
+  const texts = Object.fromEntries(fetched.map(({ id, title, body }) => [id, `${title}|${body}`]));
+  if (texts.fetched !== 'Ada|hello, in English' || texts.elsewhere !== 'You have a new message|') throw new Error(JSON.stringify(texts));
 }
 
 function decrypted(id) {

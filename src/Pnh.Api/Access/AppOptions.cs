@@ -12,6 +12,9 @@ internal sealed record AppOptions(string Name, IReadOnlyList<KeyOptions> Keys, T
     /// <summary>Schemes of a notification's link besides https.</summary>
     public IReadOnlyList<string> LinkSchemes { get; init; } = [];
 
+    /// <summary>The line that providers get in place of texts and data; null = they get both.</summary>
+    public string? ContentText { get; init; }
+
     /// <summary>Web pages that may use it; empty = no CORS headers, and sockets of any page.</summary>
     public IReadOnlyList<string> Origins { get; init; } = [];
 

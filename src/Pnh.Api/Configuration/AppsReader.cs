@@ -40,12 +40,32 @@ internal static class AppsReader
                 app.Error(nameof(AppSettings.LinkSchemes), $"'{scheme}' is no scheme that a tap may open; use the app's own, like myapp");
             }
 
-            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, LinkSchemes = settings.LinkSchemes, Origins = origins, IsBare = IsBare(app.Section) });
+            apps.Add(name, new AppOptions(name, keys, ReadTokens(app.Of("Tokens"), workingFolder)) { ClientSend = settings.ClientSend, LinkSchemes = settings.LinkSchemes, ContentText = ReadContent(app, settings), Origins = origins, IsBare = IsBare(app.Section) });
         }
 
         CheckKeys(apps.Values, section.Errors);
         CheckAudiences(apps.Values, section.Section, section.Errors);
         return apps;
+    }
+
+    private static string? ReadContent(SectionReader app, AppSettings settings)
+    {
+        switch (settings.Content, settings.ContentText)
+        {
+            case ("all", null):
+                return null;
+            case ("all", _):
+                app.Error(nameof(AppSettings.ContentText), "is shown only with Content=ids");
+                return null;
+            case ("ids", { Length: > 0 and <= 100 } text) when !string.IsNullOrWhiteSpace(text):
+                return text;
+            case ("ids", _):
+                app.Error(nameof(AppSettings.ContentText), "is missing or longer than 100 characters; Content=ids shows it until the app has fetched the event");
+                return null;
+            default:
+                app.Error(nameof(AppSettings.Content), $"'{settings.Content}' is neither all nor ids");
+                return null;
+        }
     }
 
     // Whether a provider's accounts are right is the channel's to judge.

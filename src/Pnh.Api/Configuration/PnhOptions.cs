@@ -105,6 +105,7 @@ internal sealed record PnhOptions
         MailboxItems = Mailbox.Items,
         SessionsPerUser = SessionsPerUser,
         SendingApps = Apps.Values.Where(static app => app.ClientSend).Select(static app => app.Name).ToHashSet(StringComparer.Ordinal),
+        ContentTexts = Apps.Values.Where(static app => app.ContentText is not null).ToDictionary(static app => app.Name, static app => app.ContentText!, StringComparer.Ordinal),
     };
 
     private ClassPolicy ToPolicy(EventClass @class)

@@ -108,6 +108,12 @@ internal sealed record AppSettings
 
     /// <summary>Schemes that a notification's link may have besides https, such as myapp: a list, or one text parted by semicolons. Default none.</summary>
     public string[] LinkSchemes { get; set; } = [];
+
+    /// <summary>What providers get of an event: all, or ids. With ids a push carries ContentText, the event's id and its class, and the app fetches the rest from its inbox. Default all.</summary>
+    public string Content { get; set; } = "all";
+
+    /// <summary>The line that is shown with Content=ids until the app has fetched the event, 1 to 100 characters. Needed with ids. Default none.</summary>
+    public string? ContentText { get; set; }
 }
 
 /// <summary>Pages that may use an app.</summary>

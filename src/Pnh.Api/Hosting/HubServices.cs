@@ -148,7 +148,10 @@ internal static partial class HubServices
         .AddSingleton(provider => new Planner(provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>()))
         .AddSingleton(provider => new EventReader(
             provider.GetRequiredService<ClassPolicies>(), provider.GetServices<IPushChannel>().Select(static channel => (channel.Name, (OverrideCheck)channel.CheckOverride)))
-        { LinkSchemes = app => options.Apps.TryGetValue(app, out var known) ? known.LinkSchemes : [] })
+        {
+            LinkSchemes = app => options.Apps.TryGetValue(app, out var known) ? known.LinkSchemes : [],
+            IsIdsOnly = app => options.Apps.TryGetValue(app, out var known) && known.ContentText is not null,
+        })
         .AddSingleton<Hub>()
         .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
 

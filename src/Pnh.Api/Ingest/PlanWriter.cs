@@ -24,6 +24,11 @@ internal static class PlanWriter
             json.WriteString("class", accepted.Class.Label());
             json.WriteBoolean("durable", accepted.IsDurable);
             json.WriteString("expiresAt", accepted.ExpiresAt);
+            if (plan.IsIdsOnly)
+            {
+                json.WriteString("content", "ids");
+            }
+
             json.WriteStartArray("users");
             foreach (var user in plan.Users)
             {

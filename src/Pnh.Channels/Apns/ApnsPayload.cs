@@ -52,7 +52,7 @@ internal static class ApnsPayload
         payload["pnh"] = Envelope(accepted, notification);
         payload["pnh-id"] = accepted.Id;
         Set(payload, "pnh-link", notification?.Link);
-        if (parts != PayloadParts.All)
+        if (parts != PayloadParts.All || accepted.IsIdsOnly)
         {
             Wake(payload, type);
         }

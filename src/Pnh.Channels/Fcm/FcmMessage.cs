@@ -25,19 +25,22 @@ internal static class FcmMessage
     /// <param name="accepted">The event.</param>
     /// <param name="notification">In the device's language; null = none.</param>
     /// <param name="parts">What goes in.</param>
+    /// <remarks>What the app has to fetch is such a message too: Android runs no code of the app's for one that it shows itself.</remarks>
     /// <param name="isCallAsData">A call that the app shows itself: FCM hands it to the app's code, which an alert of its own would not wake.</param>
     public static JsonObject Compose(Event accepted, Notification? notification, PayloadParts parts, bool isCallAsData = false)
     {
         var message = new JsonObject();
-        var shows = Shows(notification) && !isCallAsData;
+        var isData = isCallAsData || accepted.IsIdsOnly;
+        var isWhole = parts == PayloadParts.All && !accepted.IsIdsOnly;
+        var shows = Shows(notification) && !isData;
         if (shows && Texts(("title", notification!.Title), ("body", notification.Body), ("image", notification.Image)) is { Count: > 0 } texts)
         {
             message["notification"] = texts;
         }
 
-        message["data"] = Data(accepted, notification, isWhole: parts == PayloadParts.All, hasTexts: isCallAsData);
+        message["data"] = Data(accepted, notification, isWhole, hasTexts: isData);
         message["android"] = Android(accepted, notification, shows);
-        message["apns"] = Apns(accepted, notification, isWhole: parts == PayloadParts.All);
+        message["apns"] = Apns(accepted, notification, isWhole);
         message["webpush"] = Webpush(accepted, notification);
         if (parts != PayloadParts.Texts && PayloadMerge.ReadOverride(accepted, FcmChannel.ChannelName) is { } patch)
         {
@@ -124,7 +127,7 @@ internal static class FcmMessage
         {
             PushPriority.Now => true,
             PushPriority.Saving => false,
-            _ => accepted.Class == EventClass.Call || (shows && accepted.Class == EventClass.Message),
+            _ => accepted.Class == EventClass.Call || ((shows || accepted.IsIdsOnly) && notification is not null && accepted.Class == EventClass.Message),
         };
         var android = Texts(("priority", high ? "HIGH" : "NORMAL"), ("collapse_key", Key(accepted)));
         if (shows)
@@ -187,10 +190,10 @@ internal static class FcmMessage
             aps["badge"] = badge;
         }
 
-        if (notification is { Subtitle: not null } or { TitleKey: not null } or { BodyKey: not null })
+        if (accepted.IsIdsOnly ? notification is not null : notification is { Subtitle: not null } or { TitleKey: not null } or { BodyKey: not null })
         {
             // An alert here hides the neutral notification, so it repeats it.
-            aps["alert"] = AppleManner.Alert(notification);
+            aps["alert"] = AppleManner.Alert(notification!);
         }
 
         if (AppleManner.NeedsExtension(notification) || (visible && !isWhole))

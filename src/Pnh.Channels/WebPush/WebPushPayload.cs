@@ -115,7 +115,7 @@ internal static class WebPushPayload
         // Shown under one tag, a newer notification replaces the older, and a copy the first, on the screen too, not only in the push service.
         Set(payload, "tag", TagOf(accepted));
         Set(payload, "traceparent", accepted.TraceParent);
-        if (parts != PayloadParts.All)
+        if (parts != PayloadParts.All || accepted.IsIdsOnly)
         {
             payload[FetchPush.Member] = true;
         }

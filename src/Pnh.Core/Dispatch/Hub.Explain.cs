@@ -15,15 +15,16 @@ public sealed partial class Hub
     /// <param name="cancellationToken">Ends the reading.</param>
     public async ValueTask<EventPlan> ExplainAsync(Event accepted, string after, CancellationToken cancellationToken)
     {
+        var isIdsOnly = _context.ForProviders(accepted).IsIdsOnly;
         if (accepted.To.Topic is not { } name)
         {
-            return new EventPlan(await PlanAsync(accepted, accepted.To.Users, cancellationToken).ConfigureAwait(false), Members: null, Next: null);
+            return new EventPlan(await PlanAsync(accepted, accepted.To.Users, cancellationToken).ConfigureAwait(false), Members: null, Next: null) { IsIdsOnly = isIdsOnly };
         }
 
         var topic = new TopicKey(accepted.App, name);
         var page = await _devices.GetMemberPageAsync(topic, after, ExplainedMembers, cancellationToken).ConfigureAwait(false);
         var count = page.IsLast && after.Length == 0 ? page.Users.Count : await _devices.CountMembersAsync(topic, cancellationToken).ConfigureAwait(false);
-        return new EventPlan(await PlanAsync(accepted, page.Users, cancellationToken).ConfigureAwait(false), count, page.IsLast ? null : page.Users[^1]);
+        return new EventPlan(await PlanAsync(accepted, page.Users, cancellationToken).ConfigureAwait(false), count, page.IsLast ? null : page.Users[^1]) { IsIdsOnly = isIdsOnly };
     }
 
     private async ValueTask<UserPlan[]> PlanAsync(Event accepted, IReadOnlyList<string> users, CancellationToken cancellationToken)
@@ -46,7 +47,11 @@ public sealed partial class Hub
 /// <param name="Users">For each of the users; of a topic for some of its members.</param>
 /// <param name="Members">How many members the topic has; null = it is to no topic.</param>
 /// <param name="Next">Where the next members begin; null = these were the last.</param>
-public sealed record EventPlan(IReadOnlyList<UserPlan> Users, long? Members, string? Next);
+public sealed record EventPlan(IReadOnlyList<UserPlan> Users, long? Members, string? Next)
+{
+    /// <summary>True when providers get ids alone of it, and the app fetches the rest.</summary>
+    public bool IsIdsOnly { get; init; }
+}
 
 /// <summary>The plan for one user; no devices = nobody to deliver to.</summary>
 public sealed record UserPlan(string User, IReadOnlyList<DevicePlan> Devices);

@@ -88,6 +88,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             Metrics = metrics,
             Time = time,
             MailboxItems = options.MailboxItems,
+            ContentTexts = options.ContentTexts,
             Ticker = new WheelTicker(time),
             Load = Load,
         };

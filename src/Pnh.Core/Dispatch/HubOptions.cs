@@ -9,6 +9,9 @@ public sealed record HubOptions
     /// <summary>Sessions with a connection that one user may have, 1 or more; the next hello of a further device is refused. Default 100.</summary>
     public int SessionsPerUser { get; init; } = 100;
 
+    /// <summary>Apps whose texts and data providers do not get, with the line that they get instead. Default none.</summary>
+    public IReadOnlyDictionary<string, string> ContentTexts { get; init; } = new Dictionary<string, string>();
+
     /// <summary>Apps whose clients may publish over their sockets. Default none.</summary>
     public IReadOnlySet<string> SendingApps { get; init; } = new HashSet<string>();
 }

@@ -33,6 +33,9 @@ public sealed class Event
     /// <summary>A newer event with the same key replaces this one wherever it still waits; null = never replaced. At most 64 bytes.</summary>
     public string? CollapseKey { get; init; }
 
+    /// <summary>True of what a provider gets where texts and data are kept from it: the app fetches them from its inbox.</summary>
+    public bool IsIdsOnly { get; init; }
+
     /// <summary>How urgently providers are asked to bring a push of it.</summary>
     public PushPriority Priority { get; init; }
 

@@ -30,6 +30,9 @@ public sealed class EventReader
     /// <summary>Which schemes of an app's links there are besides https; asked of new events only.</summary>
     public Func<string, IReadOnlyList<string>> LinkSchemes { get; init; } = static _ => [];
 
+    /// <summary>Whether providers get nothing of an app's events but ids, so that no override is taken; asked of new events only.</summary>
+    public Func<string, bool> IsIdsOnly { get; init; } = static _ => false;
+
     /// <summary>
     /// Reads one event. Null with at least one error when the body is not a valid event. <paramref name="body"/> must stay unchanged
     /// for the event's life: data and overrides are slices of it.
@@ -50,7 +53,7 @@ public sealed class EventReader
             cursor.LeaveBody();
             if (draft.Overrides is not null && origin.ExpiresAt is null)
             {
-                CheckOverrides(ref cursor, draft);
+                CheckOverrides(ref cursor, draft, IsIdsOnly(origin.App));
             }
 
             if (draft.Notification?.Link is { } link && origin.ExpiresAt is null && !IsLink(link, origin.App))
@@ -185,13 +188,19 @@ public sealed class EventReader
         }
     }
 
-    private void CheckOverrides(ref JsonCursor cursor, in EventDraft draft)
+    private void CheckOverrides(ref JsonCursor cursor, in EventDraft draft, bool isRefused)
     {
         foreach (var (channel, json) in draft.Overrides!)
         {
             if (json.IsEmpty)
             {
                 // Refused already: no object, or no valid Unicode.
+                continue;
+            }
+
+            if (isRefused)
+            {
+                cursor.Fail($"/{FieldError.Escape(channel)}", "content-ids", "Providers get ids alone of this app's events (Content=ids): nothing of one's own is merged into their payloads.");
                 continue;
             }
 

@@ -152,7 +152,7 @@ internal sealed partial class Shard
 
     private PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
     {
-        Event = accepted,
+        Event = _hub.ForProviders(accepted),
         User = key,
         Device = plan.Device,
         Address = plan.Address,

@@ -119,8 +119,8 @@ internal sealed partial class Shard
             SendPush(new PendingPush
             {
                 Holds = held,
-                Event = accepted,
-                Withdrawal = withdrawal,
+                Event = _hub.ForProviders(accepted),
+                Withdrawal = _hub.ForProviders(withdrawal),
                 User = key,
                 Device = pushed,
                 Address = address,

@@ -31,6 +31,15 @@ internal sealed class ShardContext
 
     internal LaneTable Lanes { get; set; } = null!;
 
+    /// <summary>Apps whose texts and data providers do not get, with the line that they get instead.</summary>
+    internal IReadOnlyDictionary<string, string> ContentTexts { get; init; } = new Dictionary<string, string>();
+
+    /// <summary>What a provider gets of the event.</summary>
+    internal Event ForProviders(Event accepted) => ContentTexts.Count > 0 && ContentTexts.TryGetValue(accepted.App, out var text) ? IdsOnly.Of(accepted, text) : accepted;
+
+    /// <summary>The same of what takes it back.</summary>
+    internal Withdrawal ForProviders(Withdrawal withdrawal) => ContentTexts.Count > 0 && ContentTexts.ContainsKey(withdrawal.App) ? IdsOnly.Of(withdrawal) : withdrawal;
+
     /// <summary>The reason of what ended because the registry could not be read.</summary>
     internal const string StoreUnavailable = "store-unavailable";
 
