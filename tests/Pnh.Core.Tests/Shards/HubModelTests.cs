@@ -4,7 +4,7 @@ namespace Pnh.Core.Tests.Shards;
 
 /// <summary>
 /// Random lives against a simple model: hellos, losses and resumes, acks on sockets and through the inbox, answers, withdrawals, collapse keys,
-/// topics, TTLs, providers' answers, restarts. After each step the hub is compared with the model; at the end everything has ended once.
+/// topics, TTLs, settings, providers' answers, restarts. After each step the hub is compared with the model; at the end everything has ended once.
 /// <c>PNH_MODEL_SEEDS=1000</c> runs that many more.
 /// </summary>
 public sealed class HubModelTests

@@ -23,7 +23,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
     public async Task RunAsync(int steps)
     {
         _hub.Store.IsCold = seed % 2 == 0; // every other life reads the registry on the long way
-        _hub.Store.Put("ada", _hub.Phone("phone1"), _hub.Phone("phone2"), _hub.NewDevice("tablet"));
+        PutSettings(UserSettings.Default);
         _hub.Fcm.Answer = (_, _) => ValueTask.FromResult(RandomAnswer());
         for (var step = 0; step < steps; step++)
         {
@@ -84,6 +84,9 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             case 20 when session is { Link: { IsOver: false } }:
                 await ReopenAsync(session);
                 break;
+            case 21:
+                PutSettings(RandomSettings());
+                break;
             case 19 when _random.Next(4) == 0:
                 await RestartAsync();
                 break;
@@ -109,7 +112,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         {
             var hasSession = _open.TryGetValue(device, out var session);
             var isTarget = toTopic ? hasSession && session!.IsJoined : device != "guest" && (hasSession || device != "tab");
-            if (isTarget && (frames || (!toTopic && device.StartsWith("phone", StringComparison.Ordinal) && channels is not "\"websocket\"")))
+            if (isTarget && (frames || (!toTopic && device.StartsWith("phone", StringComparison.Ordinal) && !IsSilenced(accepted))))
             {
                 _book.Began(accepted, device, frames && !toTopic && Registered.Contains(device));
                 Remember();
@@ -251,6 +254,17 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         _overAtRestart.UnionWith(_book.Events.Values.Where(e => e.ExpiresAt <= _hub.Now).Select(e => e.Id));
         _hub = await _hub.CrashAsync();
     }
+
+    // A push that is not made at all: without frames nothing of the event is left for the device.
+    private bool IsSilenced(Event accepted) => _hub.Store.SettingsOf("ada") is { DoNotDisturbUntil: { } until } settings && until > _hub.Now
+        && (settings.Mode == QuietMode.Drop || accepted.ExpiresAt <= until || accepted.ExpiresAt == accepted.AcceptedAt);
+
+    private void PutSettings(UserSettings settings) => _hub.Store.Put("ada", settings, _hub.Phone("phone1"), _hub.Phone("phone2"), _hub.NewDevice("tablet"));
+
+    // What is held goes or ends within the life.
+    private UserSettings RandomSettings() => _random.Next(3) == 0
+        ? UserSettings.Default
+        : new UserSettings { DoNotDisturbUntil = _hub.Now.AddSeconds(_random.Next(1, 120)), Mode = _random.Next(4) == 0 ? QuietMode.Drop : QuietMode.Hold };
 
     // Reads and lanes at rest, and sessions that are done for reported as such.
     private async Task SettleDownAsync()
