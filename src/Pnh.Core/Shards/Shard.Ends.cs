@@ -138,6 +138,9 @@ internal sealed partial class Shard
             {
                 if (item.DueAt <= _now)
                 {
+                    // From here on its lane keeps it waiting.
+                    item.WaitsForHub = true;
+                    (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
                     Release(mailbox, item);
                 }
 

@@ -27,6 +27,11 @@ internal sealed partial class Shard
             {
                 DropUnreadable(mailbox, item);
             }
+            else if (hold.IsStale)
+            {
+                (hold.IsStale, hold.IsReleased) = (false, false);
+                Release(mailbox, item);
+            }
             else
             {
                 EndHold(user, item);
@@ -48,6 +53,7 @@ internal sealed partial class Shard
                 {
                     for (var item = mailbox.First; item is not null; item = item.Next)
                     {
+                        item.Hold?.IsStale = item.Hold.IsReleased;
                         Release(mailbox, item);
                     }
                 }
@@ -84,6 +90,7 @@ internal sealed partial class Shard
 
     private void Hold(UserState user, Mailbox mailbox, MailboxItem item, in DevicePlan plan, QuietHold quiet, DateTimeOffset? told)
     {
+        item.WaitsForHub = false;
         item.Hold = new PushHold(quiet, _now + quiet.Left, _hub.Lanes.Get(plan.Channel!, plan.Account!, item.Class));
         user.WaitElsewhere++;
         if (told != quiet.Until)

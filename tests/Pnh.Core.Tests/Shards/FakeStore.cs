@@ -21,6 +21,9 @@ internal sealed class FakeStore : IDeviceStore
     /// <summary>Members after whom the reading of their topic fails, each time.</summary>
     public HashSet<string> CutAfter { get; } = [];
 
+    /// <summary>Called when a user was read from memory, before the reader has it.</summary>
+    public Action? WasRead { get; set; }
+
     /// <summary>How many reads of a topic were cut.</summary>
     public int Cuts => Volatile.Read(ref _cuts);
 
@@ -79,6 +82,7 @@ internal sealed class FakeStore : IDeviceStore
     {
         snapshot = IsCold || Unreadable.Contains(user.User) || Broken.Contains(user.User) ? null : _users.GetValueOrDefault(user.User, UserSnapshot.Empty);
         Interlocked.Add(ref _warmReads, snapshot is null ? 0 : 1);
+        WasRead?.Invoke();
         return snapshot is not null;
     }
 

@@ -233,6 +233,52 @@ public sealed class HubHeldTests
     }
 
     [Fact]
+    public async Task Settings_ChangedWhileItIsPlannedAnew_CountToo()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", Night, hub.Phone("phone"));
+        var id = await hub.SendAsync();
+        hub.Store.WasRead = () =>
+        {
+            hub.Store.WasRead = null;
+            hub.Store.Put("ada", UserSettings.Default, hub.Phone("phone"));
+        };
+        hub.Hub.ClockSet();
+        await hub.RestAsync();
+        Assert.Equal([id], hub.Pushed);
+    }
+
+    [Fact]
+    public async Task Due_LaneFullUntilItsEnd_IsADeadlineMissed()
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.Put("ada", new UserSettings { DoNotDisturbUntil = hub.Now.AddSeconds(10) }, hub.Phone("phone"));
+        var id = await hub.SendAsync("\"ttl\":20");
+        using var gate = new SemaphoreSlim(0);
+        hub.Fcm.Answer = async (_, token) =>
+        {
+            await gate.WaitAsync(token);
+            return DeliveryResult.Of(DeliveryStatus.Accepted);
+        };
+        hub.Store.Put("eve", hub.Phone("eves"));
+        for (var i = 0; i < HeldPushes.MostWaiting + 10; i++)
+        {
+            Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.NewEvent(to: """{"user":"eve"}"""))).Status);
+        }
+
+        for (var second = 0; second < 21; second++)
+        {
+            hub.Clock.Advance(TimeSpan.FromSeconds(1));
+            hub.Hub.Advance();
+        }
+
+        Assert.Equal("expired", hub.Journal.EndOf(id, "phone"));
+        Assert.Equal(0, hub.Metrics.Ledger.Of("demo").ReadHeldBack(EventClass.Message));
+        Assert.Equal(1, hub.Metrics.Snapshot().DeadlinesMissed);
+        gate.Release(1_000);
+    }
+
+    [Fact]
     public async Task DueTogether_GoAsTheLaneEmpties_ANewerOneDoesNotWaitForThem()
     {
         const int Held = 2_000;
