@@ -4,6 +4,7 @@ using Pnh.Channels.Fcm;
 using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Plans;
 using Pnh.Core.Push;
 
 namespace Pnh.Api.Endpoints;
@@ -15,6 +16,9 @@ namespace Pnh.Api.Endpoints;
 internal readonly record struct DeliveryFilter(string? Device, string? State, string? Channel)
 {
     private static readonly string[] Channels = [ChannelNames.WebSocket, ApnsChannel.ChannelName, FcmChannel.ChannelName, WebPushChannel.ChannelName, ChannelNames.None];
+
+    /// <summary>Not one whose device is gone: a tab that was closed is nobody's fault.</summary>
+    public bool LeavesOutGone { get; init; }
 
     /// <summary>True when nothing is given.</summary>
     public bool IsAll => this == default;
@@ -46,6 +50,7 @@ internal readonly record struct DeliveryFilter(string? Device, string? State, st
         var isPending = delivery.Settled < 0;
         return (Device is null || Device == delivery.Device)
             && (State is null || State == (isPending ? DeliveryStateNames.Pending : milestones[delivery.Settled].State))
+            && !(LeavesOutGone && !isPending && milestones[delivery.Settled].Reason == PlanReasons.DeviceGone)
             && (Channel is null || (!isPending && Channel == (milestones[delivery.Settled].Channel ?? ChannelNames.None)));
     }
 }

@@ -42,6 +42,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly PnhOptions _options;
     private readonly List<string> _doubts;
     private readonly DataFolder _folder;
+    private readonly bool _hasPredecessor;
     private readonly SegmentJournal _journal;
     private readonly HubLinks? _links;
     private readonly Action _deal;
@@ -50,7 +51,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, IEnumerable<IConfigurationCheck> checks, CollectorRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, SegmentJournal journal, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, FolderClock clock, SegmentJournal journal, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
     {
         _hub = hub;
         _reader = reader;
@@ -70,6 +71,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         }
 
         _folder = folder;
+        _hasPredecessor = clock.WasKept;
         _journal = journal;
         _links = links;
         _log = log;
@@ -120,6 +122,11 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         Log.Reach(_log, reach.IsShort ? LogLevel.Warning : LogLevel.Information, reach);
         await LoadKeysAsync(cancellationToken);
         await (_links?.StartAsync(cancellationToken) ?? Task.CompletedTask);
+        if (_hasPredecessor)
+        {
+            _hub.AwaitReturns();
+        }
+
         await _hub.StartAsync(cancellationToken);
         _links?.Recovered();
         _deal();
@@ -138,6 +145,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _readiness.IsReady = false;
+        _hub.BeginStop();
         await _sockets.DrainAsync(_options.DrainWindow ?? NodeServer.Drain, cancellationToken);
         await (_links?.StopAsync(cancellationToken) ?? Task.CompletedTask);
     }

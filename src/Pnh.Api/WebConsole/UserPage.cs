@@ -45,7 +45,7 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
     /// <param name="app">Whose.</param>
     /// <param name="channel">Only those that ended on that channel; null = on any.</param>
     public Task WriteFailuresAsync(HttpContext context, string app, string? channel) =>
-        WriteAsync(context, new EventQuery(app, null, OnlyFailures: true, new DeliveryFilter(null, null, channel), null, Newest));
+        WriteAsync(context, new EventQuery(app, null, OnlyFailures: true, new DeliveryFilter(null, null, channel) { LeavesOutGone = true }, null, Newest));
 
     private async Task WriteAsync(HttpContext context, EventQuery query)
     {

@@ -29,7 +29,7 @@ public sealed partial class Hub
     private bool Prepare(DeliveryLane lane, Delivery delivery, UserSnapshot snapshot)
     {
         var device = FindDevice(snapshot, delivery.Device.Id);
-        if (FindAddress(device, delivery.Address!) is { } current)
+        if (device?.FindSuccessor(delivery.Address!) is { } current)
         {
             if (!ReferenceEquals(current, delivery.Address))
             {
@@ -62,27 +62,4 @@ public sealed partial class Hub
 
         return null;
     }
-
-    // The planned one, else the one that took its place: same channel, kind and scope, so the same provider account serves it.
-    private static PushAddress? FindAddress(Device? device, PushAddress planned)
-    {
-        PushAddress? successor = null;
-        for (var i = 0; i < device?.Addresses.Count; i++)
-        {
-            var address = device.Addresses[i];
-            if (IsSame(address.Channel, planned.Channel) && IsSame(address.Member, planned.Member) && IsSame(address.Scope, planned.Scope))
-            {
-                if (IsSame(address.Value, planned.Value))
-                {
-                    return address;
-                }
-
-                successor ??= address;
-            }
-        }
-
-        return successor;
-    }
-
-    private static bool IsSame(string a, string b) => string.Equals(a, b, StringComparison.Ordinal);
 }

@@ -1,6 +1,5 @@
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
-using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
@@ -63,7 +62,7 @@ public sealed partial class Hub
                 return false;
             }
 
-            ShardOf(key).Dispatch(progress, accepted, key, snapshot);
+            Dispatch(accepted, progress, key, snapshot, past: null);
         }
 
         _joined.Serve(accepted, progress, targets.Joined, targets.Members);
@@ -105,22 +104,20 @@ public sealed partial class Hub
 
     private void Dispatched(Event accepted, EventProgress? progress, PastDispatch? past)
     {
-        if (progress is null)
+        if (progress is null || _awaited.Holds(progress))
         {
             return;
         }
 
         // Once for all runs: what was there then may be gone now, which is not "no devices".
-        if (past is not { IsComplete: true })
+        if (past is { IsComplete: true })
         {
-            _context.Journal.Note(new(accepted.App, accepted.Id, accepted.Class, MilestoneKind.Dispatched, _time.GetUtcNow())
-            {
-                User = !progress.HasPlans && !progress.IsUnread && accepted.To.Users.Count == 1 ? accepted.To.Users[0] : null,
-                Reason = progress.IsUnread ? ShardContext.StoreUnavailable : progress.HasPlans ? null : Plans.PlanReasons.NoDevices,
-            });
+            _context.Close(progress);
         }
-
-        _context.Close(progress);
+        else
+        {
+            _context.EndDispatch(progress, accepted.To.Users.Count == 1 ? accepted.To.Users[0] : null);
+        }
     }
 
     // Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.
@@ -226,7 +223,16 @@ public sealed partial class Hub
         }
         else
         {
-            ShardOf(key).Dispatch(progress, accepted, key, snapshot, past);
+            Dispatch(accepted, progress, key, snapshot, past);
+        }
+    }
+
+    private void Dispatch(Event accepted, EventProgress? progress, UserKey key, UserSnapshot snapshot, PastDispatch? past)
+    {
+        if (!ShardOf(key).Dispatch(progress, accepted, key, snapshot, past) && progress is not null && past is not { IsComplete: true } && past?.HasBegun(key.User) != true
+            && _awaited.TryAdd(key, accepted, progress) && Sessions(key).Count > 0)
+        {
+            _awaited.Came(key); // between the two
         }
     }
 
@@ -250,6 +256,4 @@ public sealed partial class Hub
             await _turns.NextAsync();
         }
     }
-
-    private static TimeSpan Shorter(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }

@@ -31,6 +31,16 @@ public sealed partial class Hub
     /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
 
+    /// <summary>There was a process before this one, and its sessions come back within a minute: what is for a user without devices waits so long. Before <see cref="StartAsync"/>.</summary>
+    public void AwaitReturns() => _awaited.Open();
+
+    /// <summary>The process begins to end: what sessions have not acknowledged, and what comes for users who are gone, is left to the next one. Before sessions are sent away.</summary>
+    public void BeginStop()
+    {
+        _context.IsStopping = true;
+        _awaited.Stop();
+    }
+
     /// <summary>The machine's clock was set: quiet hours, which are on a wall, may end at another time.</summary>
     public void ClockSet() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));
 
@@ -47,6 +57,7 @@ public sealed partial class Hub
             _topics.Remove(replaced);
         }
 
+        _awaited.Came(new UserKey(opened.Key.App, opened.Key.User));
         return _devices.HasMembers ? SubscribedAsync(opened.Key) : ValueTask.FromResult(true);
     }
 
@@ -70,6 +81,7 @@ public sealed partial class Hub
             _topics.Remove(replaced);
         }
 
+        _awaited.Came(new UserKey(key.App, key.User));
         if (_devices.HasMembers)
         {
             await _memberships.SubscribeAsync(key).ConfigureAwait(false);

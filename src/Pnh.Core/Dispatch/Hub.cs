@@ -43,6 +43,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly TopicTable _topics = new();
     private readonly PatientReads _reads;
     private readonly HeldPushes _held;
+    private readonly AwaitedUsers _awaited;
     private readonly EarlyTurns _early;
     private readonly Memberships _memberships;
     private readonly ClientSends _sends;
@@ -92,6 +93,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             Ticker = new WheelTicker(time),
             Load = Load,
         };
+        _awaited = new AwaitedUsers(_context, _loader, DispatchUserAsync, NoteStoreFault, log, _stopping.Token);
         _held = new HeldPushes(ShardOf, devices, _reads, _loader, NoteStoreFault, log, time, _stopping.Token);
         _context.Release = _held.Add;
         _context.Lanes = new LaneTable(this, metrics, time);
@@ -249,7 +251,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             }
 
             await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
-            return new AcceptResult(AcceptStatus.Accepted) { HasNoDevices = accepted.To.Users.Count == 1 && entry.Progress?.IsKnownEmpty == true };
+            return new AcceptResult(AcceptStatus.Accepted) { HasNoDevices = accepted.To.Users.Count == 1 && entry.Progress is { IsKnownEmpty: true } empty && !_awaited.Holds(empty) };
         }
         catch (StoreUnavailableException fault)
         {

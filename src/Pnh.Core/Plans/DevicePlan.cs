@@ -124,6 +124,9 @@ public static class PlanReasons
     /// <summary>Another device of the user acknowledged while the push waited: it was not sent.</summary>
     public const string AckedElsewhere = "acked-elsewhere";
 
+    /// <summary>The device's session ended and did not come back, or its registration was removed: nobody is there any more. A delivery's end.</summary>
+    public const string DeviceGone = "device-gone";
+
     /// <summary>The user is unknown or has neither devices nor sessions.</summary>
     public const string NoDevices = "no-devices";
 }

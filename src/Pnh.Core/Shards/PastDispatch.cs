@@ -77,6 +77,9 @@ internal sealed class PastDispatch
     /// <summary>True when every delivery to the user had begun, who was a member then.</summary>
     internal bool IsReached(string user) => IsComplete || (Reached.Length > 0 && !TopicMembers.IsAfter(user, Reached));
 
+    /// <summary>True when anything was begun for the user.</summary>
+    internal bool HasBegun(string user) => _users.ContainsKey(user);
+
     /// <summary>True when the user's devices were planned, for a member of the topic or one of the users; not for a guest of it.</summary>
     internal bool WasPlanned(string user) => _users.GetValueOrDefault(user)?.Exists(static delivery => !delivery.IsJoined) == true;
 

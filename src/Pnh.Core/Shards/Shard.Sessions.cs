@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -11,8 +12,7 @@ internal sealed partial class Shard
     // How long the deliveries of a closed, unregistered session wait for it to come back.
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
 
-    // How it ends when it was for a session alone and the device did not come back after a start, or when the registry has the device no longer.
-    internal const string DeviceGone = "device-gone";
+    internal const string DeviceGone = PlanReasons.DeviceGone;
 
     /// <summary>
     /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. Closes the new one when the connection of the present
@@ -110,8 +110,8 @@ internal sealed partial class Shard
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
                 mailbox.IsBehind = false;
-                // One that was not resumed has lingered already.
-                BeginLinger(mailbox, session.IsDetached ? TimeSpan.Zero : Linger);
+                // One that was not resumed has lingered already, but for the last ones before the process ends.
+                BeginLinger(mailbox, session.IsDetached && !_hub.IsStopping ? TimeSpan.Zero : Linger);
                 RemoveIfEmpty(mailbox);
             }
 
@@ -272,6 +272,7 @@ internal sealed partial class Shard
             if (!item.IsRegistered && item.EndsAt > end)
             {
                 item.EndsAt = end;
+                (item.Ending, item.EndingReason) = item.EndingReason is null ? (DeliveryState.Failed, DeviceGone) : (item.Ending, item.EndingReason);
                 ScheduleEnd(mailbox, item);
             }
         }

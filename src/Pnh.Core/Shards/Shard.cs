@@ -56,9 +56,9 @@ internal sealed partial class Shard
     /// <summary>
     /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what the previous process began; null = a new event.
     /// <paramref name="progress"/> is null for a transient one.
-    /// Of a topic event <paramref name="begun"/> says which devices had it as guests; null = none.
+    /// Of a topic event <paramref name="begun"/> says which devices had it as guests; null = none. False when the user has neither a device nor a session for it.
     /// </summary>
-    internal void Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null, TopicSessions? begun = null)
+    internal bool Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null, TopicSessions? begun = null)
     {
         using (Enter())
         {
@@ -78,6 +78,8 @@ internal sealed partial class Shard
                 EndGone(progress, accepted, key, past);
                 RemoveIfIdle(key, user);
             }
+
+            return _plans.Count > 0;
         }
     }
 

@@ -43,6 +43,9 @@ internal sealed class ShardContext
     /// <summary>The reason of what ended because the registry could not be read.</summary>
     internal const string StoreUnavailable = "store-unavailable";
 
+    /// <summary>True from the moment in which the process begins to end: sessions go, and what they have not acknowledged is left to the next one.</summary>
+    internal bool IsStopping { get; set; }
+
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
     internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
 
@@ -167,6 +170,19 @@ internal sealed class ShardContext
             Reason = "not-reached",
             Members = members,
         });
+    }
+
+    /// <summary>All deliveries of the event are planned: a restart plans no further one.</summary>
+    /// <param name="progress">How far it is.</param>
+    /// <param name="onlyUser">Its user, where it is for one alone; null = it is for more.</param>
+    internal void EndDispatch(EventProgress progress, string? onlyUser)
+    {
+        Journal.Note(new(progress.App, progress.Id, progress.Class, MilestoneKind.Dispatched, Time.GetUtcNow())
+        {
+            User = !progress.HasPlans && !progress.IsUnread ? onlyUser : null,
+            Reason = progress.IsUnread ? StoreUnavailable : progress.HasPlans ? null : PlanReasons.NoDevices,
+        });
+        Close(progress);
     }
 
     /// <summary>Closes one of what is open of the event; finishes the event with the last.</summary>

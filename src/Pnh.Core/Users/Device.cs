@@ -78,6 +78,29 @@ public sealed record Device
 
     /// <summary>When the record was last written by a registration.</summary>
     public required DateTimeOffset RegisteredAt { get; init; }
+
+    /// <summary>The address, else the one that took its place: same channel, kind and scope, so the same provider account serves it. Null = there is neither.</summary>
+    public PushAddress? FindSuccessor(PushAddress planned)
+    {
+        PushAddress? successor = null;
+        for (var i = 0; i < Addresses.Count; i++)
+        {
+            var address = Addresses[i];
+            if (IsSame(address.Channel, planned.Channel) && IsSame(address.Member, planned.Member) && IsSame(address.Scope, planned.Scope))
+            {
+                if (IsSame(address.Value, planned.Value))
+                {
+                    return address;
+                }
+
+                successor ??= address;
+            }
+        }
+
+        return successor;
+    }
+
+    private static bool IsSame(string a, string b) => string.Equals(a, b, StringComparison.Ordinal);
 }
 
 /// <summary>

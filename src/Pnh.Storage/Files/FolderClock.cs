@@ -20,7 +20,6 @@ public sealed class FolderClock
     private readonly string _path;
     private readonly string _boot;
     private readonly TimeProvider _wall;
-    private readonly bool _isKnown;
     private long _written = long.MinValue;
 
     /// <param name="folder">The data folder, held by this process.</param>
@@ -30,7 +29,7 @@ public sealed class FolderClock
         (_path, _wall) = (Path.Combine(folder, Name), wall);
         _boot = ReadText("/proc/sys/kernel/random/boot_id") is { Length: > 0 } boot ? boot.Trim() : "unknown";
         var line = ReadText(_path);
-        _isKnown = line is not null;
+        WasKept = line is not null;
         var ahead = line is not null && Read(line) is { } utcOfZero ? OfZero(wall) + utcOfZero - wall.GetUtcNow() : TimeSpan.Zero;
         Clock = new SteadyClock(wall, ahead.Duration() > MostApart ? TimeSpan.Zero : ahead);
     }
@@ -38,10 +37,13 @@ public sealed class FolderClock
     /// <summary>The hub's clock.</summary>
     public SteadyClock Clock { get; }
 
+    /// <summary>True when a process before this one had the folder.</summary>
+    public bool WasKept { get; }
+
     /// <summary>What is in the journal was written by then: the clock does not begin before it.</summary>
     public void StartAfter(DateTimeOffset written)
     {
-        if (_isKnown && written - Clock.GetUtcNow() <= MostApart)
+        if (WasKept && written - Clock.GetUtcNow() <= MostApart)
         {
             _ = Clock.StartAfter(written);
         }

@@ -172,7 +172,7 @@ public sealed class HubReplayTests
         await hub.PassAsync(59);
         Assert.Null(hub.Journal.EndOf(id, "tab"));
         await hub.PassAsync(2);
-        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "tab"));
         hub.AssertAllEnded(id);
     }
 
@@ -192,7 +192,7 @@ public sealed class HubReplayTests
         // The second close lingers as the first did.
         hub.Hub.Closed(second);
         await hub.PassAsync(61);
-        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "tab"));
         hub.AssertAllEnded(id);
     }
 }

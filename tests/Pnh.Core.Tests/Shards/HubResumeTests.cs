@@ -132,7 +132,7 @@ public sealed class HubResumeTests
         Assert.Null(hub.Journal.EndOf(framed, "tab"));
         hub.Hub.Closed(key);
         await hub.PassAsync(1);
-        Assert.Equal(("expired", "expired"), (hub.Journal.EndOf(framed, "tab"), hub.Journal.EndOf(missed, "tab")));
+        Assert.Equal(("failed:device-gone", "failed:device-gone"), (hub.Journal.EndOf(framed, "tab"), hub.Journal.EndOf(missed, "tab")));
         hub.AssertAllEnded(framed, missed);
         Assert.Equal(0, hub.Hub.Users);
     }

@@ -54,7 +54,7 @@ public sealed class HubTopicTests
         Assert.Empty(hub.Pushed);
         hub.Hub.Closed(key);
         await hub.PassAsync(61);
-        Assert.Equal("expired", hub.Journal.EndOf(id, "phone"));
+        Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "phone"));
         hub.AssertAllEnded(id);
     }
 

@@ -48,10 +48,15 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public Hub Hub { get; }
 
     /// <summary>The next run after this one ended at once; the new one has taken up what was left.</summary>
-    public async Task<HubUnderTest> CrashAsync(HubOptions? options = null)
+    public async Task<HubUnderTest> CrashAsync(HubOptions? options = null, bool awaitsReturns = false)
     {
         var next = new HubUnderTest(options: options, before: this);
         await DisposeAsync();
+        if (awaitsReturns)
+        {
+            next.Hub.AwaitReturns();
+        }
+
         await next.Hub.RecoverAsync(CancellationToken.None);
         await next.RestAsync();
         return next;
