@@ -92,7 +92,7 @@ internal sealed class DeviceEndpoints
         }
 
         var user = await _devices.GetUserAsync(key, context.RequestAborted);
-        var device = user.Devices.FirstOrDefault(d => d.Id == id);
+        var device = user.Find(id);
         if (device is null)
         {
             await new Problem(ProblemCatalogue.NoSuchItem, "The user has no such device.").ExecuteAsync(context);

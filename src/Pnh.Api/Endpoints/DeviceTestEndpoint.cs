@@ -50,7 +50,7 @@ internal sealed class DeviceTestEndpoint
         var user = await _devices.GetUserAsync(key, context.RequestAborted);
         var links = new List<LinkBody>();
         string? eventId = null;
-        if (FindChannel(key.App, user.Devices.FirstOrDefault(device => device.Id == id), links) is { } channel)
+        if (FindChannel(key.App, user.Find(id), links) is { } channel)
         {
             eventId = IdOf(key, id);
             if (await SendAsync(context, key, id, eventId, channel) is { } refusal)

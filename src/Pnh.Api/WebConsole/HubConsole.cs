@@ -175,7 +175,7 @@ internal sealed class HubConsole : IConsoleSource
         var user = _devices.GetUserAsync(new UserKey(session.Key.App, session.Key.User), CancellationToken.None);
 #pragma warning disable VSTHRD002 // completed already, so nothing waits
         return user.IsCompletedSuccessfully
-            ? user.Result.Devices.FirstOrDefault(device => device.Id == session.Key.Device)?.Platform ?? Platform.Web
+            ? user.Result.Find(session.Key.Device)?.Platform ?? Platform.Web
             : Platform.Web;
 #pragma warning restore VSTHRD002
     }

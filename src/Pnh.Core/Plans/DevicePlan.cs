@@ -57,6 +57,9 @@ public readonly record struct DevicePlan
     /// <summary>Why no push is planned though one would be due (quiet hours, no provider, …), or why it waits (<see cref="Quiet"/>); null = nothing was held back.</summary>
     public string? PushHeld { get; init; }
 
+    /// <summary>How a push that is held back ends: no way at all for want of a provider is a failure, not somebody's wish.</summary>
+    internal DeliveryState HeldEnd => PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
+
     /// <summary>True when nothing at all will be sent.</summary>
     public bool IsSuppressed => Socket is null && Push == PushTiming.Never && !Mailbox;
 }

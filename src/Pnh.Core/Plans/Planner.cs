@@ -58,7 +58,7 @@ public sealed partial class Planner
 
         for (var i = 0; i < sessions.Count; i++)
         {
-            if (IsTargeted(accepted, sessions[i].Key.Device) && !IsRegistered(snapshot, sessions[i].Key.Device))
+            if (IsTargeted(accepted, sessions[i].Key.Device) && snapshot.Find(sessions[i].Key.Device) is null)
             {
                 plans.Add(PlanDevice(accepted, null, sessions[i], facts));
             }
@@ -186,19 +186,6 @@ public sealed partial class Planner
         }
 
         return count;
-    }
-
-    private static bool IsRegistered(UserSnapshot snapshot, string device)
-    {
-        for (var i = 0; i < snapshot.Devices.Count; i++)
-        {
-            if (string.Equals(snapshot.Devices[i].Id, device, StringComparison.Ordinal))
-            {
-                return true;
-            }
-        }
-
-        return false;
     }
 
     private static bool Contains(IReadOnlyList<string>? list, string value)

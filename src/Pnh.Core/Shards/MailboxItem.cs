@@ -114,12 +114,7 @@ internal sealed class MailboxItem(EventProgress progress)
     /// <summary>Planned anew: how it ends from now on.</summary>
     internal void EndAs(in DevicePlan plan) => (Ending, EndingReason) = (EndingOf(plan), plan.PushHeld);
 
-    private static DeliveryState EndingOf(in DevicePlan plan) => plan.PushHeld switch
-    {
-        null => DeliveryState.Expired,
-        PlanReasons.NoProvider => DeliveryState.Failed,
-        _ => DeliveryState.Suppressed,
-    };
+    private static DeliveryState EndingOf(in DevicePlan plan) => plan.PushHeld is null ? DeliveryState.Expired : plan.HeldEnd;
 
     // A push holds its event, body and all; that of many users is held once for all of them.
     private static long BytesOf(PendingPush? push) => push is null ? 0 : push.Event.To.Users.Count == 1 ? push.Event.Body.Length + Bytes : Bytes;

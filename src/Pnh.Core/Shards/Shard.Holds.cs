@@ -75,7 +75,7 @@ internal sealed partial class Shard
         item.EndAs(plan);
         if (plan.IsSuppressed)
         {
-            Settle(mailbox, item, plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed, plan.Reason);
+            Settle(mailbox, item, plan.HeldEnd, plan.Reason);
         }
         else if (plan.Quiet is { } quiet)
         {

@@ -193,8 +193,7 @@ internal sealed partial class Shard
 
     private void Suppress(EventProgress? progress, Event accepted, UserKey key, in DevicePlan plan)
     {
-        // No way at all for want of a provider is a failure, not somebody's wish.
-        var state = plan.PushHeld == PlanReasons.NoProvider ? DeliveryState.Failed : DeliveryState.Suppressed;
+        var state = plan.HeldEnd;
         _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
         if (progress is not null)
         {
