@@ -44,7 +44,7 @@ internal sealed class ClientTokens : IClientAuthenticator
     }
 
     /// <inheritdoc/>
-    public string? OriginOf(string? header) => _origins.Of(header);
+    public string? OriginOf(string? header, string host) => _origins.Of(header, host);
 
     /// <inheritdoc/>
     public bool TakesOrigin(string app, string? origin) => _origins.Allow(app, origin);

@@ -90,8 +90,11 @@ internal sealed record PnhOptions
     /// <summary>A demo, SQLite, loopback: the hub makes the app <c>demo</c> with secrets of its own. (The role must be <c>all</c> as well.)</summary>
     public bool IsFirstStart => IsDemo && Store == StoreEngine.Sqlite && IsLoopbackOnly;
 
-    /// <summary>What starts, and serves nobody as it is; a line each.</summary>
-    public IEnumerable<string> Doubts => IsFirstStart ? []
+    /// <summary>What starts, and serves nobody as it is or more pages than was perhaps meant; a line each.</summary>
+    public IEnumerable<string> Doubts => Unserved.Concat(Apps.Values.Where(static app => app.Origins.Contains(Access.Origins.Opaque)).Select(static app =>
+        $"App {app.Name} lists the origin null, which every sandboxed frame of every site has, and every page from a file: any of them may use it with a token"));
+
+    private IEnumerable<string> Unserved => IsFirstStart ? []
         : Apps.Count == 0 ? ["No app is configured (Pnh:Apps), and the demo is for loopback addresses alone: nobody can send or connect"]
         : Apps.Values.Where(static app => app.IsBare).Select(static app => $"App {app.Name} has no key, no token secret and no provider in the configuration: only keys that pnh key add made reach it, and no client does");
 

@@ -120,7 +120,8 @@ internal sealed record AppSettings
 internal sealed record OriginSettings
 {
     /// <summary>
-    /// Origins of web pages, like https://app.example.com, that may read the API's answers (CORS) and open the app's sockets: a list, or one text parted by semicolons; * = any.
+    /// Origins of pages that may read the API's answers (CORS) and open the app's sockets, a list, or one text parted by semicolons: https://app.example.com; https://*.example.com for all hosts
+    /// below; those of web views, like capacitor://localhost; null for every page without an origin of its own; * = any. A page of the hub's own address may always open sockets.
     /// Default none: no CORS headers, and sockets of any page, whose token is in its hello.
     /// </summary>
     [WebOrigins]

@@ -41,7 +41,7 @@ internal sealed class HostNamesAttribute : ValidationAttribute
 internal sealed class WebOriginsAttribute : ValidationAttribute
 {
     protected override ValidationResult? IsValid(object? value, ValidationContext validationContext) => ((string[]?)value)?.FirstOrDefault(static text => !Access.Origins.IsOrigin(text)) is { } wrong
-        ? new($"'{wrong}' is no origin; use what the browser sends, like https://app.example.com or http://localhost:5173, without a path, or * for any", [validationContext.MemberName!])
+        ? new($"'{wrong}' is no origin; use what the browser sends, like https://app.example.com, http://localhost:5173 or capacitor://localhost, without a path; https://*.example.com for all hosts below, or * for any", [validationContext.MemberName!])
         : null;
 }
 

@@ -36,8 +36,8 @@ internal sealed record FrontParts(
         return Keys.Find(credential) is { } caller && caller.Scopes.Cover(EventEndpoints.Needed) ? caller : null;
     }
 
-    /// <summary>The origin that an upgrade names, when an app cares.</summary>
-    public string? OriginOf(ReadOnlySpan<byte> header) => header.IsEmpty ? null : Tokens.OriginOf(Encoding.ASCII.GetString(header));
+    /// <summary>The origin that an upgrade names, when an app cares and it is not the hub's own.</summary>
+    public string? OriginOf(in RequestHead head) => head.Origin.IsEmpty ? null : Tokens.OriginOf(Encoding.ASCII.GetString(head.Origin), Encoding.ASCII.GetString(head.Host));
 
     /// <summary>False when there is an Authorization header with no valid client token: Kestrel says why.</summary>
     public bool TryFindClient(ReadOnlySpan<byte> authorization, out ClientIdentity? identity)

@@ -196,7 +196,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
     private int Upgrade(LoopSocket socket, ClientIdentity? identity, in RequestHead head)
     {
         var peer = new ConnectionPeer(
-            socket.RemoteEndPoint?.Address.ToString(), head.UserAgent.IsEmpty ? null : System.Text.Encoding.ASCII.GetString(head.UserAgent), _parts.OriginOf(head.Origin));
+            socket.RemoteEndPoint?.Address.ToString(), head.UserAgent.IsEmpty ? null : System.Text.Encoding.ASCII.GetString(head.UserAgent), _parts.OriginOf(head));
         var answer = HttpAnswer.OfUpgrade(head, _fronts.DateLine);
         _fronts.Remove(this);
         if (socket.Send(answer) != answer.Length)

@@ -59,6 +59,9 @@ internal ref struct RequestHead
     /// <summary>Value of User-Agent; empty = none.</summary>
     public ReadOnlySpan<byte> UserAgent;
 
+    /// <summary>Value of Host.</summary>
+    public ReadOnlySpan<byte> Host;
+
     /// <summary>Value of Origin, of an upgrade; empty = none.</summary>
     public ReadOnlySpan<byte> Origin;
 
@@ -165,6 +168,7 @@ internal ref struct RequestHead
         switch (name.Length)
         {
             case 4 when Is(name, "host"u8):
+                Host = value;
                 return Once(Seen.Host) && IsHost(value);
             case 6 when Is(name, "expect"u8):
                 return false;

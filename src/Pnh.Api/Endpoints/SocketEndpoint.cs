@@ -46,7 +46,7 @@ internal sealed class SocketEndpoint
             }
         }
 
-        var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent, _tokens.OriginOf(context.Request.Headers.Origin));
+        var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent, _tokens.OriginOf(context.Request.Headers.Origin, context.Request.Host.Value ?? ""));
         using var socket = await context.WebSockets.AcceptWebSocketAsync(_server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
         var place = HttpProtocol.IsHttp11(context.Request.Protocol) ? context.Features.Get<KestrelPlace>() : null; // of HTTP/2 it is one of many streams
         await _server.ServeAsync(socket, identity, peer, Begun, _server.Stopping);

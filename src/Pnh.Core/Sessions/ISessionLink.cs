@@ -217,8 +217,10 @@ public interface IClientAuthenticator
     /// <summary>Whom the token speaks for; null when it is not valid now. <paramref name="refusal"/> says why without repeating the token.</summary>
     ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal);
 
-    /// <summary>The origin (RFC 6454) that an upgrade request names, as <see cref="TakesOrigin"/> wants it; null = none, or nobody cares.</summary>
-    string? OriginOf(string? header) => null;
+    /// <summary>
+    /// The origin (RFC 6454) that an upgrade request names, as <see cref="TakesOrigin"/> wants it; null = none, or nobody cares, or it is that of <paramref name="host"/>, the request's Host.
+    /// </summary>
+    string? OriginOf(string? header, string host) => null;
 
     /// <summary>Whether a page of this origin may open a session of the app.</summary>
     bool TakesOrigin(string app, string? origin) => true;

@@ -18,7 +18,8 @@ public sealed class PnhConfigurationTests
     [InlineData("No app is configured", "Urls", "http://0.0.0.0:8080")]
     [InlineData(null, "Apps:shop:Keys:0:Secret", "0123456789abcdef0123", "Apps:shop:Keys:0:Scopes", "send")]
     [InlineData(null, "Apps:demo:Origins", "https://app.example.com")]
-    public void Doubts_WhatServesNobody_IsSaid(string? doubt, params string[] pairs)
+    [InlineData("App demo lists the origin null", "Apps:demo:Origins", "https://app.example.com;null")]
+    public void Doubts_WhatServesNobodyOrManyPages_IsSaid(string? doubt, params string[] pairs)
     {
         var (options, _) = Read([.. pairs.Chunk(2).Select(static pair => (pair[0], pair[1]))]);
         Assert.Equal(doubt is not null, options.Doubts.Any());

@@ -112,6 +112,83 @@ public sealed class CorsTests
         }
     }
 
+    /// <summary>A page of the hub's own address needs no list; a name that a stranger may have pointed here (DNS rebinding) does.</summary>
+    [Theory]
+    [InlineData("https://push.example.com", "push.example.com", true)]
+    [InlineData("https://push.example.com:443", "push.example.com", true)]
+    [InlineData("https://push.example.com", "push.example.com:443", true)]
+    [InlineData("https://push.example.com:8443", "push.example.com:8443", true)]
+    [InlineData("https://push.example.com:8443", "push.example.com", false)]
+    [InlineData("https://push.example.com", "other.example.com", false)]
+    [InlineData("http://push.example.com", "push.example.com", false)]
+    [InlineData("http://localhost:8080", "localhost:8080", true)]
+    [InlineData("http://localhost:3000", "localhost:8080", false)]
+    [InlineData("http://10.0.2.2:8080", "10.0.2.2:8080", true)]
+    [InlineData("http://[::1]:8080", "[::1]:8080", true)]
+    [InlineData("null", "localhost:8080", false)]
+    public async Task Socket_OriginOfTheHost_IsTaken(string origin, string host, bool isTaken)
+    {
+        foreach (var transport in new[] { "Direct", "Framework" })
+        {
+            await using var hub = await StartAsync([$"--Pnh:Sockets:Transport={transport}", .. Origins]);
+            using var tab = await OpenAsync(hub, origin, host);
+            Assert.Equal((transport, isTaken ? "welcome" : "error"), (transport, (await HelloAsync(tab, hub)).GetProperty("type").GetString()));
+        }
+    }
+
+    [Theory]
+    [InlineData("https://*.example.com", "https://a.example.com", true)]
+    [InlineData("https://*.example.com", "https://a.b.example.com", true)]
+    [InlineData("https://*.example.com", "https://example.com", false)]
+    [InlineData("https://*.example.com", "https://.example.com", false)]
+    [InlineData("https://*.example.com", "https://evilexample.com", false)]
+    [InlineData("https://*.example.com", "http://a.example.com", false)]
+    [InlineData("https://*.example.com", "https://a.example.com:8443", false)]
+    [InlineData("https://*.example.com", "https://a.example.com.evil.example", false)]
+    [InlineData("http://*.localhost:5173", "http://shop.localhost:5173", true)]
+    [InlineData("capacitor://localhost", "capacitor://localhost", true)]
+    [InlineData("capacitor://localhost", "ionic://localhost", false)]
+    [InlineData("chrome-extension://abcdefghijklmnop", "chrome-extension://abcdefghijklmnop", true)]
+    [InlineData("file://", "file://", true)]
+    [InlineData("null", "null", true)]
+    [InlineData("https://app.example.com", "null", false)]
+    public async Task Page_ByTheFormOfAListedOrigin_MayOrMayNot(string listed, string origin, bool isTaken)
+    {
+        await using var hub = await StartAsync($"--Pnh:Apps:demo:Origins={listed}");
+        using var answer = await SendAsync(HttpMethod.Get, new Uri(hub.Host.PublicAddress, "/v1/inbox?device=tab"), origin, hub.ClientToken("ada"));
+        Assert.Equal(isTaken ? origin : null, Header(answer, "Access-Control-Allow-Origin"));
+        using var tab = await OpenAsync(hub, origin);
+        Assert.Equal(isTaken ? "welcome" : "error", (await HelloAsync(tab, hub)).GetProperty("type").GetString());
+    }
+
+    /// <summary>Two apps whose lists overlap: each takes its own pages.</summary>
+    [Fact]
+    public async Task Socket_WildcardOfAnotherApp_IsNoneOfThisOne()
+    {
+        await using var hub = await StartAsync(
+            [.. Origins, "--Pnh:Apps:open:Origins=https://*.example", "--Pnh:Apps:open:Keys:0:Secret=the key of the app with a wildcard", "--Pnh:Apps:open:Keys:0:Scopes=read"]);
+        using var tab = await OpenAsync(hub, Stranger);
+        Assert.Equal("other-origin", (await HelloAsync(tab, hub)).GetProperty("code").GetString());
+    }
+
+    [Theory]
+    [InlineData("app.example.com")]
+    [InlineData("https://app.example.com/")]
+    [InlineData("https://app.example.com:443")]
+    [InlineData("https://App.example.com")]
+    [InlineData("https://*")]
+    [InlineData("https://*.")]
+    [InlineData("https://a.*.example.com")]
+    [InlineData("https://*.*.example.com")]
+    [InlineData("https://*.10.0.0.7")]
+    [InlineData("*.example.com")]
+    [InlineData("capacitor://")]
+    [InlineData("capacitor://localhost/")]
+    [InlineData("capacitor://*.localhost")]
+    [InlineData("Capacitor://localhost")]
+    [InlineData("None")]
+    public void Origins_OtherForms_AreRefused(string text) => Assert.False(Pnh.Api.Access.Origins.IsOrigin(text));
+
     [Fact]
     public async Task Socket_NoOrigins_IsOfAnyPage()
     {
@@ -148,9 +225,14 @@ public sealed class CorsTests
 
     private static string? Header(HttpResponseMessage answer, string name) => answer.Headers.TryGetValues(name, out var values) ? string.Join(',', values) : null;
 
-    private static async Task<ClientWebSocket> OpenAsync(TestHub hub, string? origin)
+    private static async Task<ClientWebSocket> OpenAsync(TestHub hub, string? origin, string? host = null)
     {
         var socket = new ClientWebSocket();
+        if (host is not null)
+        {
+            socket.Options.SetRequestHeader("Host", host);
+        }
+
         if (origin is not null)
         {
             socket.Options.SetRequestHeader("Origin", origin);
