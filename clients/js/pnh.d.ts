@@ -34,6 +34,8 @@ export type PnhStatus =
 export interface PnhError extends Error {
   /** The hub's code, like `not-allowed`; `handler` for a handler that failed. */
   readonly code: string;
+  /** Of a refused join (`not-allowed`, `too-many-topics`): which. They are asked for again on the next connection, those that were too many also after a `leave`. */
+  readonly topics?: readonly string[];
   /** Of a failed handler: the event. */
   readonly event?: PnhEvent;
   /** Of a failed handler: false = the event comes again; true = it was the third time, and it is acknowledged. */
@@ -76,7 +78,9 @@ export interface PnhClient {
   on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;
   on(type: 'status', handler: (status: PnhStatus) => void): () => void;
   on(type: 'error', handler: (error: PnhError) => void): () => void;
-  /** Wants the topics' events, in this session and in those after it. The other tabs get them too. */
+  /** The topics that the hub has confirmed, of all tabs. An older hub confirms nothing: then those that it was asked for. */
+  readonly joined: readonly string[];
+  /** Wants the topics' events, in this session and in those after it. The other tabs get them too. What is refused comes as an `error` with `topics`. Throws `TypeError` for what is no name. */
   join(...topics: string[]): void;
   leave(...topics: string[]): void;
   /** The user answered the event here: it ends on the user's other devices. False when nobody hears it now. */

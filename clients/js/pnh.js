@@ -1,6 +1,7 @@
 // The client of PNH for browsers and Node: one socket that comes back by itself, for all tabs of a browser. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
 import { claimsOf, HandledIds, keep, randomDevice, recall } from './pnh-kept.js';
 import { canShare, Tabs } from './pnh-tabs.js';
+import { checkTopics, Topics } from './pnh-topics.js';
 
 const shortestWait = 500;
 const longestWait = 30_000;
@@ -27,8 +28,8 @@ class PnhClient {
   #isHandling = false;
   #handled = new HandledIds();
   #failures = new Map();
-  #topics = new Set();
-  #joined = new Set(); // as the hub knows them
+  #wanted = new Set(); // topics
+  #topics = new Topics();
   #leavesFrom = 0;
   #state;
   #toldState;
@@ -84,13 +85,18 @@ class PnhClient {
     return () => listeners.delete(listener);
   }
 
+  get joined() {
+    return this.#topics.joined;
+  }
+
   join(...topics) {
-    topics.forEach((topic) => this.#topics.add(topic));
+    checkTopics(topics);
+    topics.forEach((topic) => this.#wanted.add(topic));
     this.#change();
   }
 
   leave(...topics) {
-    topics.forEach((topic) => this.#topics.delete(topic));
+    topics.forEach((topic) => this.#wanted.delete(topic));
     this.#change();
   }
 
@@ -160,25 +166,27 @@ class PnhClient {
       return;
     }
 
-    if (this.#status === 'open') this.#sayWants(this.#tabs?.wants ?? [this.#wants]);
+    if (this.#status === 'open') {
+      this.#topics.say(this.#allTopics, Date.now() >= this.#leavesFrom).forEach((frame) => this.#say(frame));
+      const state = stateOf(this.#allWants);
+      if (state !== this.#toldState) this.#say({ type: 'state', state });
+      this.#toldState = state;
+    }
+
     this.#tell();
   }
 
-  #sayWants(wants) {
-    const topics = new Set(wants.flatMap((each) => each.topics));
-    const joins = [...topics].filter((topic) => !this.#joined.has(topic));
-    const leaves = Date.now() < this.#leavesFrom ? [] : [...this.#joined].filter((topic) => !topics.has(topic));
-    joins.forEach((topic) => this.#joined.add(topic));
-    leaves.forEach((topic) => this.#joined.delete(topic));
-    if (joins.length) this.#say({ type: 'join', topics: joins });
-    if (leaves.length) this.#say({ type: 'leave', topics: leaves });
-    const state = stateOf(wants);
-    if (state !== this.#toldState) this.#say({ type: 'state', state });
-    this.#toldState = state;
+  get #wants() {
+    return { topics: [...this.#wanted], state: this.#state };
   }
 
-  get #wants() {
-    return { topics: [...this.#topics], state: this.#state };
+  /** Of this tab and of the others. */
+  get #allWants() {
+    return this.#tabs?.wants ?? [this.#wants];
+  }
+
+  get #allTopics() {
+    return new Set(this.#allWants.flatMap(({ topics }) => topics));
   }
 
   /** A dead connection says nothing: the hub's beats do not come. */
@@ -231,7 +239,7 @@ class PnhClient {
       this.#device = kept.device;
       this.#session = kept.session;
       this.#handledSeq = kept.seq;
-      this.#joined = new Set(kept.joined);
+      this.#topics = new Topics(kept.joined);
       this.#handled = new HandledIds(kept.handled);
     }
 
@@ -267,7 +275,7 @@ class PnhClient {
 
   /** The leader, to the other tabs: what there is now. */
   #tell(news = {}) {
-    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#handledSeq, joined: [...this.#joined], ...news });
+    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#handledSeq, joined: this.joined, ...news });
   }
 
   /** What the leader tells. An event is this tab's from here on: its leader has acknowledged it, or will. */
@@ -276,12 +284,12 @@ class PnhClient {
       this.#queue.push({ ...frame, isHeard: true });
       this.#handle();
     } else if (error) {
-      this.#emit('error', Object.assign(new Error(error.message), { code: error.code }));
+      this.#fail(error);
     }
 
     if (!this.#follows) return;
     this.#firstToken = null; // it would be an old one by the time
-    if (session) [this.#device, this.#session, this.#handledSeq, this.#joined] = [device, session, seq, new Set(joined)];
+    if (session) [this.#device, this.#session, this.#handledSeq, this.#topics] = [device, session, seq, new Topics(joined)];
     if (status === 'closed') {
       this.#end(detail);
     } else if (JSON.stringify([status, detail]) !== JSON.stringify([this.#status, this.#detail])) {
@@ -304,7 +312,7 @@ class PnhClient {
   /** The page goes, perhaps to come again. A close by the browser itself would end the session. */
   #leave = () => {
     if (this.#options.keep && this.#place) {
-      keep('sessionStorage', this.#place, { device: this.#device, session: this.#session, seq: this.#handledSeq, joined: [...this.#joined], handled: this.#handled.entries });
+      keep('sessionStorage', this.#place, { device: this.#device, session: this.#session, seq: this.#handledSeq, joined: this.joined, handled: this.#handled.entries });
     }
 
     if (this.#socket) this.#drop(closeCodes.left, 'the page goes');
@@ -343,8 +351,8 @@ class PnhClient {
     this.#socket = socket;
     socket.onopen = () => {
       const resume = this.#session && { session: this.#session, seq: this.#handledSeq };
-      this.#toldState = stateOf(this.#tabs?.wants ?? [this.#wants]);
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, ...(resume && { resume }) }));
+      this.#toldState = stateOf(this.#allWants);
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined'], ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
@@ -370,19 +378,26 @@ class PnhClient {
       case 'drain':
         this.#drain = frame;
         break;
+      case 'joined':
+        for (const [code, topics] of this.#topics.answer(frame, this.#allTopics)) this.#fail({ code, topics, message: `refused, as the hub says ${code}: ${topics.join(', ')}` });
+        this.#change();
+        break;
       case 'error':
-        this.#emit('error', Object.assign(new Error(frame.message), { code: frame.code }));
-        this.#tell({ error: frame });
+        this.#fail(frame);
         break;
     }
   }
 
-  #welcome({ session, seq, resumed, beat = 0 }) {
-    if (!resumed) {
-      this.#handledSeq = seq;
-      this.#joined.clear();
-    }
+  /** To the pages of all tabs. */
+  #fail({ code, message, topics }) {
+    this.#emit('error', Object.assign(new Error(message), { code, ...(topics && { topics }) }));
+    this.#tell({ error: { code, message, topics } });
+  }
 
+  #welcome(frame) {
+    const { session, seq, resumed, beat = 0 } = frame;
+    if (!resumed) this.#handledSeq = seq;
+    this.#topics.welcome(frame);
     this.#ackedSeq = seq;
     this.#session = session;
     this.#attempt = 0;

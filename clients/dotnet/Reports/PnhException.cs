@@ -21,6 +21,9 @@ public sealed class PnhException : Exception
     /// <summary>The problem's code, in kebab-case, such as <c>invalid-body</c>; it never changes its meaning.</summary>
     public string Code { get; }
 
+    /// <summary>Of a join that was refused (<c>not-allowed</c>, <c>too-many-topics</c>): which topics; empty for anything else.</summary>
+    public IReadOnlyList<string> Topics { get; init; } = [];
+
     /// <summary>What is wrong in the body, one each; empty when it is not about the body.</summary>
     public IReadOnlyList<PnhFieldError> Errors { get; }
 }

@@ -4,7 +4,7 @@ using System.Text.Json.Nodes;
 namespace Pnh.Client.Sockets;
 
 /// <summary>The first frame of a connection.</summary>
-internal sealed record HelloFrame(string Type, string Token, string Device, string State, bool Beat, ResumeMembers? Resume);
+internal sealed record HelloFrame(string Type, string Token, string Device, string State, bool Beat, string[] Knows, ResumeMembers? Resume);
 
 /// <summary>The session to go on with, and the highest number that was handled.</summary>
 internal sealed record ResumeMembers(string Session, long Seq);
@@ -16,7 +16,8 @@ internal sealed record ClientFrame(
 /// <summary>Any frame of the hub; members that its type does not have are null.</summary>
 internal sealed record HubFrame(
     string Type, string? Session, long? Seq, bool? Resumed, double? Beat, string? Id, string? Class, long? At, double? Ttl, JsonElement? Data, JsonElement? Notification, string? Topic, string? CollapseKey,
-    string? Traceparent, string? Reason, double? After, bool? Resume, string? Code, string? Message)
+    string? Traceparent, string? Reason, double? After, bool? Resume, string? Code, string? Message, string[]? Knows,
+    string[]? Topics, Dictionary<string, string[]>? Refused)
 {
     public PnhMessage ToMessage() => new(
         Id!, Class!, Data, Notification, Seq, At is { } at ? DateTimeOffset.FromUnixTimeMilliseconds(at) : null, Ttl is { } ttl ? TimeSpan.FromSeconds(ttl) : null, Topic, CollapseKey, Traceparent);

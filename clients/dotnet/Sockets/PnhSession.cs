@@ -63,10 +63,16 @@ public sealed class PnhSession
         }
     }
 
-    /// <summary>Wants the topics' events, in this session and in those after it.</summary>
+    /// <summary>The topics that the hub has confirmed. An older hub confirms nothing: then those that it was asked for.</summary>
+    public IReadOnlyCollection<string> Joined => _wants.Joined;
+
+    /// <summary>
+    /// Wants the topics' events, in this session and in those after it. What the hub refuses comes to <see cref="PnhSessionOptions.OnError"/>, with <see cref="Reports.PnhException.Topics"/>, and is asked for again on
+    /// the next connection. Throws <see cref="ArgumentException"/> for what is no name of a topic.
+    /// </summary>
     public ValueTask JoinAsync(params IEnumerable<string> topics)
     {
-        _wants.Join(topics);
+        _wants.Join([.. topics]);
         return SayWantsAsync();
     }
 

@@ -54,7 +54,7 @@ internal sealed class SessionConnection : IDisposable
         }
 
         var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.HandledSeq) : null;
-        await _socket.TrySendAsync(new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true, resume), PnhJson.Default.HelloFrame, cancellationToken).ConfigureAwait(false);
+        await _socket.TrySendAsync(new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true, [SessionSocket.KnowsJoined], resume), PnhJson.Default.HelloFrame, cancellationToken).ConfigureAwait(false);
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var reading = ReadAsync(ending.Token);
         await HandleAsync(cancellationToken).ConfigureAwait(false);
@@ -100,8 +100,19 @@ internal sealed class SessionConnection : IDisposable
         {
             while (await _socket.ReadAsync(cancellationToken).ConfigureAwait(false) is { } frame)
             {
-                _drainAfter = frame.Type == "drain" ? TimeSpan.FromSeconds(frame.After ?? 0) : _drainAfter;
-                _frames.Writer.TryWrite(frame);
+                switch (frame.Type)
+                {
+                    case "drain":
+                        _drainAfter = TimeSpan.FromSeconds(frame.After ?? 0);
+                        break;
+                    case "joined": // no event's handler holds it up
+                        _wants.Answered(frame).ForEach(refusal => _options.OnError?.Invoke(refusal));
+                        await SayWantsAsync().ConfigureAwait(false);
+                        break;
+                    default:
+                        _frames.Writer.TryWrite(frame);
+                        break;
+                }
             }
 
             Lose(Judge(_socket.End));
@@ -173,7 +184,7 @@ internal sealed class SessionConnection : IDisposable
     {
         var isResumed = welcome.Resumed == true;
         _progress.Opened(welcome.Session!, welcome.Seq ?? 0, isResumed);
-        _wants.Opened(isResumed);
+        _wants.Opened(welcome);
         _ackedSeq = welcome.Seq ?? 0;
         _openedAt = _options.Time.GetTimestamp();
         _socket.Patience = welcome.Beat is { } beat ? TimeSpan.FromSeconds(beat) + BeatGrace : Timeout.InfiniteTimeSpan;

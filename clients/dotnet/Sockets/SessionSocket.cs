@@ -10,6 +10,9 @@ internal sealed class SessionSocket : IDisposable
     /// <summary>The hub's beats do not come.</summary>
     public const int Silent = 4998;
 
+    /// <summary>Each join is answered topic by topic.</summary>
+    public const string KnowsJoined = "joined";
+
     private const int LargestFrame = 1024 * 1024;
     private static readonly TimeSpan ConnectWithin = TimeSpan.FromSeconds(15);
     private readonly ClientWebSocket _socket = new();

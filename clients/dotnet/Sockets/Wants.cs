@@ -1,11 +1,12 @@
+using Pnh.Client.Reports;
+
 namespace Pnh.Client.Sockets;
 
 /// <summary>What the app wants of the session, and what the hub knows of it. Thread-safe.</summary>
 internal sealed class Wants(bool isActive)
 {
     private readonly Lock _gate = new();
-    private readonly HashSet<string> _topics = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _joined = new(StringComparer.Ordinal);
+    private readonly Topics _topics = new();
     private bool _isActive = isActive;
     private bool _isKnownActive;
 
@@ -20,11 +21,23 @@ internal sealed class Wants(bool isActive)
         }
     }
 
-    public void Join(IEnumerable<string> topics)
+    public IReadOnlyCollection<string> Joined
     {
+        get
+        {
+            lock (_gate)
+            {
+                return _topics.Joined;
+            }
+        }
+    }
+
+    public void Join(IReadOnlyCollection<string> topics)
+    {
+        Topics.Check(topics);
         lock (_gate)
         {
-            _topics.UnionWith(topics);
+            _topics.Want(topics);
         }
     }
 
@@ -32,7 +45,7 @@ internal sealed class Wants(bool isActive)
     {
         lock (_gate)
         {
-            _topics.ExceptWith(topics);
+            _topics.Drop(topics);
         }
     }
 
@@ -46,47 +59,37 @@ internal sealed class Wants(bool isActive)
         }
     }
 
-    /// <summary>A session that was not resumed is in no topics.</summary>
-    public void Opened(bool isResumed)
+    public void Opened(HubFrame welcome)
     {
         lock (_gate)
         {
-            if (!isResumed)
-            {
-                _joined.Clear();
-            }
+            _topics.Welcome(welcome);
         }
     }
 
-    /// <summary>The frames that tell the hub what it does not know yet. It knows it then.</summary>
-    public List<ClientFrame> TakeNews()
+    /// <summary>The hub has answered a join. Gives what it refused.</summary>
+    public List<PnhException> Answered(HubFrame answer)
     {
-        var news = new List<ClientFrame>();
         lock (_gate)
         {
-            string[] joins = [.. _topics.Except(_joined)];
-            string[] leaves = [.. _joined.Except(_topics)];
-            if (joins.Length > 0)
-            {
-                news.Add(new ClientFrame("join", Topics: joins));
-            }
+            return _topics.Answer(answer);
+        }
+    }
 
-            if (leaves.Length > 0)
-            {
-                news.Add(new ClientFrame("leave", Topics: leaves));
-            }
-
+    /// <summary>The frames that tell the hub what it does not know yet. It knows the state then.</summary>
+    public List<ClientFrame> TakeNews()
+    {
+        lock (_gate)
+        {
+            var news = _topics.Say();
             if (_isActive != _isKnownActive)
             {
                 news.Add(new ClientFrame("state", State: StateOf(_isActive)));
             }
 
-            _joined.UnionWith(joins);
-            _joined.ExceptWith(leaves);
             _isKnownActive = _isActive;
+            return news;
         }
-
-        return news;
     }
 
     private static string StateOf(bool isActive) => isActive ? "active" : "background";

@@ -10,8 +10,11 @@ namespace Pnh.Api.Documents;
 /// </summary>
 internal static class ClientScripts
 {
-    /// <summary>The module that pages load, those that it loads by itself, requests and Web Push for pages that want them, and its service worker.</summary>
-    public static IReadOnlyList<string> Names { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js", "pnh-http.js", "pnh-push.js", "pnh-sw.js"];
+    /// <summary>The module that pages load, and those that it loads by itself.</summary>
+    public static IReadOnlyList<string> Connection { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js", "pnh-topics.js"];
+
+    /// <summary>All: requests and Web Push for pages that want them, and its service worker, too.</summary>
+    public static IReadOnlyList<string> Names { get; } = [.. Connection, "pnh-http.js", "pnh-push.js", "pnh-sw.js"];
 
     private static readonly Lazy<Dictionary<string, Script>> Scripts = new(static () => Names.ToDictionary(static name => name, static name => Make(EmbeddedFile.ReadText(name)), StringComparer.Ordinal));
 

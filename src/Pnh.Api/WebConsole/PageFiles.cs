@@ -47,9 +47,6 @@ internal sealed class PageFiles
     /// <summary>The form, after a wrong key.</summary>
     public const string SignInWrongKey = "sign in: key";
 
-    // The client that the hub serves to any page.
-    private static readonly string[] Client = ["pnh.js", "pnh-kept.js", "pnh-tabs.js"];
-
     private const string SignInFile = "signin.html";
 
     private static readonly (string Name, string Notice)[] Notices =
@@ -61,7 +58,7 @@ internal sealed class PageFiles
 
     /// <summary>What the page loads.</summary>
     public static IReadOnlyList<string> Assets { get; } =
-        ["console.css", "hour.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "newest.js", "hour.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. Client];
+        ["console.css", "hour.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "newest.js", "hour.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. ClientScripts.Connection];
 
     /// <summary>Sends a file, or 304 when the browser has it.</summary>
     public Task SendAsync(HttpContext context, string name, int status = StatusCodes.Status200OK)
@@ -99,7 +96,7 @@ internal sealed class PageFiles
 
     private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));
 
-    private static byte[] Read(string name) => EmbeddedFile.Read(Client.Contains(name) ? name : $"console/{name}");
+    private static byte[] Read(string name) => EmbeddedFile.Read(ClientScripts.Connection.Contains(name) ? name : $"console/{name}");
 
     private static PageFile Make(string name, byte[] bytes)
     {

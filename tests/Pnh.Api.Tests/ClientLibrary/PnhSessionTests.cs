@@ -70,6 +70,63 @@ public sealed class PnhSessionTests
         await scene.StopAsync(running);
     }
 
+    /// <summary>What the hub confirms counts, topic by topic, over breaks and with another token.</summary>
+    [Fact]
+    public async Task Join_SomeAreRefused_TheOthersAreJoinedAndThoseAreTold()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var topics = new[] { "room-*" };
+        var session = scene.Session(token: () => scene.Hub.OldToken("lin", TimeSpan.Zero, null, topics));
+        var running = scene.RunAsync(session, out _);
+        string[] rooms = [.. Enumerable.Range(0, 103).Select(static n => $"room-{n}".PadRight(128, '–'))];
+        await session.JoinAsync(["hall", .. rooms]);
+        await TestHub.EventuallyAsync(() => session.Joined.Count, static count => count == 100);
+        await TestHub.EventuallyAsync(() => scene.Errors.Count, static count => count == 2);
+        Assert.Equal(["hall"], Refused("not-allowed"));
+        Assert.Equal(3, Refused("too-many-topics").Count);
+
+        scene.Errors.Clear();
+        await session.LeaveAsync(rooms[..50]);
+        await TestHub.EventuallyAsync(() => session.Joined.Count, static count => count == 53);
+        topics = ["hall"];
+        scene.Wire.Cut();
+        await TestHub.EventuallyAsync(() => session.Joined, static joined => joined.SequenceEqual(["hall"]));
+        Assert.Equal(rooms[50..].Order(StringComparer.Ordinal), (await TestHub.EventuallyAsync(() => Refused("not-allowed"), static all => all.Count == 53)).Order(StringComparer.Ordinal));
+        await scene.StopAsync(running);
+
+        List<string> Refused(string code) => [.. scene.Errors.OfType<PnhException>().Where(one => one.Code == code).SelectMany(static one => one.Topics)];
+    }
+
+    [Fact]
+    public async Task Join_AtAnOlderHub_IsAllOrNoneAndSaysSo()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        await using var older = new OlderHub(scene.Hub.Host.PublicAddress);
+        older.Start();
+        var session = scene.Session(address: older.Address);
+        var running = scene.RunAsync(session, out _);
+        await session.JoinAsync("room");
+        await scene.OpenAsync();
+        await session.JoinAsync("hall");
+        var refusal = await TestHub.EventuallyAsync(() => scene.Errors.OfType<PnhException>().FirstOrDefault(), static one => one is not null);
+        Assert.Equal(("not-allowed", 0), (refusal!.Code, refusal.Topics.Count));
+        Assert.Equal(202, (await scene.Hub.SendAsync("POST", "/v1/events", """{"id":"r-1","to":{"topic":"room"},"class":"message"}""")).Status);
+        await TestHub.EventuallyAsync(() => scene.Handled.Contains("r-1"), static came => came);
+        await scene.StopAsync(running);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("..")]
+    [InlineData("line\nline")]
+    [InlineData("\ud800")]
+    public async Task Join_NoName_IsThrownAndNotSaid(string topic)
+    {
+        var session = new PnhSession(new PnhSessionOptions { Address = new Uri("ws://localhost/"), Token = static _ => ValueTask.FromResult(""), Device = "tab", OnEvent = static (_, _) => ValueTask.CompletedTask });
+        await Assert.ThrowsAsync<ArgumentException>(() => session.JoinAsync("room", topic).AsTask());
+        await Assert.ThrowsAsync<ArgumentException>(() => session.JoinAsync(new string('n', 129)).AsTask());
+    }
+
     [Fact]
     public async Task Run_TopicsAnswersAndWithdrawals_GoBothWays()
     {

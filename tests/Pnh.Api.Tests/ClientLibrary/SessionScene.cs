@@ -44,9 +44,9 @@ internal sealed class SessionScene : IAsyncDisposable
         return session.RunAsync(_stopping.Token);
     }
 
-    public PnhSession Session(Func<string, bool>? fails = null, Func<string>? token = null) => new(new PnhSessionOptions
+    public PnhSession Session(Func<string, bool>? fails = null, Func<string>? token = null, Uri? address = null) => new(new PnhSessionOptions
     {
-        Address = new Uri($"ws://127.0.0.1:{Wire.Port}/v1/socket"),
+        Address = address ?? new Uri($"ws://127.0.0.1:{Wire.Port}/v1/socket"),
         Token = _ => ValueTask.FromResult(token?.Invoke() ?? Hub.OldToken("lin", TimeSpan.Zero, null, "room")),
         Device = "tab",
         OnEvent = (message, _) =>

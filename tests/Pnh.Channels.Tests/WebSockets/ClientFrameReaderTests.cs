@@ -85,6 +85,7 @@ public class ClientFrameReaderTests
     [InlineData("""{"type":"state"}""", "missing-member")]
     [InlineData("""{"type":"answer","id":"e-1"}""", "missing-member")]
     [InlineData("""{"type":"seen","id":"no spaces"}""", "bad-member")]
+    [InlineData("""{"type":"hello","device":"tab-1","knows":"joined"}""", "bad-member")]
     [InlineData("""{"type":"join","topics":[]}""", "bad-member")]
     [InlineData("""{"type":"join","topics":[1]}""", "bad-member")]
     [InlineData("""{"type":"join","topics":{}}""", "bad-member")]

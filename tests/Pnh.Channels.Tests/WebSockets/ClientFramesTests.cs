@@ -78,6 +78,42 @@ public abstract class ClientFramesTests(SocketTransport transport, bool overByte
         Assert.Equal("joined c", await host.Hub.NextSaidAsync());
     }
 
+    /// <summary>A client that knows answers of joins has each topic answered; the others, above, have all or none.</summary>
+    [Fact]
+    public async Task Join_ByAClientThatKnowsAnswers_AnswersEachTopic()
+    {
+        await using var host = await StartAsync(o => o.MaxTopics = 3);
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("""{"type":"hello","token":"room-token","device":"tab-1","knows":["teleport",["joined"],"joined",{"a":1}]}""");
+        var welcome = await client.ReadAsync("welcome");
+        Assert.Equal("""["joined"] []""", $"{welcome.GetProperty("knows").GetRawText()} {welcome.GetProperty("topics").GetRawText()}");
+
+        await client.SendAsync("""{"type":"join","topics":["room-7","hall","team/1","room-7","hall"]}""");
+        Assert.Equal("""{"type":"joined","topics":["room-7","team/1"],"refused":{"not-allowed":["hall"]}}""", (await client.ReadAsync("joined")).GetRawText());
+        await client.SendAsync("""{"type":"join","topics":["team/1","team/2","team/3","hall"]}""");
+        Assert.Equal("""{"type":"joined","topics":["team/1","team/2"],"refused":{"not-allowed":["hall"],"too-many-topics":["team/3"]}}""", (await client.ReadAsync("joined")).GetRawText());
+        await client.SendAsync("""{"type":"join","topics":["team/1"]}""");
+        Assert.Equal("""{"type":"joined","topics":["team/1"],"refused":{}}""", (await client.ReadAsync("joined")).GetRawText());
+        Assert.Equal("joined room-7 team/1", await host.Hub.NextSaidAsync());
+        Assert.Equal("joined team/2", await host.Hub.NextSaidAsync());
+    }
+
+    [Fact]
+    public async Task Resume_ByAClientThatKnowsAnswers_SaysWhichTopicsTheTokenLeft()
+    {
+        await using var host = await StartAsync();
+        var (client, opened) = await host.OpenAsync(token: "room-token"); // a client of before
+        await client.SendAsync("""{"type":"join","topics":["room-7","team/red"]}""");
+        Assert.Equal("joined room-7 team/red", await host.Hub.NextSaidAsync());
+        client.Lose();
+        await host.Hub.NextDetachedAsync();
+
+        using var again = await SocketClient.ConnectAsync(host.Port);
+        await again.SendAsync($$$"""{"type":"hello","token":"hall-token","device":"tab-1","knows":["joined"],"resume":{"session":"{{{opened.Key.Session}}}","seq":0}}""");
+        var welcome = await again.ReadAsync("welcome");
+        Assert.Equal((true, """["room-7"]"""), (welcome.GetProperty("resumed").GetBoolean(), welcome.GetProperty("topics").GetRawText()));
+    }
+
     [Fact]
     public async Task Resume_KeepsTheTopicsThatTheNewTokenAllows()
     {

@@ -13,7 +13,7 @@ public sealed class DirectSessionResumeTests() : SessionResumeTests(overBytes: f
         await using var scene = await SessionScene.OpenAsync(overBytes: false);
         scene.Hub.OnJoined = () => scene.Session.LeaveTopics(["room"]);
 
-        Assert.Equal(JoinResult.Joined, scene.Session.Join(["room"], SessionScene.Ada with { Topics = ["room"] }, scene.Transport));
+        Assert.Equal(["room"], scene.Session.Join(["room"], SessionScene.Ada with { Topics = ["room"] }, scene.Transport, allOrNone: true)?.Joined);
 
         Assert.Equal("left room", await scene.Hub.NextSaidAsync());
         Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
@@ -54,12 +54,12 @@ public abstract class SessionResumeTests
     {
         await using var scene = await OpenAsync();
         var (wide, old) = (SessionScene.Ada with { Topics = ["room"] }, scene.Transport);
-        Assert.Equal(JoinResult.Joined, scene.Session.Join(["room"], wide, old));
+        Assert.Equal(["room"], scene.Session.Join(["room"], wide, old, allOrNone: true)?.Joined);
         Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
 
         Assert.NotNull(await scene.ResumeAsync(0));
         Assert.Equal("left room", await scene.Hub.NextSaidAsync());
-        Assert.Equal(JoinResult.Gone, scene.Session.Join(["room"], wide, old));
+        Assert.Null(scene.Session.Join(["room"], wide, old, allOrNone: true));
         await scene.FlushAsync();
         Assert.Equal(0, scene.Hub.Said);
     }

@@ -54,6 +54,9 @@ internal struct ClientFrame
     /// <summary>hello: whether beats are wanted.</summary>
     public bool Beat;
 
+    /// <summary>hello: whether the client understands an answer for each topic of a join.</summary>
+    public bool KnowsJoined;
+
     /// <summary>ack: highest seq received.</summary>
     public long? Seq;
 

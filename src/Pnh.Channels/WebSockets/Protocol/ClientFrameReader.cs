@@ -126,6 +126,11 @@ internal static class ClientFrameReader
             return ClientMembers.ReadFlag(ref json, "beat", out frame.Beat);
         }
 
+        if (json.ValueTextEquals("knows"u8))
+        {
+            return ClientMembers.ReadKnows(ref json, out frame.KnowsJoined);
+        }
+
         return ReadValue(ref json, ref frame);
     }
 

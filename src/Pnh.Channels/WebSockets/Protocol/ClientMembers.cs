@@ -74,6 +74,25 @@ internal static class ClientMembers
     public static FrameProblem? ReadEventId(ref Utf8JsonReader json, string member, out string? id) =>
         ReadText(ref json, member, out id) ?? (id is null || Ids.IsEventId(id) ? null : FrameProblem.Bad(member, "an event id"));
 
+    /// <summary>Words that this hub does not know are those of a newer client.</summary>
+    public static FrameProblem? ReadKnows(ref Utf8JsonReader json, out bool joined)
+    {
+        joined = false;
+        json.Read();
+        if (json.TokenType != JsonTokenType.StartArray)
+        {
+            return FrameProblem.Bad("knows", "an array");
+        }
+
+        while (json.Read() && json.TokenType != JsonTokenType.EndArray)
+        {
+            joined |= json.TokenType == JsonTokenType.String && json.ValueTextEquals(ControlFrames.KnowsJoined);
+            json.Skip();
+        }
+
+        return null;
+    }
+
     public static FrameProblem? ReadTopics(ref Utf8JsonReader json, out List<string>? topics)
     {
         topics = null;

@@ -4,11 +4,14 @@ using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
 
-/// <summary>Frames of the connection itself: welcome, beat, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
+/// <summary>Frames of the connection itself: welcome, joined, beat, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
 internal static class ControlFrames
 {
     /// <summary>How often a client that asked for beats hears one: below the minute after which proxies close what stands still.</summary>
     public static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(25);
+
+    /// <summary>Word of a hello and a welcome: each join is answered topic by topic.</summary>
+    public const string KnowsJoined = "joined";
 
     private static readonly JsonWriterOptions WriterOptions = new() { Encoder = PlainJsonEncoder.Shared };
 
@@ -17,7 +20,8 @@ internal static class ControlFrames
     /// <param name="seq">Highest seq that the client has; 0 on a new session.</param>
     /// <param name="resumed">False = a new stream, counting from 1.</param>
     /// <param name="beat">How often a beat comes (whole seconds on the wire); zero = none was asked for.</param>
-    public static byte[] Welcome(string session, long seq, bool resumed, TimeSpan beat = default) => Write((session, seq, resumed, beat), static (json, s) =>
+    /// <param name="topics">Those that a resumed session is in, for a client that is answered by topic; null = its joins are all or none.</param>
+    public static byte[] Welcome(string session, long seq, bool resumed, TimeSpan beat = default, IReadOnlyList<string>? topics = null) => Write((session, seq, resumed, beat, topics), static (json, s) =>
     {
         json.WriteString("type"u8, "welcome"u8);
         json.WriteString("session"u8, s.session);
@@ -27,6 +31,29 @@ internal static class ControlFrames
         {
             json.WriteNumber("beat"u8, (int)s.beat.TotalSeconds);
         }
+
+        if (s.topics is not null)
+        {
+            WriteTexts(json, "knows", [KnowsJoined]);
+            WriteTexts(json, "topics", s.topics);
+        }
+    });
+
+    /// <summary>What became of a join, topic by topic; a reason stands there only when it was one.</summary>
+    public static byte[] Joined(JoinAnswer answer) => Write(answer, static (json, s) =>
+    {
+        json.WriteString("type"u8, "joined"u8);
+        WriteTexts(json, "topics", s.Joined);
+        json.WriteStartObject("refused"u8);
+        foreach (var (reason, topics) in new[] { ("not-allowed", s.NotAllowed), ("too-many-topics", s.TooMany) })
+        {
+            if (topics.Count > 0)
+            {
+                WriteTexts(json, reason, topics);
+            }
+        }
+
+        json.WriteEndObject();
     });
 
     /// <summary>The node lives, and so does the way to it.</summary>
@@ -52,6 +79,17 @@ internal static class ControlFrames
         json.WriteString("code"u8, s.code);
         json.WriteString("message"u8, s.message);
     });
+
+    private static void WriteTexts(Utf8JsonWriter json, string name, IReadOnlyList<string> texts)
+    {
+        json.WriteStartArray(name);
+        foreach (var text in texts)
+        {
+            json.WriteStringValue(text);
+        }
+
+        json.WriteEndArray();
+    }
 
     private static byte[] Write<TState>(TState state, Action<Utf8JsonWriter, TState> members)
     {

@@ -25,6 +25,7 @@ internal sealed class Conversation
     private volatile Session? _opened;
     private ClientIdentity? _speaker;
     private volatile bool _hasHello;
+    private bool _answersJoins;
     private bool _isRefused;
 
     public Conversation(ServerParts parts, ISessionTransport transport, ClientIdentity? identity, ConnectionPeer peer)
@@ -129,15 +130,22 @@ internal sealed class Conversation
 
     private void Join(Session session, List<string> topics)
     {
-        var problem = session.Join(topics, _speaker!, _transport) switch
+        if (session.Join(topics, _speaker!, _transport, allOrNone: !_answersJoins) is not { } answer)
         {
-            JoinResult.NotAllowed => new FrameProblem("not-allowed", "The token does not allow each of these topics; none was joined."),
-            JoinResult.TooMany => new FrameProblem("too-many-topics", "The session would be in more topics than it may; none was joined."),
-            _ => null,
-        };
-        if (problem is not null)
+            return;
+        }
+
+        if (_answersJoins)
         {
-            _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+            _transport.SendControl(ControlFrames.Joined(answer));
+        }
+        else if (answer.NotAllowed.Count > 0)
+        {
+            SendError("not-allowed", "The token does not allow each of these topics; none was joined.");
+        }
+        else if (answer.TooMany.Count > 0)
+        {
+            SendError("too-many-topics", "The session would be in more topics than it may; none was joined.");
         }
     }
 
@@ -146,7 +154,7 @@ internal sealed class Conversation
     {
         if (await _parts.Events.SendAsync(session.Key, _speaker!, message, cancellationToken) is { } refusal)
         {
-            _transport.SendControl(ControlFrames.Error(refusal.Code, refusal.Message));
+            SendError(refusal.Code, refusal.Message);
         }
     }
 
@@ -272,13 +280,17 @@ internal sealed class Conversation
             _transport.Beat();
         }
 
-        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero));
+        _answersJoins = hello.KnowsJoined;
+        _transport.SendControl(ControlFrames.Welcome(
+            session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero, _answersJoins ? session.Topics : null));
         _transport.Carry(session, identity.ExpiresAt);
     }
 
     private void Close(FrameProblem problem, SessionClose reason)
     {
-        _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message));
+        SendError(problem.Code, problem.Message);
         _transport.Close(reason);
     }
+
+    private void SendError(string code, string message) => _transport.SendControl(ControlFrames.Error(code, message));
 }

@@ -1,22 +1,7 @@
+using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets.Sessions;
-
-/// <summary>What became of a <c>join</c>.</summary>
-internal enum JoinResult
-{
-    /// <summary>It is in all of them.</summary>
-    Joined,
-
-    /// <summary>At least one is not the token's to join; nothing was joined.</summary>
-    NotAllowed,
-
-    /// <summary>They would be too many together; nothing was joined.</summary>
-    TooMany,
-
-    /// <summary>The session has another connection now, whose token may allow less; nothing was joined.</summary>
-    Gone,
-}
 
 /// <summary>The topics of a session, which a resume keeps. The hub has its own list: both change together.</summary>
 internal sealed partial class Session
@@ -24,55 +9,59 @@ internal sealed partial class Session
     // Null until the first join: most sessions are in none.
     private HashSet<string>? _topics;
 
-    /// <summary>Joins all or none, and tells the hub of the new ones.</summary>
+    /// <summary>Those that it is in now.</summary>
+    public IReadOnlyList<string> Topics
+    {
+        get
+        {
+            lock (this)
+            {
+                return _topics is null ? [] : [.. _topics];
+            }
+        }
+    }
+
+    /// <summary>Joins those that it may be in, and tells the hub of the new ones. Null = the session has another connection now, whose token may allow less: nothing was joined.</summary>
     /// <param name="topics">Which.</param>
     /// <param name="identity">Whose token has to allow them.</param>
     /// <param name="asker">The connection that the client asks on.</param>
-    public JoinResult Join(IReadOnlyList<string> topics, ClientIdentity identity, ISessionTransport asker)
+    /// <param name="allOrNone">True = when one is refused, none is joined.</param>
+    public JoinAnswer? Join(IReadOnlyList<string> topics, ClientIdentity identity, ISessionTransport asker, bool allOrNone)
     {
-        foreach (var topic in topics)
+        var byToken = topics.Distinct(StringComparer.Ordinal).ToLookup(identity.MayJoin);
+        string[] notAllowed = [.. byToken[false]];
+        if (allOrNone && notAllowed.Length > 0)
         {
-            if (!identity.MayJoin(topic))
-            {
-                return JoinResult.NotAllowed;
-            }
+            return new JoinAnswer([], notAllowed, []);
         }
 
-        var added = new List<string>(topics.Count);
+        string[] added;
+        string[] tooMany;
         lock (this)
         {
             if (!ReferenceEquals(asker, _transport))
             {
-                return JoinResult.Gone;
+                return null;
             }
 
-            foreach (var topic in topics)
-            {
-                if (_topics?.Contains(topic) != true && !added.Contains(topic, StringComparer.Ordinal))
-                {
-                    added.Add(topic);
-                }
-            }
-
-            if ((_topics?.Count ?? 0) + added.Count > _parts.Options.MaxTopics)
-            {
-                return JoinResult.TooMany;
-            }
-
-            if (added.Count > 0)
+            string[] wanted = [.. byToken[true].Where(topic => _topics?.Contains(topic) != true)];
+            var places = _parts.Options.MaxTopics - (_topics?.Count ?? 0);
+            tooMany = wanted.Length > places ? wanted[(allOrNone ? 0 : places)..] : [];
+            added = wanted[..^tooMany.Length];
+            if (added.Length > 0)
             {
                 _topics ??= new HashSet<string>(StringComparer.Ordinal);
                 _topics.UnionWith(added);
             }
         }
 
-        if (added.Count > 0)
+        if (added.Length > 0)
         {
             _parts.Events.Joined(Key, added);
-            LeaveAgain(added);
+            LeaveAgain([.. added]);
         }
 
-        return JoinResult.Joined;
+        return new JoinAnswer([.. byToken[true].Except(tooMany, StringComparer.Ordinal)], notAllowed, tooMany);
     }
 
     /// <summary>Those that it had at the node that gave it away, but for what the token of now does not allow. Before its hub knows it.</summary>
