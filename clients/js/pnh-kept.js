@@ -19,22 +19,14 @@ export class HandledIds {
     return this.#until.has(id);
   }
 
-  add({ id, at, ttl }) {
+  /** By its arrival, as the hub's clock is another one. */
+  add({ id, ttl }) {
     const now = Date.now();
-    this.#until.set(id, at + (ttl * 1000));
+    this.#until.set(id, now + ttl * 1000);
     for (const [known, until] of this.#until) {
       if (until > now && this.#until.size <= keptIds) break; // roughly by age: what is behind it is younger
       this.#until.delete(known);
     }
-  }
-}
-
-/** What a token says: `aud` is the app, `sub` the user. One that cannot be read speaks for itself alone. */
-export function claimsOf(token) {
-  try {
-    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
-  } catch {
-    return { aud: '', sub: token };
   }
 }
 

@@ -27,8 +27,22 @@ export interface PnhWithdrawal {
 export type PnhStatus =
   | { readonly status: 'connecting' }
   | { readonly status: 'open'; readonly session: string; /** False: a new session; what is still alive comes by itself. */ readonly resumed: boolean }
-  | { readonly status: 'waiting'; /** Milliseconds until the next try. */ readonly wait: number; readonly why: string }
-  | { readonly status: 'closed'; /** The hub's code, 4500 to 4999: it says not to come back. None after `close`. */ readonly code?: number; readonly reason?: string };
+  | ({ readonly status: 'waiting'; /** Milliseconds until the next try. */ readonly retryIn: number; /** The same. */ readonly wait: number } & PnhLoss)
+  /** It does not come back: after `close` (then nothing else is there), or because no other try could go better. */
+  | ({ readonly status: 'closed' } & Partial<PnhLoss>);
+
+/** Why there is no connection. */
+export interface PnhLoss {
+  /**
+   * A stable word. Of this end: `no-token` (what gives tokens failed, was late, or gave what is no JWT), `no-connection` (the dial failed), `no-answer` (no welcome within 15 s), `lost`, `silent`, `left` (the page goes), `other-user`.
+   * Of the hub: the code of its error, such as `token-expired`, `bad-token`, `other-origin`, `other-device`, `too-many-sessions`, or the reason of its close, such as `drain`, `slow-consumer`, `replaced`, `kicked`.
+   */
+  readonly reason: string;
+  /** The same for a person. */
+  readonly why: string;
+  /** The close code (PROTOCOL.md); 1006 or 0 = it broke; none when it was never dialed. */
+  readonly code?: number;
+}
 
 /** An error frame of the hub, or a handler that failed. */
 export interface PnhError extends Error {
@@ -38,14 +52,17 @@ export interface PnhError extends Error {
   readonly topics?: readonly string[];
   /** Of a failed handler: the event. */
   readonly event?: PnhEvent;
-  /** Of a failed handler: false = the event comes again; true = it was the third time, and it is acknowledged. */
+  /** Of a failed handler: false = it is called again, after a pause; true = it was the third time, and the event is acknowledged. */
   readonly isGivenUp?: boolean;
 }
 
 export interface PnhOptions {
   /** `wss://…/v1/socket`. */
   readonly url: string;
-  /** A client token, or what gives one; asked for at each connect, so an expired one is renewed. */
+  /**
+   * What gives a client token. It is asked for once in the life of a token, and again when the hub refuses one; it has 15 s. Whatever it gives or throws is not final: it is asked again, after a wait that grows.
+   * A text is good until the hub refuses it, and then the client is closed.
+   */
   readonly token: string | (() => string | Promise<string>);
   /** Id of this installation: the one that was registered, or one of its own. Random unless given, and in a page the same for its user in this browser; two connections with one id close each other. */
   readonly device?: string;
@@ -71,8 +88,8 @@ export interface PnhClient {
   readonly device: string | null;
   state: 'active' | 'background';
   /**
-   * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; if one is rejected the event comes again with the next connection, three times at most.
-   * In a tab that hears from another one nothing comes again: that one has acknowledged. Gives what takes the handler away.
+   * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; one that is rejected is called again after 1 s and after 2 s more, and then given up.
+   * Gives what takes the handler away.
    */
   on<Data = unknown>(type: 'event', handler: (event: PnhEvent<Data>) => unknown): () => void;
   on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;

@@ -1,16 +1,20 @@
 // The client of PNH for browsers and Node: one socket that comes back by itself, for all tabs of a browser. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
-import { claimsOf, HandledIds, keep, randomDevice, recall } from './pnh-kept.js';
+import { Events } from './pnh-events.js';
+import { keep, randomDevice, recall } from './pnh-kept.js';
 import { canShare, Tabs } from './pnh-tabs.js';
+import { claimsOf, Tokens } from './pnh-token.js';
 import { checkTopics, Topics } from './pnh-topics.js';
 
 const shortestWait = 500;
 const longestWait = 30_000;
-const renewedAfter = 5_000; // a session that lived so long needs a new token now, and not a wait
+const longEnough = 10_000; // a session that lived so long was no failure
+const welcomeWithin = 15_000; // from the dial on, whatever the network does
+const staleDial = 2_000;
 const beatGrace = 8_000;
-const attemptsOfHandler = 3;
 const acksBehind = 20;
 const leavesAfter = 1_000; // what the other tabs want is known by then
-const closeCodes = { drained: 4000, expired: 4002, final: 4500, replaced: 4500, left: 4997, silent: 4998, failed: 4999 }; // the last three are said by this end
+const closeCodes = { drained: 4000, expired: 4002, refused: 4007, final: 4500, replaced: 4500, unauthorized: 4501, left: 4997, silent: 4998 }; // the last two are said by this end
+const finalProblems = ['other-origin', 'other-device']; // which no other token mends
 
 /** Opens a session and keeps it open until `close` is called or the hub says not to come back. */
 export function connect(options) {
@@ -20,14 +24,12 @@ export function connect(options) {
 class PnhClient {
   #options;
   #listeners = new Map();
+  #tokens;
   #socket = null;
+  #turn = 0; // of ways to a connection: what an older one still waits for is void
   #session = null;
-  #handledSeq = 0; // what resume and ack name: everything up to it was handled
+  #events;
   #ackedSeq = 0;
-  #queue = [];
-  #isHandling = false;
-  #handled = new HandledIds();
-  #failures = new Map();
   #wanted = new Set(); // topics
   #topics = new Topics();
   #leavesFrom = 0;
@@ -35,15 +37,16 @@ class PnhClient {
   #toldState;
   #place = null; // where it keeps what it is: by address and user
   #tabs = null;
-  #firstToken = null;
   #device = null;
   #attempt = 0;
+  #dialedAt = 0;
   #openedAt = Infinity;
   #heardAt = 0;
   #beat = 0;
   #watch;
   #timer;
   #drain = null;
+  #problem = null; // the error that came last, which a close may follow
   #isDraining = false; // it waits for a reason: all clients of a node that goes away at once would be a storm
   #isClosed = false;
   #status = 'connecting';
@@ -54,10 +57,25 @@ class PnhClient {
     const isPage = typeof document !== 'undefined';
     this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, share: isPage && canShare(), ...options };
     if (!this.#options.WebSocket) throw new TypeError('this runtime has no WebSocket: give one as an option');
+    this.#tokens = new Tokens(options.token);
+    this.#events = this.#newEvents();
     this.#state = options.state ?? (this.#options.visibility && document.visibilityState === 'hidden' ? 'background' : 'active');
     if (isPage) this.#listen('addEventListener');
     // Later, so that the caller has set its handlers.
-    this.#timer = setTimeout(() => this.#begin(), 0);
+    this.#timer = setTimeout(() => this.#connect(), 0);
+  }
+
+  #newEvents(seq, ids) {
+    return new Events({
+      handlers: () => this.#listeners.get('event') ?? [],
+      withdrawn: (frame) => this.#emit('withdraw', frame),
+      failed: (event, error, isGivenUp) => this.#emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event, isGivenUp })),
+      done: (frame, isHeard, isIdle) => {
+        if (isHeard) return;
+        if (isIdle || this.#events.seq - this.#ackedSeq >= acksBehind) this.#ack();
+        this.#tell({ frame });
+      },
+    }, seq, ids);
   }
 
   /** `connecting`, `open`, `waiting` or `closed`. */
@@ -114,7 +132,7 @@ class PnhClient {
 
   async identity() {
     if (!this.#device) await new Promise((known) => { const off = this.on('status', () => { if (this.#device) known(off()); }); });
-    const token = await this.#newToken();
+    const token = await this.#tokens.get();
     const hub = this.#options.url.replace(/^ws/, 'http').replace(/\/v1\/socket.*$/, '');
     return { hub, token, user: claimsOf(token).sub, device: this.#device };
   }
@@ -149,9 +167,8 @@ class PnhClient {
     }
 
     this.#findLoss();
-    if (this.#status !== 'waiting' || this.#isDraining) return;
-    clearTimeout(this.#timer);
-    this.#next();
+    const isStale = this.#socket && this.#status === 'connecting' && Date.now() - this.#dialedAt > staleDial;
+    if (isStale || (this.#status === 'waiting' && !this.#isDraining)) this.#connect();
   };
 
   /** True while another tab holds the socket. */
@@ -192,7 +209,7 @@ class PnhClient {
   /** A dead connection says nothing: the hub's beats do not come. */
   #findLoss() {
     if (this.#status !== 'open' || !this.#beat || Date.now() - this.#heardAt < this.#beat + beatGrace) return;
-    this.#drop(closeCodes.silent, 'nothing came for a while');
+    this.#drop(closeCodes.silent, 'silent', 'nothing came for a while');
   }
 
   /** False when nobody hears it now. */
@@ -224,33 +241,49 @@ class PnhClient {
     this.#emit('status', { status, ...detail });
   }
 
-  #next() {
-    return this.#place ? this.#open() : this.#begin();
+  /** The way to a connection: a token, the tab that holds the socket, the dial. The welcome ends it. */
+  async #connect() {
+    this.#hangUp(closeCodes.left);
+    const turn = this.#turn;
+    this.#isDraining = false;
+    this.#become('connecting');
+    let token;
+    try {
+      token = await this.#tokens.get();
+    } catch (error) {
+      if (turn === this.#turn) this.#fall({ reason: 'no-token', why: `no token: ${error?.message ?? error}` }, this.#tokens.isFixed);
+      return;
+    }
+
+    if (turn !== this.#turn) return;
+    const { aud, sub } = claimsOf(token);
+    const place = `pnh:${this.#options.url}:${aud}:${sub}`;
+    if (!this.#place) this.#settle(place);
+    if (place !== this.#place) {
+      this.#end({ reason: 'other-user', why: 'the token is of another user' });
+    } else if (!this.#follows) {
+      this.#dial(token);
+    }
   }
 
   /** The token says who is signed in: tabs of two users share nothing. */
-  async #begin() {
-    const token = await this.#askToken();
-    if (!token) return;
-    this.#firstToken = token;
-    this.#place = `pnh:${this.#options.url}:${claimsOf(token).aud}:${claimsOf(token).sub}`;
-    const kept = this.#options.keep && recall('sessionStorage', this.#place);
+  #settle(place) {
+    this.#place = place;
+    const kept = this.#options.keep && recall('sessionStorage', place);
     if (kept && (!this.#options.device || kept.device === this.#options.device)) {
       this.#device = kept.device;
       this.#session = kept.session;
-      this.#handledSeq = kept.seq;
       this.#topics = new Topics(kept.joined);
-      this.#handled = new HandledIds(kept.handled);
+      this.#events = this.#newEvents(kept.seq, kept.handled);
     }
 
     if (this.#options.share) {
-      this.#tabs = new Tabs(this.#place, {
+      this.#tabs = new Tabs(place, {
         lead: () => this.#lead(), follow: () => this.#follow(), hear: (news) => this.#hear(news), takeOver: (frame) => this.#takeOver(frame), change: () => this.#change(), wants: () => this.#wants,
       });
       this.#tabs.join();
     } else {
       this.#device ??= this.#options.device ?? randomDevice();
-      await this.#open();
     }
   }
 
@@ -260,36 +293,34 @@ class PnhClient {
     const kept = recall('localStorage', this.#place);
     this.#device ??= this.#options.device ?? kept?.device ?? randomDevice();
     keep('localStorage', this.#place, { device: this.#device });
-    this.#open();
+    this.#connect();
   }
 
   /** Another tab took the socket over, as this one slept. */
   #follow() {
-    clearTimeout(this.#timer);
-    const socket = this.#socket;
-    if (!socket) return;
-    this.#lost(0, 'another tab goes on');
-    clearTimeout(this.#timer);
-    socket.close(closeCodes.left);
+    this.#hangUp(closeCodes.left);
+    this.#events.cut();
   }
 
   /** The leader, to the other tabs: what there is now. */
   #tell(news = {}) {
-    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#handledSeq, joined: this.joined, ...news });
+    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#events.seq, joined: this.joined, ...news });
   }
 
   /** What the leader tells. An event is this tab's from here on: its leader has acknowledged it, or will. */
   #hear({ status, detail, device, session, seq, joined, frame, error }) {
     if (frame) {
-      this.#queue.push({ ...frame, isHeard: true });
-      this.#handle();
+      this.#events.take(frame, true);
     } else if (error) {
       this.#fail(error);
     }
 
     if (!this.#follows) return;
-    this.#firstToken = null; // it would be an old one by the time
-    if (session) [this.#device, this.#session, this.#handledSeq, this.#topics] = [device, session, seq, new Topics(joined)];
+    if (session) {
+      [this.#device, this.#session, this.#topics] = [device, session, new Topics(joined)];
+      this.#events.startAt(seq);
+    }
+
     if (status === 'closed') {
       this.#end(detail);
     } else if (JSON.stringify([status, detail]) !== JSON.stringify([this.#status, this.#detail])) {
@@ -312,10 +343,10 @@ class PnhClient {
   /** The page goes, perhaps to come again. A close by the browser itself would end the session. */
   #leave = () => {
     if (this.#options.keep && this.#place) {
-      keep('sessionStorage', this.#place, { device: this.#device, session: this.#session, seq: this.#handledSeq, joined: this.joined, handled: this.#handled.entries });
+      keep('sessionStorage', this.#place, { device: this.#device, session: this.#session, seq: this.#events.seq, joined: this.joined, handled: this.#events.ids });
     }
 
-    if (this.#socket) this.#drop(closeCodes.left, 'the page goes');
+    if (this.#socket) this.#drop(closeCodes.left, 'left', 'the page goes');
     if (this.#tabs) {
       clearTimeout(this.#timer);
       this.#tabs.leave();
@@ -326,60 +357,54 @@ class PnhClient {
     if (persisted && !this.#isClosed) this.#tabs?.join();
   };
 
-  async #newToken() {
-    return typeof this.#options.token === 'function' ? this.#options.token() : this.#options.token;
-  }
-
-  /** Null when there is none now: it will be asked for again. */
-  async #askToken() {
-    this.#isDraining = false;
-    this.#become('connecting');
+  #dial(token) {
+    const turn = this.#turn;
+    this.#dialedAt = Date.now();
+    this.#timer = setTimeout(() => this.#drop(closeCodes.silent, 'no-answer', `no welcome within ${welcomeWithin / 1000} s`), welcomeWithin);
+    let socket;
     try {
-      return this.#firstToken ?? await this.#newToken();
+      socket = this.#socket = new this.#options.WebSocket(this.#options.url, 'pnh.v1');
     } catch (error) {
-      this.#wait(`no token: ${error?.message ?? error}`);
-      return null;
-    } finally {
-      this.#firstToken = null;
+      this.#fall({ reason: 'no-connection', why: `${error?.message ?? error}` });
+      return;
     }
-  }
 
-  async #open() {
-    const token = await this.#askToken();
-    if (!token || this.#isClosed || this.#follows) return;
-    const socket = new this.#options.WebSocket(this.#options.url, 'pnh.v1');
-    this.#socket = socket;
     socket.onopen = () => {
-      const resume = this.#session && { session: this.#session, seq: this.#handledSeq };
+      if (turn !== this.#turn) return;
+      const resume = this.#session && { session: this.#session, seq: this.#events.seq };
       this.#toldState = stateOf(this.#allWants);
       socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined'], ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
-      if (socket !== this.#socket) return;
+      if (turn !== this.#turn) return;
       this.#heardAt = Date.now();
       this.#take(JSON.parse(data));
     };
     socket.onerror = () => {}; // the close says it
     socket.onclose = ({ code, reason }) => {
-      if (socket === this.#socket) this.#lost(code, reason);
+      if (turn === this.#turn) this.#lost(code, reason);
     };
   }
 
   #take(frame) {
+    this.#problem = frame.type === 'error' ? frame : null;
     switch (frame.type) {
       case 'welcome':
         this.#welcome(frame);
         break;
       case 'event':
       case 'withdraw':
-        this.#queue.push(frame);
-        this.#handle();
+        this.#events.take(frame);
         break;
       case 'drain':
         this.#drain = frame;
         break;
       case 'joined':
-        for (const [code, topics] of this.#topics.answer(frame, this.#allTopics)) this.#fail({ code, topics, message: `refused, as the hub says ${code}: ${topics.join(', ')}` });
+        for (const [code, topics] of this.#topics.answer(frame, this.#allTopics)) {
+          if (code === 'not-allowed') this.#tokens.refuse(); // the next one may
+          this.#fail({ code, topics, message: `refused, as the hub says ${code}: ${topics.join(', ')}` });
+        }
+
         this.#change();
         break;
       case 'error':
@@ -396,11 +421,11 @@ class PnhClient {
 
   #welcome(frame) {
     const { session, seq, resumed, beat = 0 } = frame;
-    if (!resumed) this.#handledSeq = seq;
+    clearTimeout(this.#timer);
+    if (!resumed) this.#events.startAt(seq);
     this.#topics.welcome(frame);
     this.#ackedSeq = seq;
     this.#session = session;
-    this.#attempt = 0;
     this.#openedAt = Date.now();
     this.#beat = beat * 1000;
     clearInterval(this.#watch);
@@ -414,110 +439,81 @@ class PnhClient {
     this.#change();
   }
 
-  #lost(code, reason) {
-    this.#socket = null;
-    clearInterval(this.#watch);
-    this.#queue = this.#queue.filter(({ isHeard }) => isHeard); // the others are not handled, so not acknowledged: they come again
-    const drain = this.#drain;
-    this.#drain = null;
-    if (this.#isClosed) return;
+  /** The connection is gone. What is final, and what is tried again and when: the table in PROTOCOL.md. */
+  #lost(code, text, reason) {
+    const { code: problem, message } = (code >= closeCodes.drained && this.#problem) || {};
+    const detail = {
+      code, why: message ?? (text || `connection lost (${code})`),
+      reason: reason ?? problem ?? (text ? text.split(' by ')[0].replaceAll(' ', '-') : this.#openedAt === Infinity ? 'no-connection' : 'lost'),
+    };
+    const hasLived = Date.now() - this.#openedAt > longEnough;
+    const drain = code === closeCodes.drained && this.#drain;
+    const isOfToken = code === closeCodes.expired || code === closeCodes.refused || (code === closeCodes.unauthorized && !finalProblems.includes(problem));
+    if (hasLived) this.#attempt = 0;
+    if (isOfToken) this.#tokens.refuse();
+    this.#hangUp();
+    this.#events.cut();
     if (code === closeCodes.replaced && this.#tabs) {
-      this.#become('waiting', { wait: leavesAfter, why: reason });
+      // Another tab has the socket, which says so within a moment, or another client has it.
+      this.#again(leavesAfter, detail, () => this.#end(detail));
       this.#isDraining = true;
-      this.#timer = setTimeout(() => this.#end({ code, reason }), leavesAfter); // unless another tab has the socket: it says so within a moment
-    } else if (code >= closeCodes.final && code < 5000) {
-      this.#end({ code, reason });
-    } else if (code === closeCodes.drained && drain) {
-      this.#again(drain.after * 1000, 'the node goes away');
+    } else if (drain) {
+      this.#again(drain.after * 1000, detail);
       this.#isDraining = true;
-    } else if (code === closeCodes.expired && Date.now() - this.#openedAt > renewedAfter) {
-      this.#again(0, 'the token expired');
+    } else if (code === closeCodes.expired && hasLived && !this.#tokens.isFixed) {
+      this.#again(0, detail);
     } else {
-      this.#wait(reason || `connection lost (${code})`);
+      this.#fall(detail, isOfToken ? this.#tokens.isFixed : code >= closeCodes.final && code < 5000);
     }
   }
 
+  /** Nothing of this connection counts any more. */
+  #hangUp(code) {
+    clearTimeout(this.#timer);
+    clearInterval(this.#watch);
+    this.#turn++;
+    const socket = this.#socket;
+    this.#socket = this.#drain = this.#problem = null;
+    this.#openedAt = Infinity;
+    if (code) socket?.close(code);
+  }
+
   /** Ends a connection from here; the session goes on with the next one. */
-  #drop(code, why) {
+  #drop(code, reason, why) {
     const socket = this.#socket;
     this.#ack();
-    this.#lost(0, why);
-    socket.close(code);
+    this.#lost(0, why, reason);
+    socket?.close(code);
   }
 
   /** Doubles up to 30 s, all of it by chance: after a restart clients must not come back in one moment. */
-  #wait(why) {
-    if (!this.#isClosed) this.#again(Math.random() * Math.min(longestWait, shortestWait * 2 ** this.#attempt++), why);
+  #fall(detail, isFinal = false) {
+    if (isFinal) {
+      this.#end(detail);
+    } else {
+      this.#again(Math.random() * Math.min(longestWait, shortestWait * 2 ** this.#attempt++), detail);
+    }
   }
 
-  #again(wait, why) {
-    this.#become('waiting', { wait, why });
-    this.#timer = setTimeout(() => this.#next(), wait);
+  #again(wait, detail, next = () => this.#connect()) {
+    clearTimeout(this.#timer);
+    this.#become('waiting', { ...detail, wait, retryIn: wait });
+    this.#timer = setTimeout(next, wait);
   }
 
   #end(detail = {}) {
+    this.#hangUp();
     this.#isClosed = true;
-    clearTimeout(this.#timer);
-    clearInterval(this.#watch);
     if (typeof document !== 'undefined') this.#listen('removeEventListener');
     if (this.#options.keep && this.#place) keep('sessionStorage', this.#place, null);
-    this.#socket = null;
-    this.#queue = [];
+    this.#events.clear();
     this.#become('closed', detail);
     this.#tabs?.leave();
   }
 
-  /** One after the other, in their order; each is acknowledged once its handlers have finished. */
-  async #handle() {
-    if (this.#isHandling) return;
-    this.#isHandling = true;
-    try {
-      for (let frame; (frame = this.#queue.shift());) {
-        const socket = this.#socket;
-        const isDone = await this.#deliver(frame);
-        if (frame.isHeard || socket !== this.#socket) continue; // of a connection that is gone: it comes again, and is known then
-        if (!isDone) {
-          this.#drop(closeCodes.failed, 'a handler failed'); // it comes again with the next connection, and so does all behind it
-          break;
-        }
-
-        if (frame.seq) this.#handledSeq = frame.seq;
-        if (this.#queue.length === 0 || this.#handledSeq - this.#ackedSeq >= acksBehind) this.#ack();
-      }
-    } finally {
-      this.#isHandling = false;
-    }
-
-    if (this.#queue.length) this.#handle();
-  }
-
   #ack() {
-    if (this.#handledSeq > this.#ackedSeq && this.#say({ type: 'ack', seq: this.#handledSeq })) this.#ackedSeq = this.#handledSeq;
-  }
-
-  /** True when it was handled, now or before; false when a handler failed and it shall come again. */
-  async #deliver(frame) {
-    if (frame.type === 'withdraw') {
-      this.#emit('withdraw', frame);
-      if (!frame.isHeard) this.#tell({ frame });
-      return true;
-    }
-
-    if (this.#handled.has(frame.id)) return true;
-    try {
-      await Promise.all([...(this.#listeners.get('event') ?? [])].map((listener) => listener(frame)));
-    } catch (error) {
-      const failures = (this.#failures.get(frame.id) ?? 0) + 1;
-      this.#failures.set(frame.id, failures);
-      const isGivenUp = failures >= attemptsOfHandler || !frame.seq || frame.isHeard === true;
-      this.#emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event: frame, isGivenUp }));
-      if (!isGivenUp) return false;
-    }
-
-    this.#failures.delete(frame.id);
-    if (frame.seq) this.#handled.add(frame);
-    if (!frame.isHeard) this.#tell({ frame, seq: frame.seq ?? this.#handledSeq });
-    return true;
+    const { seq } = this.#events;
+    if (!this.#follows && seq > this.#ackedSeq && this.#say({ type: 'ack', seq })) this.#ackedSeq = seq;
   }
 }
 

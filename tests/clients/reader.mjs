@@ -1,5 +1,6 @@
 // The hub that the scenes are played with, a user's client over a wire, and who posts to it.
 import { createRequire } from "node:module";
+import { isDeepStrictEqual } from "node:util";
 import { connect } from "../../clients/js/pnh.js";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
@@ -17,8 +18,19 @@ export class Reader {
     Object.assign(this, { user, device, port, more, handled: [], statuses: [], errors: [] });
   }
 
-  /** Its device is registered: what comes while no session is there waits for it. */
   async open() {
+    await this.start();
+    await until("the client is open", () => this.client.status === "open");
+    return this;
+  }
+
+  /** Why it had to wait, each time. */
+  reasons() {
+    return this.statuses.filter(({ status }) => status === "waiting").map(({ reason }) => reason);
+  }
+
+  /** Its device is registered: what comes while no session is there waits for it. */
+  async start() {
     const answer = await send(world.stage, "PUT", `/v1/users/${this.user}/devices/${this.device}`, { platform: "web" });
     if (!answer || answer.status >= 300) {
       throw new Error(`registering ${this.user}: ${answer?.status}`);
@@ -30,10 +42,11 @@ export class Reader {
       await delay(Math.random() * 3);
       this.handled.push(event.data.n);
     });
-    this.client.on("status", (status) => this.statuses.push(status));
+    this.client.on("status", (status) => {
+      this.statuses.push(status);
+      if (status.status === "open") this.onOpen?.();
+    });
     this.client.on("error", (error) => this.errors.push(error));
-    await until("the client is open", () => this.client.status === "open");
-    return this;
   }
 
   close() {
@@ -60,6 +73,13 @@ export class Writer {
       await post(this.user, this.posted++);
       await delay(this.rest);
     }
+  }
+}
+
+/** Throws when it is something else. */
+export function expect(found, expected) {
+  if (!isDeepStrictEqual(found, expected)) {
+    throw new Error(`${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
   }
 }
 

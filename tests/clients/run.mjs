@@ -31,7 +31,7 @@ try {
   stage.spawn();
   await stage.ready();
   await world.openEdge();
-  const modules = await modulesOf("pnh.js");
+  const modules = [...(await modulesOf("pnh.js")).values()];
   const size = modules.reduce((sum, { length }) => sum + length, 0);
   check(`the client as it is served has less than ${largest} bytes compressed`, size < largest ? null : `${size}`);
   console.log(`   ${modules.length} modules, ${size} bytes`);
@@ -46,8 +46,14 @@ finish();
 process.exit();
 
 /** The module, and what it loads by itself, compressed. */
-async function modulesOf(name) {
-  const text = await (await fetch(`${stage.url}/${name}`)).text();
-  const loaded = await Promise.all([...text.matchAll(/from '\.\/([^']+)'/g)].map(([, module]) => modulesOf(module)));
-  return [gzipSync(text, { level: 9 }), ...loaded.flat()];
+async function modulesOf(name, known = new Map()) {
+  const answer = await fetch(`${stage.url}/${name}`);
+  const text = await answer.text();
+  check(`the hub serves ${name}`, answer.ok ? null : answer.status);
+  known.set(name, gzipSync(text, { level: 9 }));
+  for (const [, module] of text.matchAll(/from '\.\/([^']+)'/g)) {
+    if (!known.has(module)) await modulesOf(module, known);
+  }
+
+  return known;
 }

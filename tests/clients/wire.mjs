@@ -5,6 +5,7 @@ export class Wire {
   #pairs = new Set();
   #server;
   isOpen = true;
+  count = 0; // of connections
 
   constructor(port) {
     this.target = port;
@@ -50,6 +51,7 @@ export class Wire {
   }
 
   #join(near) {
+    this.count++;
     if (!this.isOpen) {
       near.destroy();
       return;

@@ -11,7 +11,8 @@ internal sealed class HandledIds(TimeProvider time)
 
     public void Add(PnhMessage message)
     {
-        if (message is not { At: { } at, Ttl: { } ttl } || !_until.TryAdd(message.Id, at + ttl))
+        // By its arrival, as the hub's clock is another one.
+        if (message.Ttl is not { } ttl || !_until.TryAdd(message.Id, time.GetUtcNow() + ttl))
         {
             return;
         }

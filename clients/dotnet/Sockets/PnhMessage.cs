@@ -43,9 +43,20 @@ public enum PnhStatus
 /// <param name="Resumed">Of <see cref="PnhStatus.Open"/>: false = a new session; what is still alive comes by itself.</param>
 /// <param name="Wait">Of <see cref="PnhStatus.Waiting"/>: until the next attempt. Null otherwise.</param>
 /// <param name="Why">Of <see cref="PnhStatus.Waiting"/>. Null otherwise.</param>
-public sealed record PnhConnection(PnhStatus Status, string? Session = null, bool Resumed = false, TimeSpan? Wait = null, string? Why = null);
+public sealed record PnhConnection(PnhStatus Status, string? Session = null, bool Resumed = false, TimeSpan? Wait = null, string? Why = null)
+{
+    /// <summary>Of <see cref="PnhStatus.Waiting"/>: a stable word for <see cref="Why"/>, as the table of PROTOCOL.md has it, such as <c>no-token</c>. Null otherwise.</summary>
+    public string? Reason { get; init; }
 
-/// <summary>Why the hub said not to come back.</summary>
-/// <param name="Code">Close code, 4500 to 4999.</param>
-/// <param name="Reason">In the hub's words.</param>
-public sealed record PnhEnd(int Code, string Reason);
+    /// <summary>Of <see cref="PnhStatus.Waiting"/>: the close code; 0 = it broke; null = it was never dialed.</summary>
+    public int? Code { get; init; }
+}
+
+/// <summary>Why it does not come back.</summary>
+/// <param name="Code">Close code, 4500 to 4999; 0 = this end said so.</param>
+/// <param name="Reason">A stable word: the code of the hub's error, the reason of its close, or <c>other-user</c>: the new token is of another one.</param>
+public sealed record PnhEnd(int Code, string Reason)
+{
+    /// <summary>The same for a person.</summary>
+    public string Why { get; init; } = "";
+}

@@ -12,9 +12,15 @@ public sealed class PnhSession
     private readonly PnhSessionOptions _options;
     private readonly SessionProgress _progress;
     private readonly Wants _wants;
+    private readonly Tokens _tokens;
     private SessionConnection? _connection;
+    private (string App, string User)? _speaker;
+    private Task _handling = Task.CompletedTask;
     private readonly BackOff _backOff = new(TimeSpan.FromMilliseconds(500), TimeSpan.FromSeconds(30));
     private bool _isRunning;
+
+    private static readonly TimeSpan LongEnough = TimeSpan.FromSeconds(10); // a session that lived so long was no failure
+    private static readonly TimeSpan LastHandler = TimeSpan.FromSeconds(5);
 
     /// <summary>Connects when it is run.</summary>
     public PnhSession(PnhSessionOptions options)
@@ -22,6 +28,7 @@ public sealed class PnhSession
         ArgumentNullException.ThrowIfNull(options);
         _options = options;
         _progress = new SessionProgress(options);
+        _tokens = new Tokens(options);
         _wants = new Wants(options.IsActive);
     }
 
@@ -39,6 +46,7 @@ public sealed class PnhSession
             throw new InvalidOperationException("The session runs already.");
         }
 
+        _handling = _progress.Events.RunAsync(AckAsync, cancellationToken);
         try
         {
             while (true)
@@ -46,13 +54,13 @@ public sealed class PnhSession
                 Become(new PnhConnection(PnhStatus.Connecting));
                 var loss = await ConnectAsync(cancellationToken).ConfigureAwait(false);
                 cancellationToken.ThrowIfCancellationRequested();
-                if (loss.Code is >= 4500 and < 4997)
+                if (loss.IsFinal)
                 {
-                    return new PnhEnd(loss.Code, loss.Why);
+                    return new PnhEnd(loss.Code ?? 0, loss.Reason) { Why = loss.Why };
                 }
 
-                var wait = loss.After ?? _backOff.Next();
-                Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why));
+                var wait = WaitAfter(loss);
+                Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why) { Reason = loss.Reason, Code = loss.Code });
                 await Task.Delay(wait, _options.Time, cancellationToken).ConfigureAwait(false);
             }
         }
@@ -104,41 +112,71 @@ public sealed class PnhSession
     /// <param name="class">The event's class; null = the app's.</param>
     public ValueTask<bool> PublishAsync(PnhTarget to, JsonNode? data, PnhClass? @class = null) => SayAsync(new ClientFrame("send", To: to, Data: data, Class: @class));
 
+    // What is final, and what is tried again and when: the table in PROTOCOL.md.
+    private TimeSpan WaitAfter(SessionLoss loss)
+    {
+        var hasLived = loss.Lived > LongEnough;
+        if (hasLived)
+        {
+            _backOff.Reset();
+        }
+
+        if (loss.IsOfToken || loss.IsRefusedTopics)
+        {
+            _tokens.Refuse();
+        }
+
+        return loss.After ?? (loss.Code == SessionLoss.TokenExpired && hasLived ? TimeSpan.Zero : _backOff.Next());
+    }
+
     private async Task<SessionLoss> ConnectAsync(CancellationToken cancellationToken)
     {
         string token;
         try
         {
-            token = await _options.Token(cancellationToken).ConfigureAwait(false);
+            token = await _tokens.GetAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (Exception fault) when (!cancellationToken.IsCancellationRequested)
         {
-            return new SessionLoss(0, $"no token: {fault.Message}");
+            return new SessionLoss("no-token", $"no token: {fault.Message}");
         }
 
+        _speaker ??= _tokens.Speaker;
+        return _speaker == _tokens.Speaker
+            ? await ConnectAsync(token, cancellationToken).ConfigureAwait(false)
+            : new SessionLoss(SessionLoss.OtherUser, "the token is of another user");
+    }
+
+    private async Task<SessionLoss> ConnectAsync(string token, CancellationToken cancellationToken)
+    {
         using var connection = new SessionConnection(_options, _progress, _wants, Opened);
         Volatile.Write(ref _connection, connection);
         try
         {
-            return await connection.RunAsync(token, cancellationToken).ConfigureAwait(false);
+            return await connection.RunAsync(token).WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            await Task.WhenAny(_handling, Task.Delay(LastHandler, _options.Time, CancellationToken.None)).ConfigureAwait(false);
+            await connection.EndAsync().ConfigureAwait(false);
+            throw;
         }
         finally
         {
             Volatile.Write(ref _connection, null);
+            _progress.Events.Cut();
         }
     }
 
-    private void Opened(string session, bool isResumed)
-    {
-        _backOff.Reset();
-        Become(new PnhConnection(PnhStatus.Open, session, isResumed));
-    }
+    private void Opened(string session, bool isResumed) => Become(new PnhConnection(PnhStatus.Open, session, isResumed));
 
     private void Become(PnhConnection now)
     {
         Status = now.Status;
-        _options.OnConnection?.Invoke(now);
+        _options.Tell(now);
     }
+
+    private ValueTask AckAsync(bool isIdle) => Volatile.Read(ref _connection)?.AckAsync(isIdle) ?? ValueTask.CompletedTask;
 
     private async ValueTask SayWantsAsync()
     {

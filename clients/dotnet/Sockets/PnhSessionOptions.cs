@@ -6,24 +6,27 @@ public sealed class PnhSessionOptions
     /// <summary>Such as <c>wss://push.example.com/v1/socket</c>.</summary>
     public required Uri Address { get; init; }
 
-    /// <summary>Gives a client token; asked for at each connect, so an expired one is renewed.</summary>
+    /// <summary>
+    /// Gives a client token. It is asked for once in the life of a token, and again when the hub refuses one; it has 15 s. Whatever it gives or throws is not final: it is asked again, after a wait that grows.
+    /// </summary>
     public required Func<CancellationToken, ValueTask<string>> Token { get; init; }
 
     /// <summary>Id of this installation: the one that was registered. Two connections with one id close each other.</summary>
     public required string Device { get; init; }
 
     /// <summary>
-    /// Handles each event once, in the hub's order, one after the other. It is acknowledged when this completes. When it throws, the event comes again with the next connection, three times at most.
+    /// Handles each event once, in the hub's order, one after the other. It is acknowledged when this completes. When it throws it is called again after 1 s and after 2 s more, and the event is
+    /// given up then.
     /// </summary>
     public required Func<PnhMessage, CancellationToken, ValueTask> OnEvent { get; init; }
 
-    /// <summary>Told of each withdrawal, in its place among the events. Null = nobody is.</summary>
+    /// <summary>Told of each withdrawal, in its place among the events; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
     public Func<PnhWithdrawal, CancellationToken, ValueTask>? OnWithdraw { get; init; }
 
-    /// <summary>Told of each change of the connection. Must return at once. Null = nobody is.</summary>
+    /// <summary>Told of each change of the connection. Must return at once; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
     public Action<PnhConnection>? OnConnection { get; init; }
 
-    /// <summary>Told of the hub's error frames (<c>code</c> of <see cref="Reports.PnhException"/>) and of what <see cref="OnEvent"/> threw. Must return at once. Null = nobody is.</summary>
+    /// <summary>Told of the hub's error frames (<c>code</c> of <see cref="Reports.PnhException"/>) and of what the others threw. Must return at once. Null = nobody is.</summary>
     public Action<Exception>? OnError { get; init; }
 
     /// <summary>True = the app is in front.</summary>
@@ -31,4 +34,44 @@ public sealed class PnhSessionOptions
 
     /// <summary>Clock of the waits.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
+
+    /// <summary>Nothing that a callback throws ends the session.</summary>
+    internal void Fail(Exception fault)
+    {
+        try
+        {
+            OnError?.Invoke(fault);
+        }
+        catch (Exception)
+        {
+            // There is nobody to tell.
+        }
+    }
+
+    internal void Tell(PnhConnection now)
+    {
+        try
+        {
+            OnConnection?.Invoke(now);
+        }
+        catch (Exception fault)
+        {
+            Fail(fault);
+        }
+    }
+
+    internal async ValueTask WithdrawAsync(PnhWithdrawal withdrawal, CancellationToken cancellationToken)
+    {
+        try
+        {
+            if (OnWithdraw is { } told)
+            {
+                await told(withdrawal, cancellationToken).ConfigureAwait(false);
+            }
+        }
+        catch (Exception fault) when (!cancellationToken.IsCancellationRequested)
+        {
+            Fail(fault);
+        }
+    }
 }

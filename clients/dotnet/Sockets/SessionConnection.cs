@@ -1,36 +1,55 @@
 using System.Net.WebSockets;
 using System.Text.Json;
-using System.Threading.Channels;
-using Pnh.Client.Reports;
 
 namespace Pnh.Client.Sockets;
 
-/// <summary>Why a connection ended.</summary>
-/// <param name="Code">The hub's close code, or one of this end; 0 = it broke.</param>
-/// <param name="Why">For a person.</param>
-/// <param name="After">When to come back; null = after a wait that grows.</param>
-internal sealed record SessionLoss(int Code, string Why, TimeSpan? After = null);
+/// <summary>Why there is no connection.</summary>
+/// <param name="Reason">A stable word, as PROTOCOL.md has it.</param>
+/// <param name="Why">The same for a person.</param>
+/// <param name="Code">The close code; 0 = it broke; null = it was never dialed.</param>
+internal sealed record SessionLoss(string Reason, string Why, int? Code = null)
+{
+    private static readonly string[] FinalProblems = ["other-origin", "other-device"]; // which no other token mends
 
-/// <summary>One connection of a session: hello, then events to their handler, one after the other, and acks. The reader goes on while a handler works, as the hub asks whether the client lives.</summary>
+    /// <summary>How long the session was open; null = it had no welcome.</summary>
+    public TimeSpan? Lived { get; init; }
+
+    /// <summary>The token did not allow topics: the next one may.</summary>
+    public bool IsRefusedTopics { get; init; }
+
+    /// <summary>When the hub wants the client back; null = it does not say.</summary>
+    public TimeSpan? After { get; init; }
+
+    /// <summary>Another token may be taken.</summary>
+    public bool IsOfToken => Code is 4002 or 4007 || (Code == 4501 && !FinalProblems.Contains(Reason));
+
+    /// <summary>No other try could go better.</summary>
+    public bool IsFinal => Reason == OtherUser || (Code is >= 4500 and < 5000 && !IsOfToken);
+
+    public const string OtherUser = "other-user";
+    public const int TokenExpired = 4002;
+}
+
+/// <summary>One connection of a session, from the dial to its end: hello, then what comes, and acks. It waits for no handler.</summary>
 internal sealed class SessionConnection : IDisposable
 {
     private const int Drained = 4000;
-    private const int TokenExpired = 4002;
-    private const int HandlerFailed = 4999;
     private const int AcksBehind = 20;
     private static readonly TimeSpan BeatGrace = TimeSpan.FromSeconds(8);
-    private static readonly TimeSpan RenewedAfter = TimeSpan.FromSeconds(5); // a session that lived so long needs a new token now, and not a wait
     private readonly PnhSessionOptions _options;
     private readonly SessionProgress _progress;
     private readonly Wants _wants;
     private readonly Action<string, bool> _opened;
     private readonly SessionSocket _socket;
-    private readonly Channel<HubFrame> _frames = Channel.CreateUnbounded<HubFrame>(new UnboundedChannelOptions { SingleReader = true, SingleWriter = true }); // the hub sends 256 at most before it wants acks
-    private SessionLoss? _loss;
+    private readonly CancellationTokenSource _ending = new();
+    private Task<SessionLoss>? _reading;
+    private HubFrame? _problem; // the error that came last, which a close may follow
     private TimeSpan? _drainAfter;
     private long _openedAt;
     private long _ackedSeq;
+    private volatile bool _hasWelcome;
     private volatile bool _isOpen;
+    private bool _isRefused;
 
     public SessionConnection(PnhSessionOptions options, SessionProgress progress, Wants wants, Action<string, bool> opened)
     {
@@ -41,37 +60,16 @@ internal sealed class SessionConnection : IDisposable
         _socket = new SessionSocket(options.Time);
     }
 
-    /// <summary>Runs until the connection ends; cancelled, it ends the session.</summary>
-    public async Task<SessionLoss> RunAsync(string token, CancellationToken cancellationToken)
+    /// <summary>Runs until the connection ends.</summary>
+    public Task<SessionLoss> RunAsync(string token) => _reading = ReadAsync(token);
+
+    /// <summary>Ends the session from this side, with what was handled.</summary>
+    public async Task EndAsync()
     {
-        try
-        {
-            await _socket.ConnectAsync(_options.Address, cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception fault) when (fault is WebSocketException or OperationCanceledException)
-        {
-            return new SessionLoss(0, fault.Message);
-        }
-
-        var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.HandledSeq) : null;
-        await _socket.TrySendAsync(new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true, [SessionSocket.KnowsJoined], resume), PnhJson.Default.HelloFrame, cancellationToken).ConfigureAwait(false);
-        using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var reading = ReadAsync(ending.Token);
-        await HandleAsync(cancellationToken).ConfigureAwait(false);
-        _isOpen = false;
-        if (cancellationToken.IsCancellationRequested)
-        {
-            await _socket.CloseAsync(1000, "").ConfigureAwait(false);
-        }
-        else if (_loss is { Code: HandlerFailed } failed)
-        {
-            await AckAsync(cancellationToken).ConfigureAwait(false);
-            await _socket.CloseAsync(failed.Code, failed.Why).ConfigureAwait(false);
-        }
-
-        await ending.CancelAsync().ConfigureAwait(false);
-        await reading.ConfigureAwait(false);
-        return _loss ?? new SessionLoss(0, "the connection broke");
+        await AckAsync(isIdle: true).ConfigureAwait(false);
+        await _socket.CloseAsync(1000, "").ConfigureAwait(false);
+        await _ending.CancelAsync().ConfigureAwait(false);
+        await _reading!.ConfigureAwait(false);
     }
 
     /// <summary>Says what the hub does not know of the app's wants yet.</summary>
@@ -92,93 +90,88 @@ internal sealed class SessionConnection : IDisposable
     public ValueTask<bool> TrySayAsync(ClientFrame frame) =>
         _isOpen ? _socket.TrySendAsync(frame, PnhJson.Default.ClientFrame, CancellationToken.None) : ValueTask.FromResult(false);
 
-    public void Dispose() => _socket.Dispose();
+    /// <summary>Says how far events were handled, when nothing waits behind the last or many have been.</summary>
+    public async ValueTask AckAsync(bool isIdle)
+    {
+        var seq = _progress.Events.Seq;
+        if (!_hasWelcome || seq - _ackedSeq < (isIdle ? 1 : AcksBehind))
+        {
+            return;
+        }
 
-    private async Task ReadAsync(CancellationToken cancellationToken)
+        _ackedSeq = seq;
+        await _socket.TrySendAsync(new ClientFrame("ack", Seq: seq), PnhJson.Default.ClientFrame, CancellationToken.None).ConfigureAwait(false);
+    }
+
+    public void Dispose()
+    {
+        _socket.Dispose();
+        _ending.Dispose();
+    }
+
+    private async Task<SessionLoss> ReadAsync(string token)
     {
         try
         {
-            while (await _socket.ReadAsync(cancellationToken).ConfigureAwait(false) is { } frame)
+            await _socket.ConnectAsync(_options.Address, _ending.Token).ConfigureAwait(false);
+            var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.Events.Seq) : null;
+            var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true, [SessionSocket.KnowsJoined], resume);
+            await _socket.TrySendAsync(hello, PnhJson.Default.HelloFrame, _ending.Token).ConfigureAwait(false);
+            while (await _socket.ReadAsync(_ending.Token).ConfigureAwait(false) is { } frame)
             {
-                switch (frame.Type)
-                {
-                    case "drain":
-                        _drainAfter = TimeSpan.FromSeconds(frame.After ?? 0);
-                        break;
-                    case "joined": // no event's handler holds it up
-                        _wants.Answered(frame).ForEach(refusal => _options.OnError?.Invoke(refusal));
-                        await SayWantsAsync().ConfigureAwait(false);
-                        break;
-                    default:
-                        _frames.Writer.TryWrite(frame);
-                        break;
-                }
+                await TakeAsync(frame).ConfigureAwait(false);
             }
 
-            Lose(Judge(_socket.End));
+            return Judge(_socket.End);
         }
         catch (OperationCanceledException)
         {
-            Lose(new SessionLoss(SessionSocket.Silent, "nothing came for a while"));
+            return _hasWelcome ? Lost("silent", "nothing came for a while") : Lost("no-answer", $"no welcome within {SessionSocket.WelcomeWithin.TotalSeconds} s");
         }
         catch (Exception fault) when (fault is WebSocketException or JsonException or ObjectDisposedException)
         {
-            Lose(new SessionLoss(0, fault.Message));
+            return Lost(_hasWelcome ? "lost" : "no-connection", fault.Message);
         }
         finally
         {
-            _frames.Writer.TryComplete();
+            _isOpen = false;
         }
     }
 
-    private SessionLoss Judge(PnhEnd end) => end.Code switch
+    private async ValueTask TakeAsync(HubFrame frame)
     {
-        Drained when _drainAfter is { } after => new SessionLoss(end.Code, "the node goes away", after),
-        TokenExpired when _openedAt != 0 && _options.Time.GetElapsedTime(_openedAt) > RenewedAfter => new SessionLoss(end.Code, "the token expired", TimeSpan.Zero),
-        _ => new SessionLoss(end.Code, end.Reason.Length > 0 ? end.Reason : $"the connection was lost ({end.Code})"),
-    };
-
-    private void Lose(SessionLoss loss) => Interlocked.CompareExchange(ref _loss, loss, null);
-
-    // What was read of a connection that is gone meanwhile is not handled: it comes again.
-    private async Task HandleAsync(CancellationToken cancellationToken)
-    {
-        try
-        {
-            while (await _frames.Reader.WaitToReadAsync(cancellationToken).ConfigureAwait(false))
-            {
-                while (_loss is null && _frames.Reader.TryRead(out var frame))
-                {
-                    await TakeAsync(frame, cancellationToken).ConfigureAwait(false);
-                }
-
-                if (_loss is not null)
-                {
-                    return;
-                }
-            }
-        }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            // The session ends.
-        }
-    }
-
-    private async ValueTask TakeAsync(HubFrame frame, CancellationToken cancellationToken)
-    {
+        _problem = frame.Type == "error" ? frame : null;
         switch (frame.Type)
         {
             case "welcome":
                 await OpenedAsync(frame).ConfigureAwait(false);
                 break;
             case "event" or "withdraw":
-                await GiveAsync(frame, cancellationToken).ConfigureAwait(false);
+                _progress.Events.Take(frame);
+                break;
+            case "joined":
+                var refusals = _wants.Answered(frame);
+                _isRefused |= refusals.Exists(static refusal => refusal.Code == "not-allowed");
+                refusals.ForEach(_options.Fail);
+                await SayWantsAsync().ConfigureAwait(false);
+                break;
+            case "drain":
+                _drainAfter = TimeSpan.FromSeconds(frame.After ?? 0);
                 break;
             case "error":
-                _options.OnError?.Invoke(new PnhException(0, frame.Code ?? "", frame.Message ?? ""));
+                _options.Fail(new Reports.PnhException(0, frame.Code ?? "", frame.Message ?? ""));
                 break;
         }
     }
+
+    private SessionLoss Judge(PnhEnd end)
+    {
+        var code = _problem?.Code ?? (end.Reason.Length > 0 ? end.Reason.Split(" by ")[0].Replace(' ', '-') : "lost");
+        var why = _problem?.Message ?? (end.Reason.Length > 0 ? end.Reason : $"the connection was lost ({end.Code})");
+        return Lost(code, why, end.Code) with { After = end.Code == Drained ? _drainAfter : null };
+    }
+
+    private SessionLoss Lost(string reason, string why, int code = 0) => new(reason, why, code) { Lived = _openedAt == 0 ? null : _options.Time.GetElapsedTime(_openedAt), IsRefusedTopics = _isRefused };
 
     private async ValueTask OpenedAsync(HubFrame welcome)
     {
@@ -188,29 +181,8 @@ internal sealed class SessionConnection : IDisposable
         _ackedSeq = welcome.Seq ?? 0;
         _openedAt = _options.Time.GetTimestamp();
         _socket.Patience = welcome.Beat is { } beat ? TimeSpan.FromSeconds(beat) + BeatGrace : Timeout.InfiniteTimeSpan;
-        _isOpen = true;
+        _hasWelcome = _isOpen = true;
         _opened(welcome.Session!, isResumed);
         await SayWantsAsync().ConfigureAwait(false);
-    }
-
-    private async ValueTask GiveAsync(HubFrame frame, CancellationToken cancellationToken)
-    {
-        if (!await _progress.TryHandleAsync(frame, cancellationToken).ConfigureAwait(false))
-        {
-            Lose(new SessionLoss(HandlerFailed, "a handler failed"));
-        }
-        else if (!_frames.Reader.TryPeek(out _) || _progress.HandledSeq - _ackedSeq >= AcksBehind)
-        {
-            await AckAsync(cancellationToken).ConfigureAwait(false);
-        }
-    }
-
-    private async ValueTask AckAsync(CancellationToken cancellationToken)
-    {
-        var seq = _progress.HandledSeq;
-        if (seq > _ackedSeq && await _socket.TrySendAsync(new ClientFrame("ack", Seq: seq), PnhJson.Default.ClientFrame, cancellationToken).ConfigureAwait(false))
-        {
-            _ackedSeq = seq;
-        }
     }
 }

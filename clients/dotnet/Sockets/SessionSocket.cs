@@ -7,17 +7,17 @@ namespace Pnh.Client.Sockets;
 /// <summary>A connection's frames as JSON. One reader; any thread sends.</summary>
 internal sealed class SessionSocket : IDisposable
 {
-    /// <summary>The hub's beats do not come.</summary>
-    public const int Silent = 4998;
-
     /// <summary>Each join is answered topic by topic.</summary>
     public const string KnowsJoined = "joined";
 
     private const int LargestFrame = 1024 * 1024;
-    private static readonly TimeSpan ConnectWithin = TimeSpan.FromSeconds(15);
+    /// <summary>From the dial to the welcome, whatever the network does in between.</summary>
+    public static readonly TimeSpan WelcomeWithin = TimeSpan.FromSeconds(15);
+
     private readonly ClientWebSocket _socket = new();
     private readonly SemaphoreSlim _sending = new(1);
     private readonly TimeProvider _time;
+    private long _dialedAt;
     private byte[] _buffer = new byte[16 * 1024];
 
     public SessionSocket(TimeProvider time)
@@ -27,8 +27,8 @@ internal sealed class SessionSocket : IDisposable
         _socket.Options.KeepAliveInterval = TimeSpan.Zero; // the hub asks whether we live
     }
 
-    /// <summary>How long nothing may come before the connection counts as lost.</summary>
-    public TimeSpan Patience { get; set; } = ConnectWithin;
+    /// <summary>How long nothing may come before the connection counts as lost; null = before the welcome.</summary>
+    public TimeSpan? Patience { get; set; }
 
     /// <summary>Why it ended: the hub's close code; 0 = it broke.</summary>
     public PnhEnd End => new((int?)_socket.CloseStatus ?? 0, _socket.CloseStatusDescription ?? "");
@@ -36,14 +36,16 @@ internal sealed class SessionSocket : IDisposable
     public async Task ConnectAsync(Uri address, CancellationToken cancellationToken)
     {
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        patience.CancelAfter(ConnectWithin);
+        _dialedAt = _time.GetTimestamp();
+        patience.CancelAfter(WelcomeWithin);
         await _socket.ConnectAsync(address, patience.Token).ConfigureAwait(false);
     }
 
     /// <summary>The next frame; null = the hub closed. Throws <see cref="WebSocketException"/> or <see cref="OperationCanceledException"/> when the connection is lost.</summary>
     public async ValueTask<HubFrame?> ReadAsync(CancellationToken cancellationToken)
     {
-        using var silence = new CancellationTokenSource(Patience, _time);
+        var left = Patience ?? WelcomeWithin - _time.GetElapsedTime(_dialedAt);
+        using var silence = new CancellationTokenSource(left < TimeSpan.Zero && left != Timeout.InfiniteTimeSpan ? TimeSpan.Zero : left, _time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellationToken);
         var length = 0;
         while (true)
@@ -103,9 +105,6 @@ internal sealed class SessionSocket : IDisposable
         }
     }
 
-    public void Dispose()
-    {
-        _socket.Dispose();
-        _sending.Dispose();
-    }
+    // The semaphore holds nothing, and somebody may be about to release it.
+    public void Dispose() => _socket.Dispose();
 }

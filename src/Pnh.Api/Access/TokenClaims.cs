@@ -64,7 +64,7 @@ internal sealed record TokenClaims(
         : null;
 
     /// <summary>Only after every check.</summary>
-    public ClientIdentity ToIdentity(string app) => new(app, Subject!, Device, Topics, DateTimeOffset.FromUnixTimeMilliseconds((long)(Expires!.Value * 1000)));
+    public ClientIdentity ToIdentity(string app) => new(app, Subject!, Device, Topics, DateTimeOffset.FromUnixTimeMilliseconds((long)(Math.Min(Expires!.Value + SkewSeconds, LatestSeconds) * 1000)));
 
     private static List<string> ReadAudiences(JsonElement root)
     {

@@ -11,7 +11,7 @@ namespace Pnh.Api.Documents;
 internal static class ClientScripts
 {
     /// <summary>The module that pages load, and those that it loads by itself.</summary>
-    public static IReadOnlyList<string> Connection { get; } = ["pnh.js", "pnh-kept.js", "pnh-tabs.js", "pnh-topics.js"];
+    public static IReadOnlyList<string> Connection { get; } = ["pnh.js", "pnh-events.js", "pnh-kept.js", "pnh-tabs.js", "pnh-token.js", "pnh-topics.js"];
 
     /// <summary>All: requests and Web Push for pages that want them, and its service worker, too.</summary>
     public static IReadOnlyList<string> Names { get; } = [.. Connection, "pnh-http.js", "pnh-push.js", "pnh-sw.js"];
@@ -36,8 +36,8 @@ internal static class ClientScripts
         return response.Body.WriteAsync(bytes, context.RequestAborted).AsTask();
     }
 
-    // The lines keep their numbers. No text in the modules goes over several lines.
-    private static string Shorten(string module) => string.Join('\n', module.Split('\n').Select(static line => line.Trim()).Select(static line => IsComment(line) ? "" : line));
+    // The lines keep their numbers. No text in the modules goes over several lines, or has what begins a comment behind code.
+    private static string Shorten(string module) => string.Join('\n', module.Split('\n').Select(static line => line.Trim()).Select(static line => IsComment(line) ? "" : line.Split(" // ")[0].TrimEnd()));
 
     private static bool IsComment(ReadOnlySpan<char> line) => line.StartsWith("//") || line.StartsWith("/**") || line.StartsWith("* ") || line is "*/";
 

@@ -188,7 +188,7 @@ public sealed record SessionReopened(
 /// <param name="User"><c>sub</c>.</param>
 /// <param name="Device">The only device it may use; null = any of the user's.</param>
 /// <param name="Topics">Topics its sessions may join; empty = none.</param>
-/// <param name="ExpiresAt"><c>exp</c>; a session is closed then.</param>
+/// <param name="ExpiresAt">When nobody takes it any more: <c>exp</c>, and as much as clocks may be apart. A session is closed then.</param>
 public sealed record ClientIdentity(string App, string User, string? Device, IReadOnlyList<string> Topics, DateTimeOffset ExpiresAt)
 {
     /// <summary>True when the token allows the topic: by name, or by a trailing <c>*</c> that stands for any rest.</summary>
@@ -213,6 +213,11 @@ public interface IClientAuthenticator
 {
     /// <summary>The refusal of a token of which all was valid but its age, the signature too.</summary>
     const string Expired = "expired";
+
+    /// <summary>
+    /// True when a later token of the same issuer may be taken: keys are replaced on both sides one after the other, clocks are set, and a user who was erased may be back. Its form, its app and its claims stay wrong.
+    /// </summary>
+    static bool IsPassing(string refusal) => refusal is Expired or "unknown-key" or "wrong-algorithm" or "bad-signature" or "not-yet-valid" or "erased-user";
 
     /// <summary>Whom the token speaks for; null when it is not valid now. <paramref name="refusal"/> says why without repeating the token.</summary>
     ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal);

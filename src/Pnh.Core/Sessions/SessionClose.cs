@@ -32,10 +32,13 @@ public sealed record SessionClose(int Code, string Reason)
     /// <summary>The client did not answer keep-alive pings.</summary>
     public static SessionClose KeepAliveTimeout { get; } = new(4006, "keep-alive timeout");
 
+    /// <summary>The token is not valid now, and another one may be in a while: keys are being replaced, or clocks are apart.</summary>
+    public static SessionClose TokenRefused { get; } = new(4007, "token refused");
+
     /// <summary>A newer hello of the same device took over.</summary>
     public static SessionClose Replaced { get; } = new(4500, "replaced by a newer session");
 
-    /// <summary>The token is not valid, for another reason than its age.</summary>
+    /// <summary>The token is none of this hub's, or is for another device, or the page's origin may not use the app: a later token is no better.</summary>
     public static SessionClose Unauthorized { get; } = new(4501, "unauthorized");
 
     /// <summary>Not the protocol: bad JSON, unknown type, hello twice, message too big, acknowledging the future.</summary>

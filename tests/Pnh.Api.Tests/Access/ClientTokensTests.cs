@@ -31,7 +31,7 @@ public sealed class ClientTokensTests
         Assert.Null(refusal);
         Assert.Equal(("demo", "ada", "phone-1"), (identity!.App, identity.User, identity.Device));
         Assert.Equal(["room-7", "room-8"], identity.Topics);
-        Assert.Equal(Now + 3600, identity.ExpiresAt.ToUnixTimeSeconds());
+        Assert.Equal(Now + 3600 + 60, identity.ExpiresAt.ToUnixTimeSeconds());
     }
 
     /// <summary>The user was erased half a second into this second: by the claim's whole seconds, one of the second before is of before. Without the claim it counts after a day.</summary>

@@ -10,6 +10,7 @@ internal sealed class CutWire : IAsyncDisposable
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
     private readonly ConcurrentDictionary<Socket, bool> _open = new();
     private readonly int _hubPort;
+    private int _count;
     private readonly Task _accepting;
 
     public CutWire(Uri hub)
@@ -18,6 +19,9 @@ internal sealed class CutWire : IAsyncDisposable
         _listener.Start();
         _accepting = AcceptAsync();
     }
+
+    /// <summary>Connections so far.</summary>
+    public int Count => Volatile.Read(ref _count);
 
     public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
 
@@ -54,6 +58,7 @@ internal sealed class CutWire : IAsyncDisposable
 
     private async Task CarryAsync(Socket near)
     {
+        Interlocked.Increment(ref _count);
         var far = new Socket(SocketType.Stream, ProtocolType.Tcp);
         (_open[near], _open[far]) = (true, true);
         try

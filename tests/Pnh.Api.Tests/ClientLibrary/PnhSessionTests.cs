@@ -31,12 +31,16 @@ public sealed class PnhSessionTests
         Assert.Equal(PnhStatus.Closed, scene.Connections.Last().Status);
     }
 
+    /// <summary>Over the same connection, and what is behind it waits.</summary>
     [Fact]
-    public async Task Run_HandlerFails_TheEventComesAgainThreeTimesAtMost()
+    public async Task Run_HandlerFails_IsCalledAgainThreeTimesAtMost()
     {
         await using var scene = await SessionScene.StartAsync();
         var failing = new ConcurrentDictionary<string, int> { ["e-1"] = 2, ["e-3"] = 3 };
-        var running = scene.RunAsync(scene.Session(id => failing.AddOrUpdate(id, -1, static (_, left) => left - 1) >= 0), out _);
+        var asked = 0;
+        var session = scene.Session(
+            id => failing.AddOrUpdate(id, -1, static (_, left) => left - 1) >= 0, () => scene.Hub.OldToken("lin", TimeSpan.FromSeconds(asked++)));
+        var running = scene.RunAsync(session, out _);
         for (var n = 0; n < 6; n++)
         {
             await scene.PostAsync($"e-{n}");
@@ -45,7 +49,102 @@ public sealed class PnhSessionTests
         await TestHub.EventuallyAsync(() => scene.Handled.LastOrDefault(), static id => id == "e-5");
         Assert.Equal(["e-0", "e-1", "e-2", "e-4", "e-5"], scene.Handled);
         Assert.Equal(5, scene.Errors.OfType<NotSupportedException>().Count());
+        Assert.Equal((1, 1), (scene.Wire.Count, asked));
         await scene.StopAsync(running);
+    }
+
+    [Fact]
+    public async Task Run_CallbacksThrow_GoesOn()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var session = scene.Session(
+            connection: static _ => throw new NotSupportedException("connection"), error: static _ => throw new NotSupportedException("error"), withdraw: static _ => throw new NotSupportedException("withdraw"));
+        var running = scene.RunAsync(session, out _);
+        await scene.PostAsync("e-0");
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count == 1);
+        Assert.Equal(200, (await scene.Hub.SendAsync("POST", "/v1/events/e-0/withdraw", "{}")).Status);
+        await TestHub.EventuallyAsync(() => scene.Withdrawn.Count, static count => count == 1);
+        await scene.PostAsync("e-1");
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count == 2);
+        Assert.Contains(scene.Errors, static fault => fault.Message == "withdraw");
+        await scene.StopAsync(running);
+    }
+
+    [Fact]
+    public async Task Run_HandlerHangsAsTheConnectionBreaks_ComesBackAndHandlesItOnce()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var hanging = new TaskCompletionSource();
+        var running = scene.RunAsync(scene.Session(handles: id => id == "e-0" ? hanging.Task : Task.CompletedTask), out _);
+        await scene.PostAsync("e-0");
+        await scene.PostAsync("e-1");
+        await scene.OpenAsync();
+        scene.Wire.Cut();
+        await TestHub.EventuallyAsync(() => scene.Connections.Count(static one => one.Status == PnhStatus.Open), static opened => opened == 2);
+        hanging.SetResult();
+        await scene.PostAsync("e-2");
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count >= 3);
+        Assert.Equal(["e-0", "e-1", "e-2"], scene.Handled);
+        await scene.StopAsync(running);
+    }
+
+    /// <summary>What a back-end that is being deployed answers is not shown to the hub, and not final.</summary>
+    [Fact]
+    public async Task Run_NoToken_AsksAgainAndDialsWithOneAlone()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var answers = new Queue<string?>(["<html>502 Bad Gateway</html>", "", "{}", "a.b.c", null]);
+        var running = scene.RunAsync(scene.Session(token: () => answers.TryDequeue(out var answer) ? answer ?? throw new NotSupportedException("away") : scene.Hub.OldToken("lin", TimeSpan.Zero) + "\n"), out _);
+        await scene.OpenAsync();
+        Assert.Equal(Enumerable.Repeat("no-token", 5), scene.Reasons);
+        Assert.Equal(1, scene.Wire.Count);
+        await scene.StopAsync(running);
+    }
+
+    [Fact]
+    public async Task Run_KeysAreReplaced_AsksForAnother()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var asked = 0;
+        var good = scene.Hub.OldToken("lin", TimeSpan.Zero);
+        var running = scene.RunAsync(scene.Session(token: () => asked++ == 0 ? good[..^8] + "AAAAAAAA" : good), out _);
+        await scene.OpenAsync();
+        Assert.Equal(["bad-token"], scene.Reasons);
+        Assert.Equal(4007, scene.Connections.First(static one => one.Status == PnhStatus.Waiting).Code);
+        await scene.StopAsync(running);
+    }
+
+    /// <summary>A welcome alone does not end the waits that grow.</summary>
+    [Fact]
+    public async Task Run_SessionsBreakAtOnce_TriesEverLater()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var running = scene.RunAsync(scene.Session(connection: now => Cut(now, scene)), out _);
+        await TestHub.EventuallyAsync(() => scene.Connections.Count(static one => one.Status == PnhStatus.Waiting), static waits => waits >= 6);
+        var waits = scene.Connections.Where(static one => one.Status == PnhStatus.Waiting).Select(static one => one.Wait!.Value.TotalSeconds).ToList();
+        Assert.True(waits.Max() > 1, string.Join(", ", waits)); // 0.5 s at most, were each the first
+        await scene.StopAsync(running);
+
+        static void Cut(PnhConnection now, SessionScene scene)
+        {
+            if (now.Status == PnhStatus.Open)
+            {
+                scene.Wire.Cut();
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Run_TokenOfAnotherUser_Ends()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var user = "lin";
+        var running = scene.RunAsync(scene.Session(token: () => scene.Hub.OldToken(user, TimeSpan.FromMinutes(61))), out _); // over, and taken for a minute
+        await TestHub.EventuallyAsync(() => scene.Connections.LastOrDefault()?.Status, static status => status == PnhStatus.Waiting);
+        user = "eve";
+        Assert.Equal((0, "other-user"), await EndAsync(running));
+
+        static async Task<(int, string)> EndAsync(Task<PnhEnd> running) => await running.WaitAsync(TimeSpan.FromSeconds(30)) is var end ? (end.Code, end.Reason) : default;
     }
 
     [Fact]
@@ -55,7 +154,8 @@ public sealed class PnhSessionTests
         var older = scene.RunAsync(scene.Session(), out _);
         await scene.OpenAsync();
         var newer = scene.RunAsync(scene.Session(), out _);
-        Assert.Equal(4500, (await older.WaitAsync(TimeSpan.FromSeconds(30))).Code);
+        var end = await older.WaitAsync(TimeSpan.FromSeconds(30));
+        Assert.Equal((4500, "replaced", "replaced by a newer session"), (end.Code, end.Reason, end.Why));
         await scene.StopAsync(newer);
     }
 
@@ -66,7 +166,10 @@ public sealed class PnhSessionTests
         var asked = 0;
         var running = scene.RunAsync(scene.Session(token: () => scene.Hub.OldToken("lin", ++asked <= 2 ? TimeSpan.FromDays(2) : TimeSpan.Zero)), out _);
         await scene.OpenAsync();
-        Assert.Equal(3, asked);
+        scene.Wire.Cut();
+        await TestHub.EventuallyAsync(() => scene.Connections.Count(static one => one.Status == PnhStatus.Open), static opened => opened == 2);
+        Assert.Equal(["token-expired", "token-expired", "lost"], scene.Reasons);
+        Assert.Equal(3, asked); // once in its life
         await scene.StopAsync(running);
     }
 

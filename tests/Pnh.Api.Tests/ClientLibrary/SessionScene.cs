@@ -23,6 +23,9 @@ internal sealed class SessionScene : IAsyncDisposable
 
     public ConcurrentQueue<PnhWithdrawal> Withdrawn { get; } = new();
 
+    /// <summary>Why it had to wait, each time.</summary>
+    public IEnumerable<string?> Reasons => Connections.Where(static one => one.Status == PnhStatus.Waiting).Select(static one => one.Reason);
+
     public static async Task<SessionScene> StartAsync()
     {
         var scene = new SessionScene(await TestHub.StartAsync());
@@ -44,28 +47,38 @@ internal sealed class SessionScene : IAsyncDisposable
         return session.RunAsync(_stopping.Token);
     }
 
-    public PnhSession Session(Func<string, bool>? fails = null, Func<string>? token = null, Uri? address = null) => new(new PnhSessionOptions
+    public PnhSession Session(
+        Func<string, bool>? fails = null, Func<string>? token = null, Uri? address = null, Func<string, Task>? handles = null, Action<PnhConnection>? connection = null, Action<Exception>? error = null,
+        Func<PnhWithdrawal, ValueTask>? withdraw = null) => new(new PnhSessionOptions
     {
         Address = address ?? new Uri($"ws://127.0.0.1:{Wire.Port}/v1/socket"),
-        Token = _ => ValueTask.FromResult(token?.Invoke() ?? Hub.OldToken("lin", TimeSpan.Zero, null, "room")),
+        Token = _ => ValueTask.FromResult(token is null ? Hub.OldToken("lin", TimeSpan.Zero, null, "room") : token()),
         Device = "tab",
-        OnEvent = (message, _) =>
+        OnEvent = async (message, _) =>
         {
             if (fails?.Invoke(message.Id) == true)
             {
                 throw new NotSupportedException("not now");
             }
 
+            await (handles?.Invoke(message.Id) ?? Task.CompletedTask);
             Handled.Enqueue(message.Id);
-            return ValueTask.CompletedTask;
         },
         OnWithdraw = (withdrawal, _) =>
         {
             Withdrawn.Enqueue(withdrawal);
-            return ValueTask.CompletedTask;
+            return withdraw?.Invoke(withdrawal) ?? ValueTask.CompletedTask;
         },
-        OnConnection = Connections.Enqueue,
-        OnError = Errors.Enqueue,
+        OnConnection = now =>
+        {
+            Connections.Enqueue(now);
+            connection?.Invoke(now);
+        },
+        OnError = fault =>
+        {
+            Errors.Enqueue(fault);
+            error?.Invoke(fault);
+        },
     });
 
     public async Task OpenAsync() => await TestHub.EventuallyAsync(() => Connections.LastOrDefault()?.Status, static status => status == PnhStatus.Open);

@@ -169,7 +169,7 @@ internal sealed class FakeHub : IConsoleSource, IDisposable
     }
 
     public ValueTask<TabToken?> CreateTabTokenAsync(CancellationToken cancellationToken) =>
-        new(HasTabUser ? new TabToken("a-token", User, null, SocketUrl) : null);
+        new(HasTabUser ? new TabToken("e30.e30.e30", User, null, SocketUrl) : null);
 
     /// <summary>Spoils the picture a little: outcomes other than success.</summary>
     public void CountTroubles()

@@ -37,7 +37,7 @@ public sealed class DocumentTests
             using var served = await http.SendAsync(request, CancellationToken.None);
             var sent = (await served.Content.ReadAsStringAsync()).Split('\n');
             var committed = (await File.ReadAllLinesAsync(file)).Select(static line => line.Trim()).ToList();
-            Assert.Equal(committed.Select(static line => line is ['/', '/' or '*', ..] or ['*', ..] ? "" : line), sent.Take(committed.Count));
+            Assert.Equal(committed.Select(static line => line is ['/', '/' or '*', ..] or ['*', ..] ? "" : line.Split(" // ")[0].TrimEnd()), sent.Take(committed.Count));
             Assert.Equal(("text/javascript", "*"), (served.Content.Headers.ContentType!.MediaType, served.Headers.GetValues("Access-Control-Allow-Origin").Single()));
         }
     }

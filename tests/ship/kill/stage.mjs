@@ -84,8 +84,13 @@ export async function openStage(program, { args = [], settings = {}, everywhere 
 
     /** A client token made without the hub's code (RFC 7519). `topics`: that it may join; none unless given. `lifetime`: seconds; negative = it has expired. */
     token(user, topics, lifetime = 86_400) {
+      return stage.tokenOf({ sub: user, topics, exp: Math.floor(Date.now() / 1000) + lifetime });
+    },
+
+    /** One with these claims, for the stage's app. */
+    tokenOf(claims) {
       const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
-      const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, aud: "demo", topics, exp: Math.floor(Date.now() / 1000) + lifetime })}`;
+      const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ aud: "demo", ...claims })}`;
       return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
     },
 

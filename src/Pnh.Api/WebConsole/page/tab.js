@@ -74,13 +74,13 @@ async function start() {
   }
 }
 
-function showStatus({ status: now, resumed, why, wait, code, reason }) {
+function showStatus({ status: now, resumed, why, wait, reason }) {
   const texts = {
     connecting: ['wait', 'connecting'],
     open: ['on', resumed ? 'connected, session resumed' : 'connected'],
     waiting: ['wait', `${why}, again in ${(wait / 1000).toFixed(1)} s`],
-    // With a code the hub says: do not come back.
-    closed: ['off', code ? `closed: ${reason || `code ${code}`}` : 'disconnected'],
+    // With a reason it does not come back.
+    closed: ['off', reason ? `closed: ${why}` : 'disconnected'],
   };
   status(...texts[now]);
   if (now === 'closed') {

@@ -30,8 +30,7 @@ internal static class Admission
         {
             if (parts.Authenticator.Authenticate(token, out var refusal) is not { } named)
             {
-                // A client that slept past its token's end has only to come back with a new one.
-                return refusal == IClientAuthenticator.Expired ? Expired : Unauthorized("bad-token", $"The client token is not valid: {refusal}.");
+                return Refuse(refusal!);
             }
 
             if (header is not null && (header.App != named.App || header.User != named.User))
@@ -59,6 +58,11 @@ internal static class Admission
 
         return identity.ExpiresAt <= SteadyClock.WallOf(parts.Clock).GetUtcNow() ? Expired : null;
     }
+
+    // A client that slept past its token's end has only to come back with a new one. Where keys are being replaced, or clocks are apart, another one may be taken in a while.
+    private static AdmissionRefusal Refuse(string refusal) => refusal == IClientAuthenticator.Expired
+        ? Expired
+        : new(new FrameProblem("bad-token", $"The client token is not valid: {refusal}."), IClientAuthenticator.IsPassing(refusal) ? SessionClose.TokenRefused : SessionClose.Unauthorized);
 
     private static AdmissionRefusal Unauthorized(string code, string message) =>
         new(new FrameProblem(code, message), SessionClose.Unauthorized);

@@ -12,7 +12,7 @@ internal sealed class CloseTally
         ("left", 1000), ("lost", 1000), .. new[]
         {
             SessionClose.Drain, SessionClose.SlowConsumer, SessionClose.TokenExpired, SessionClose.HelloTimeout, SessionClose.HubError, SessionClose.Overloaded,
-            SessionClose.KeepAliveTimeout, SessionClose.Replaced, SessionClose.Unauthorized, SessionClose.ProtocolError, SessionClose.Kicked,
+            SessionClose.KeepAliveTimeout, SessionClose.TokenRefused, SessionClose.Replaced, SessionClose.Unauthorized, SessionClose.ProtocolError, SessionClose.Kicked,
         }.Select(static close => (close.Code.ToString(CultureInfo.InvariantCulture), close.Code)),
     ];
 
