@@ -3,6 +3,7 @@ import { request } from './pnh-http.js';
 import { keep, recall } from './pnh-kept.js';
 
 const renewedEvery = 7 * 24 * 3_600_000;
+const writtenWithin = 300;
 
 /** Whether this browser has Web Push at all. On iOS only an installed web app does. */
 export const canPush = () => Boolean(globalThis.navigator?.serviceWorker && globalThis.PushManager && globalThis.Notification);
@@ -85,19 +86,20 @@ function listen(client, options) {
   navigator.serviceWorker.startMessages();
 }
 
-/** Read by `pnh-sw.js`, which forgets what is over. */
-function noteSeen({ id, at, ttl }) {
-  return new Promise((done) => {
+/** Read by `pnh-sw.js`, which forgets what is over. A browser whose database refuses, or does not answer, may show a twin; the event does not wait for it. */
+function noteSeen({ id, ttl }) {
+  const written = new Promise((done) => {
     const opening = indexedDB.open('pnh', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore('seen');
-    opening.onerror = done; // a browser without a database: a twin may be shown
+    opening.onerror = done;
     opening.onsuccess = () => {
       const writing = opening.result.transaction('seen', 'readwrite');
-      writing.objectStore('seen').put(at + (ttl * 1000), id);
+      writing.objectStore('seen').put(Date.now() + ttl * 1000, id);
       writing.oncomplete = writing.onerror = writing.onabort = () => {
         opening.result.close();
         done();
       };
     };
   });
+  return Promise.race([written.catch(() => {}), new Promise((done) => setTimeout(done, writtenWithin))]);
 }

@@ -1,7 +1,8 @@
 // The tabs of a browser that share one connection: one of them leads and holds the socket, the others hear from it. Part of pnh.js.
 
-const lookEvery = 5_000;
+const lookEvery = 2_000;
 const asksAtMost = 2;
+const grantedWithin = 2_000;
 
 /** False without a secure context, which has no locks: then each tab has a connection of its own. */
 export const canShare = () => Boolean(globalThis.navigator?.locks && globalThis.BroadcastChannel);
@@ -18,7 +19,9 @@ export class Tabs {
   #others = new Map(); // at the leader: what each other tab wants
   #leader = null;
   #leads = false;
-  #release;
+  #life; // while it is here
+  #endLife;
+  #endLead;
   #waiting;
   #asks = 0; // that the leader did not answer
   #timer;
@@ -42,35 +45,76 @@ export class Tabs {
     return [this.#client.wants(), ...this.#others.values()];
   }
 
-  /** Waits for its turn to lead, and hears meanwhile from the tab that does. */
-  join() {
-    this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.onmessage = ({ data }) => this.#hear(data);
+  /** Waits for its turn to lead, and hears meanwhile from the tab that does. Rejects where the browser refuses it, as in a frame of another site, or does not answer. */
+  async join() {
+    const life = this.#life = new Promise((end) => { this.#endLife = end; });
     this.#asks = 0;
-    const life = new Promise((release) => { this.#release = release; });
-    // Its own lock says to the leader that it lives.
-    navigator.locks.request(this.#lifeOf(this.#id), () => {
-      this.say();
-      return life;
-    });
-    this.#stand(life);
-    this.#timer = setInterval(() => this.#look(life), lookEvery);
+    try {
+      this.#channel = new BroadcastChannel(this.#name);
+      this.#channel.onmessage = ({ data }) => this.#hear(data);
+      await new Promise((granted, refused) => {
+        setTimeout(refused, grantedWithin, new Error('no lock is given'));
+        // Its own lock says to the leader that it lives.
+        navigator.locks.request(this.#lifeOf(this.#id), () => {
+          granted();
+          return life;
+        }).catch(refused);
+      });
+    } catch (error) {
+      if (life === this.#life) this.leave();
+      throw error;
+    }
+
+    if (life !== this.#life) return;
+    this.say();
+    this.stand();
+    this.#timer = setInterval(() => this.#look(), lookEvery);
   }
 
   /** The page goes: another tab leads from here on. */
   leave() {
     clearInterval(this.#timer);
-    this.#leads = false;
-    this.#waiting?.abort();
-    this.#release?.();
-    this.#others.clear();
+    this.pass();
+    this.#endLife?.();
+    this.#life = null;
     this.#channel?.close();
     this.#channel = null;
   }
 
+  /** Another tab shall lead. */
+  pass() {
+    this.#waiting?.abort();
+    this.#leads = false;
+    this.#others.clear();
+    this.#endLead?.();
+  }
+
+  /** Waits for its turn to lead, behind the others that do. */
+  stand(how = {}) {
+    this.#waiting?.abort();
+    const waiting = this.#waiting = new AbortController();
+    const life = this.#life;
+    const options = how.steal ? how : { signal: waiting.signal };
+    navigator.locks.request(this.#name, options, () => {
+      if (!life || life !== this.#life || waiting !== this.#waiting) return undefined;
+      this.#leads = true;
+      this.#leader = this.#id;
+      const lead = new Promise((end) => { this.#endLead = end; });
+      this.#client.lead();
+      return lead;
+    }).catch(() => {
+      // Another tab took the lead, as this one did not answer; or it left, or asked anew.
+      if (waiting !== this.#waiting || !this.#leads) return;
+      this.#leads = false;
+      this.#others.clear();
+      this.#client.follow();
+      this.stand();
+    });
+  }
+
   /** The leader, to all others. */
   tell(news) {
-    if (this.#leads) this.#channel?.postMessage({ ...news, leader: this.#id });
+    if (this.#leads) this.#channel.postMessage({ ...news, leader: this.#id });
   }
 
   /** Another tab, to the leader: what it wants, or a frame for the hub. */
@@ -80,26 +124,6 @@ export class Tabs {
 
   #lifeOf(tab) {
     return `${this.#name}:${tab}`;
-  }
-
-  #stand(life, how = {}) {
-    this.#waiting?.abort();
-    const waiting = this.#waiting = new AbortController();
-    const options = how.steal ? how : { signal: waiting.signal };
-    navigator.locks.request(this.#name, options, () => {
-      if (!this.#channel) return undefined;
-      this.#leads = true;
-      this.#leader = this.#id;
-      this.#client.lead();
-      return life;
-    }).catch(() => {
-      // Another tab took the lead, as this one did not answer; or it left, or asked anew.
-      if (waiting !== this.#waiting || !this.#leads) return;
-      this.#leads = false;
-      this.#others.clear();
-      this.#client.follow();
-      this.#stand(life);
-    });
   }
 
   #hear({ tab, wants, leader, ...news }) {
@@ -124,14 +148,14 @@ export class Tabs {
     });
   }
 
-  /** A browser may put the leader to sleep. A tab that is seen does not wait for it. */
-  #look(life) {
+  /** A browser may put the leader to sleep, or it hangs. A tab that is seen does not wait for it. */
+  #look() {
     if (this.#leads || globalThis.document?.visibilityState === 'hidden') return;
     if (this.#asks++ < asksAtMost) {
       this.say();
     } else {
       this.#asks = 0;
-      this.#stand(life, { steal: true });
+      this.stand({ steal: true });
     }
   }
 }

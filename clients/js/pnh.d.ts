@@ -46,7 +46,7 @@ export interface PnhLoss {
 
 /** An error frame of the hub, or a handler that failed. */
 export interface PnhError extends Error {
-  /** The hub's code, like `not-allowed`; `handler` for a handler that failed. */
+  /** The hub's code, like `not-allowed`; `handler` for a handler that failed; `not-shared` where tabs cannot share a socket. */
   readonly code: string;
   /** Of a refused join (`not-allowed`, `too-many-topics`): which. They are asked for again on the next connection, those that were too many also after a `leave`. */
   readonly topics?: readonly string[];
@@ -70,7 +70,8 @@ export interface PnhOptions {
   readonly keep?: boolean;
   /**
    * True in pages of a secure context: the tabs of a user (as the token says: `aud` and `sub`) share one socket and one device. One of them holds it and acknowledges; the others get each event once its handlers
-   * have finished there. Topics are those of all tabs, the state is `active` while one of them is. When that tab goes, or does not answer for 15 s, another one goes on with the session.
+   * have finished there. Topics are those of all tabs, the state is `active` while one of them is. When that tab goes or is put to sleep, does not answer for 6 s, or has no
+   * welcome for 5 s, another one goes on with the session. Where the browser refuses locks (frames of other sites, blocked site data) each tab has its own socket, which an `error` `not-shared` says once.
    * False: each tab has a session of its own, and the copy of a tab takes it over.
    */
   readonly share?: boolean;

@@ -13,6 +13,7 @@ const staleDial = 2_000;
 const beatGrace = 8_000;
 const acksBehind = 20;
 const leavesAfter = 1_000; // what the other tabs want is known by then
+const leadsWithin = 5_000;
 const closeCodes = { drained: 4000, expired: 4002, refused: 4007, final: 4500, replaced: 4500, unauthorized: 4501, left: 4997, silent: 4998 }; // the last two are said by this end
 const finalProblems = ['other-origin', 'other-device']; // which no other token mends
 
@@ -45,6 +46,7 @@ class PnhClient {
   #beat = 0;
   #watch;
   #timer;
+  #patience = null; // for its lead
   #drain = null;
   #problem = null; // the error that came last, which a close may follow
   #isDraining = false; // it waits for a reason: all clients of a node that goes away at once would be a storm
@@ -152,6 +154,8 @@ class PnhClient {
     globalThis[how]('pageshow', this.#return);
     globalThis[how]('online', this.#seeNetwork);
     document[how]('visibilitychange', this.#seeVisibility);
+    document[how]('freeze', this.#sleep);
+    document[how]('resume', this.#wake);
   }
 
   #seeVisibility = () => {
@@ -237,6 +241,13 @@ class PnhClient {
   #become(status, detail = {}) {
     this.#status = status;
     this.#detail = detail;
+    if (status === 'open' || !this.#tabs?.leads) {
+      clearTimeout(this.#patience);
+      this.#patience = null;
+    } else {
+      this.#patience ??= setTimeout(this.#passLead, leadsWithin);
+    }
+
     this.#tell();
     this.#emit('status', { status, ...detail });
   }
@@ -258,7 +269,8 @@ class PnhClient {
     if (turn !== this.#turn) return;
     const { aud, sub } = claimsOf(token);
     const place = `pnh:${this.#options.url}:${aud}:${sub}`;
-    if (!this.#place) this.#settle(place);
+    if (!this.#place) await this.#settle(place);
+    if (turn !== this.#turn) return;
     if (place !== this.#place) {
       this.#end({ reason: 'other-user', why: 'the token is of another user' });
     } else if (!this.#follows) {
@@ -267,7 +279,7 @@ class PnhClient {
   }
 
   /** The token says who is signed in: tabs of two users share nothing. */
-  #settle(place) {
+  async #settle(place) {
     this.#place = place;
     const kept = this.#options.keep && recall('sessionStorage', place);
     if (kept && (!this.#options.device || kept.device === this.#options.device)) {
@@ -277,14 +289,22 @@ class PnhClient {
       this.#events = this.#newEvents(kept.seq, kept.handled);
     }
 
-    if (this.#options.share) {
-      this.#tabs = new Tabs(place, {
-        lead: () => this.#lead(), follow: () => this.#follow(), hear: (news) => this.#hear(news), takeOver: (frame) => this.#takeOver(frame), change: () => this.#change(), wants: () => this.#wants,
-      });
-      this.#tabs.join();
-    } else {
-      this.#device ??= this.#options.device ?? randomDevice();
+    const tabs = this.#options.share && new Tabs(place, {
+      lead: () => this.#lead(), follow: () => this.#follow(), hear: (news) => this.#hear(news), takeOver: (frame) => this.#takeOver(frame), change: () => this.#change(), wants: () => this.#wants,
+    });
+    if (tabs) {
+      this.#tabs = tabs;
+      try {
+        await tabs.join();
+        return;
+      } catch (error) {
+        if (this.#isClosed) return;
+        this.#tabs = null;
+        this.#fail({ code: 'not-shared', message: `this tab has a socket of its own, as the browser refuses locks: ${error?.message ?? error}` });
+      }
     }
+
+    this.#device ??= this.#options.device ?? randomDevice();
   }
 
   /** This tab holds the socket from now on, and goes on where the one before it was. */
@@ -296,19 +316,45 @@ class PnhClient {
     this.#connect();
   }
 
-  /** Another tab took the socket over, as this one slept. */
+  /** Another tab holds the socket from now on. */
   #follow() {
     this.#hangUp(closeCodes.left);
     this.#events.cut();
   }
 
+  /** A lead that comes to no welcome, whatever is in its way, is the next tab's. */
+  #passLead = () => {
+    this.#patience = null;
+    if (!this.#tabs?.leads || this.#status === 'open') return;
+    if (this.#isDraining || !this.#tabs.hasOthers) {
+      this.#patience = setTimeout(this.#passLead, leadsWithin);
+      return;
+    }
+
+    this.#follow();
+    this.#tabs.pass();
+    this.#tabs.stand();
+  };
+
+  /** The browser stops this page: it runs nothing but what other tabs say. */
+  #sleep = () => {
+    if (!this.#tabs?.leads) return;
+    this.#ack();
+    this.#follow();
+    this.#tabs.pass();
+  };
+
+  #wake = () => {
+    if (this.#tabs && !this.#tabs.leads) this.#tabs.stand();
+  };
+
   /** The leader, to the other tabs: what there is now. */
   #tell(news = {}) {
-    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#events.seq, joined: this.joined, ...news });
+    this.#tabs?.tell({ status: this.#status, detail: this.#detail, device: this.#device, session: this.#session, seq: this.#events.seq, joined: this.joined, attempt: this.#attempt, ...news });
   }
 
   /** What the leader tells. An event is this tab's from here on: its leader has acknowledged it, or will. */
-  #hear({ status, detail, device, session, seq, joined, frame, error }) {
+  #hear({ status, detail, device, session, seq, joined, attempt, frame, error }) {
     if (frame) {
       this.#events.take(frame, true);
     } else if (error) {
@@ -316,6 +362,7 @@ class PnhClient {
     }
 
     if (!this.#follows) return;
+    this.#attempt = attempt;
     if (session) {
       [this.#device, this.#session, this.#topics] = [device, session, new Topics(joined)];
       this.#events.startAt(seq);
@@ -348,13 +395,14 @@ class PnhClient {
 
     if (this.#socket) this.#drop(closeCodes.left, 'left', 'the page goes');
     if (this.#tabs) {
-      clearTimeout(this.#timer);
+      this.#hangUp();
       this.#tabs.leave();
     }
   };
 
+  /** The page is back as it was. */
   #return = ({ persisted }) => {
-    if (persisted && !this.#isClosed) this.#tabs?.join();
+    if (persisted && !this.#isClosed) this.#tabs?.join().catch(() => {});
   };
 
   #dial(token) {
@@ -504,6 +552,7 @@ class PnhClient {
   #end(detail = {}) {
     this.#hangUp();
     this.#isClosed = true;
+    if (!(detail.code >= closeCodes.final)) this.#tabs?.leave(); // the others decide for themselves
     if (typeof document !== 'undefined') this.#listen('removeEventListener');
     if (this.#options.keep && this.#place) keep('sessionStorage', this.#place, null);
     this.#events.clear();

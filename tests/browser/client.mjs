@@ -6,17 +6,29 @@ import { until as look } from '../ship/until.mjs';
 
 const [hub, key, token, otherToken] = process.argv.slice(2);
 const limit = 25; // s: a tab that sleeps is noticed after 15
+// How a page is: of another user, with tokens that come late, in a browser that refuses locks or does not answer, without sockets.
 const page = `<!doctype html><title>client</title><script type="module">
   import { connect } from '${hub}/pnh.js';
-  window.handled = [];
-  window.statuses = [];
-  window.client = connect({ url: '${hub.replace('http', 'ws')}/v1/socket', token: location.search === '?eve' ? '${otherToken}' : '${token}' });
-  client.on('event', async ({ id }) => { await new Promise((done) => setTimeout(done, 5)); handled.push(id); });
-  client.on('status', (status) => statuses.push(status));
+  const how = location.search.slice(1);
+  if (how === 'refused') navigator.locks.request = () => Promise.reject(new DOMException('denied', 'SecurityError'));
+  if (how === 'silent') navigator.locks.request = () => new Promise(() => {});
+  if (how === 'socketless') globalThis.WebSocket = class { constructor() { throw new Error('blocked'); } };
+  const late = async () => { await new Promise((done) => setTimeout(done, 1000)); return '${token}'; };
+  window.open = () => {
+    window.handled = [];
+    window.statuses = [];
+    window.errors = [];
+    window.client = connect({ url: '${hub.replace('http', 'ws')}/v1/socket', token: how === 'eve' ? '${otherToken}' : how === 'late' ? late : '${token}' });
+    client.on('event', async ({ id }) => { await new Promise((done) => setTimeout(done, 5)); handled.push(id); });
+    client.on('status', (status) => statuses.push(status));
+    client.on('error', ({ code }) => errors.push(code));
+  };
+  window.open();
 </script>`;
+const frame = '<!doctype html><title>frame</title><iframe sandbox="allow-scripts" src="/"></iframe>';
 let step = 'start';
 
-const server = createServer((request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(page)).listen(0, '127.0.0.1');
+const server = createServer((request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(request.url === '/frame' ? frame : page)).listen(0, '127.0.0.1');
 await new Promise((done) => server.once('listening', done));
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
 try {
@@ -57,6 +69,62 @@ async function walk() {
   if (new Set(last).size !== last.length) throw new Error(`handled twice: ${last}`);
 
   await tabsShareOneSocket(context, first);
+  for (const scene of [closesBeforeItsToken, locksAreRefused, leadsWithoutASocket]) {
+    step = scene.name;
+    const own = await browser.newContext();
+    await scene(own);
+    await own.close();
+  }
+}
+
+async function openTab(context, how = '') {
+  const tab = await context.newPage();
+  await tab.goto(`http://127.0.0.1:${server.address().port}/${how}`);
+  return tab;
+}
+
+function isOpen(tab, what = 'the tab is open') {
+  return until(what, () => tab.evaluate(() => window.client?.status), (status) => status === 'open');
+}
+
+/** As a component that is mounted twice: closed while its token is on its way, and opened again. */
+async function closesBeforeItsToken(context) {
+  const first = await openTab(context, '?late');
+  await until('it asks for its token', () => first.evaluate(() => statuses.length), (count) => count > 0);
+  await first.evaluate(() => { client.close(); window.open(); });
+  await isOpen(first, 'the second client of the page is open');
+  const gone = await openTab(context, '?late');
+  await until('it asks for its token', () => gone.evaluate(() => statuses.length), (count) => count > 0);
+  await gone.evaluate(() => client.close());
+  await first.evaluate(() => client.close());
+  const last = await openTab(context);
+  await isOpen(last, 'a tab beside two that closed is open');
+  await eachHandled([last], await post('mounted', 3));
+  if ((await first.evaluate(() => handled)).length || (await gone.evaluate(() => statuses.at(-1).status)) !== 'closed') throw new Error('a closed client goes on');
+}
+
+/** Locks that are refused or never given, and a frame without an origin: the tab has a socket of its own, and says so once. */
+async function locksAreRefused(context) {
+  const tabs = [await openTab(context, '?refused'), await openTab(context, '?silent'), (await openTab(context, 'frame')).frames()[1]];
+  for (const tab of tabs) {
+    await isOpen(tab, `the tab ${tab.url()} is open`);
+    const errors = await tab.evaluate(() => errors);
+    if (errors.join() !== 'not-shared') throw new Error(`${tab.url()} says ${errors}`);
+  }
+
+  await eachHandled(tabs, await post('alone-each', 3));
+}
+
+/** The tab that leads first cannot open a socket: the other one leads within seconds, and both get what comes. */
+async function leadsWithoutASocket(context) {
+  const first = await openTab(context, '?socketless');
+  await until('it says why', () => first.evaluate(() => statuses.at(-1)), ({ status, reason }) => status === 'waiting' && reason === 'no-connection');
+  const second = await openTab(context);
+  const from = Date.now();
+  await isOpen(second, 'the second tab leads');
+  await isOpen(first, 'the first hears from it');
+  if (Date.now() - from > 12_000) throw new Error(`after ${Date.now() - from} ms`);
+  await eachHandled([first, second], await post('socketless', 3));
 }
 
 /** What a tab handled since it was loaded, without its loading. */
@@ -121,8 +189,10 @@ async function tabsShareOneSocket(context, first) {
   await until('the second tab is back', () => second.evaluate(() => window.client?.status), (status) => status === 'open');
   const sleep = await context.newCDPSession(third);
   await sleep.send('Page.setWebLifecycleState', { state: 'frozen' });
+  const from = Date.now();
   const sleeping = await post('sleeping', 10);
   await eachHandled([second], sleeping);
+  if (Date.now() - from > 5_000) throw new Error(`the next tab went on after ${Date.now() - from} ms`);
   await sleep.send('Page.setWebLifecycleState', { state: 'active' });
   await eachHandled([second, third], await post('awake', 10));
   await eachHandled([third], sleeping);

@@ -47,6 +47,8 @@ internal sealed class PageFiles
     /// <summary>The form, after a wrong key.</summary>
     public const string SignInWrongKey = "sign in: key";
 
+    private static readonly IReadOnlyList<string> Client = ClientScripts.ModulesOf("pnh.js");
+
     private const string SignInFile = "signin.html";
 
     private static readonly (string Name, string Notice)[] Notices =
@@ -58,7 +60,7 @@ internal sealed class PageFiles
 
     /// <summary>What the page loads.</summary>
     public static IReadOnlyList<string> Assets { get; } =
-        ["console.css", "hour.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "newest.js", "hour.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. ClientScripts.Connection];
+        ["console.css", "hour.css", "phones.css", "console.js", "stats.js", "phones.js", "publish.js", "find.js", "newest.js", "hour.js", "trouble.js", "timeline.js", "tab.js", "dom.js", .. Client];
 
     /// <summary>Sends a file, or 304 when the browser has it.</summary>
     public Task SendAsync(HttpContext context, string name, int status = StatusCodes.Status200OK)
@@ -96,7 +98,7 @@ internal sealed class PageFiles
 
     private static bool HasIt(StringValues tags, string tag) => tags.Any(value => value!.Split(',').Any(one => one.Trim() == tag));
 
-    private static byte[] Read(string name) => EmbeddedFile.Read(ClientScripts.Connection.Contains(name) ? name : $"console/{name}");
+    private static byte[] Read(string name) => EmbeddedFile.Read(Client.Contains(name) ? name : $"console/{name}");
 
     private static PageFile Make(string name, byte[] bytes)
     {

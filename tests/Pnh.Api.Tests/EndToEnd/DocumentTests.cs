@@ -3,6 +3,7 @@ using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Documents;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Api.Tests.Endpoints;
@@ -13,7 +14,7 @@ using Pnh.Core.Push;
 namespace Pnh.Api.Tests.EndToEnd;
 
 /// <summary>The served OpenAPI document is the committed one, and true.</summary>
-public sealed class DocumentTests
+public sealed partial class DocumentTests
 {
     [Fact]
     public async Task Document_Served_IsTheCommittedFile()
@@ -31,16 +32,31 @@ public sealed class DocumentTests
     {
         await using var hub = await TestHub.StartAsync();
         using var http = new HttpMessageInvoker(new SocketsHttpHandler { UseProxy = false });
-        foreach (var file in Directory.GetFiles(FileOf("clients/js"), "*.js"))
+        var known = Directory.GetFiles(FileOf("clients/js"), "*.js").Select(Path.GetFileName).ToHashSet();
+        foreach (var name in ClientScripts.Names)
         {
-            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(hub.Host.PublicAddress, Path.GetFileName(file)));
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(hub.Host.PublicAddress, name));
             using var served = await http.SendAsync(request, CancellationToken.None);
             var sent = (await served.Content.ReadAsStringAsync()).Split('\n');
-            var committed = (await File.ReadAllLinesAsync(file)).Select(static line => line.Trim()).ToList();
-            Assert.Equal(committed.Select(static line => line is ['/', '/' or '*', ..] or ['*', ..] ? "" : line.Split(" // ")[0].TrimEnd()), sent.Take(committed.Count));
+            var modules = ClientScripts.ModulesOf(name);
+            var committed = modules.SelectMany(static module => File.ReadAllLines(FileOf($"clients/js/{module}"))).Select(static line => line.Trim().Split(" // ")[0].TrimEnd())
+                .Where(static line => line is not ("" or ['/', '/' or '*', ..] or ['*', ..]) && !line.StartsWith("import ", StringComparison.Ordinal));
+            Assert.Equal(committed.Select(Bare), sent.Select(Bare));
+            Assert.Equal(name, modules[^1]);
             Assert.Equal(("text/javascript", "*"), (served.Content.Headers.ContentType!.MediaType, served.Headers.GetValues("Access-Control-Allow-Origin").Single()));
+            known.ExceptWith(modules);
+
+            var names = sent.Select(static line => TopName().Match(line)).Where(static match => match.Success).Select(static match => match.Groups[1].Value).ToList();
+            Assert.Equal(names.Distinct(), names);
         }
+
+        Assert.Empty(known);
+
+        static string Bare(string line) => line.StartsWith("export ", StringComparison.Ordinal) ? line["export ".Length..] : line;
     }
+
+    [GeneratedRegex("^(?:export )?(?:async )?(?:const|class|function) (\\w+)")]
+    private static partial Regex TopName();
 
     [Fact]
     public async Task Client_BrowserTakesGzip_IsCompressed()
