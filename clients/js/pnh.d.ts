@@ -40,6 +40,8 @@ export interface PnhLoss {
   readonly reason: string;
   /** The same for a person. */
   readonly why: string;
+  /** The page of the hub's documents that speaks of it, where the hub said why. */
+  readonly help?: string;
   /** The close code (PROTOCOL.md); 1006 or 0 = it broke; none when it was never dialed. */
   readonly code?: number;
 }

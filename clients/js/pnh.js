@@ -135,8 +135,11 @@ class PnhClient {
   async identity() {
     if (!this.#device) await new Promise((known) => { const off = this.on('status', () => { if (this.#device) known(off()); }); });
     const token = await this.#tokens.get();
-    const hub = this.#options.url.replace(/^ws/, 'http').replace(/\/v1\/socket.*$/, '');
-    return { hub, token, user: claimsOf(token).sub, device: this.#device };
+    return { hub: this.#hub, token, user: claimsOf(token).sub, device: this.#device };
+  }
+
+  get #hub() {
+    return this.#options.url.replace(/^ws/, 'http').replace(/\/v1\/socket.*$/, '');
   }
 
   close() {
@@ -489,10 +492,11 @@ class PnhClient {
 
   /** The connection is gone. What is final, and what is tried again and when: the table in PROTOCOL.md. */
   #lost(code, text, reason) {
-    const { code: problem, message } = (code >= closeCodes.drained && this.#problem) || {};
+    const { code: problem, message, help } = (code >= closeCodes.drained && this.#problem) || {};
     const detail = {
       code, why: message ?? (text || `connection lost (${code})`),
       reason: reason ?? problem ?? (text ? text.split(' by ')[0].replaceAll(' ', '-') : this.#openedAt === Infinity ? 'no-connection' : 'lost'),
+      ...(help && { help: this.#hub + help }),
     };
     const hasLived = Date.now() - this.#openedAt > longEnough;
     const drain = code === closeCodes.drained && this.#drain;

@@ -37,6 +37,7 @@ export class Reader {
     }
 
     this.wire = await new Wire(this.port).open();
+    this.wire.swallows = this.swallows;
     this.client = connect({ url: `ws://127.0.0.1:${this.wire.port}/v1/socket`, token: () => world.stage.token(this.user), device: this.device, WebSocket, ...this.more });
     this.client.on("event", async (event) => {
       await delay(Math.random() * 3);

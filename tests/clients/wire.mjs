@@ -6,6 +6,7 @@ export class Wire {
   #server;
   isOpen = true;
   count = 0; // of connections
+  swallows = false; // takes them, and nothing passes
 
   constructor(port) {
     this.target = port;
@@ -54,6 +55,11 @@ export class Wire {
     this.count++;
     if (!this.isOpen) {
       near.destroy();
+      return;
+    }
+
+    if (this.swallows) {
+      near.on("error", () => {}).resume();
       return;
     }
 

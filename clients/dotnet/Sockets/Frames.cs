@@ -16,7 +16,7 @@ internal sealed record ClientFrame(
 /// <summary>Any frame of the hub; members that its type does not have are null.</summary>
 internal sealed record HubFrame(
     string Type, string? Session, long? Seq, bool? Resumed, double? Beat, string? Id, string? Class, long? At, double? Ttl, JsonElement? Data, JsonElement? Notification, string? Topic, string? CollapseKey,
-    string? Traceparent, string? Reason, double? After, bool? Resume, string? Code, string? Message, string[]? Knows,
+    string? Traceparent, string? Reason, double? After, bool? Resume, string? Code, string? Message, string? Help, string[]? Knows,
     string[]? Topics, Dictionary<string, string[]>? Refused)
 {
     public PnhMessage ToMessage() => new(

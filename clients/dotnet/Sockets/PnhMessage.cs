@@ -50,6 +50,9 @@ public sealed record PnhConnection(PnhStatus Status, string? Session = null, boo
 
     /// <summary>Of <see cref="PnhStatus.Waiting"/>: the close code; 0 = it broke; null = it was never dialed.</summary>
     public int? Code { get; init; }
+
+    /// <summary>Of <see cref="PnhStatus.Waiting"/>: the page of the hub's documents that speaks of it. Null = the hub did not say why.</summary>
+    public Uri? Help { get; init; }
 }
 
 /// <summary>Why it does not come back.</summary>
@@ -59,4 +62,7 @@ public sealed record PnhEnd(int Code, string Reason)
 {
     /// <summary>The same for a person.</summary>
     public string Why { get; init; } = "";
+
+    /// <summary>The page of the hub's documents that speaks of it. Null = the hub did not say why.</summary>
+    public Uri? Help { get; init; }
 }

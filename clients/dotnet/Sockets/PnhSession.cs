@@ -56,11 +56,11 @@ public sealed class PnhSession
                 cancellationToken.ThrowIfCancellationRequested();
                 if (loss.IsFinal)
                 {
-                    return new PnhEnd(loss.Code ?? 0, loss.Reason) { Why = loss.Why };
+                    return new PnhEnd(loss.Code ?? 0, loss.Reason) { Why = loss.Why, Help = HelpOf(loss) };
                 }
 
                 var wait = WaitAfter(loss);
-                Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why) { Reason = loss.Reason, Code = loss.Code });
+                Become(new PnhConnection(PnhStatus.Waiting, Wait: wait, Why: loss.Why) { Reason = loss.Reason, Code = loss.Code, Help = HelpOf(loss) });
                 await Task.Delay(wait, _options.Time, cancellationToken).ConfigureAwait(false);
             }
         }
@@ -111,6 +111,9 @@ public sealed class PnhSession
     /// <param name="data">Any JSON; null = none.</param>
     /// <param name="class">The event's class; null = the app's.</param>
     public ValueTask<bool> PublishAsync(PnhTarget to, JsonNode? data, PnhClass? @class = null) => SayAsync(new ClientFrame("send", To: to, Data: data, Class: @class));
+
+    private Uri? HelpOf(SessionLoss loss) =>
+        loss.Help is { } help ? new Uri(new UriBuilder(_options.Address) { Scheme = _options.Address.Scheme.Replace("ws", "http", StringComparison.Ordinal) }.Uri, help) : null;
 
     // What is final, and what is tried again and when: the table in PROTOCOL.md.
     private TimeSpan WaitAfter(SessionLoss loss)

@@ -17,6 +17,9 @@ internal sealed record SessionLoss(string Reason, string Why, int? Code = null)
     /// <summary>The token did not allow topics: the next one may.</summary>
     public bool IsRefusedTopics { get; init; }
 
+    /// <summary>Where the hub's documents speak of it; null = it did not say.</summary>
+    public string? Help { get; init; }
+
     /// <summary>When the hub wants the client back; null = it does not say.</summary>
     public TimeSpan? After { get; init; }
 
@@ -168,7 +171,7 @@ internal sealed class SessionConnection : IDisposable
     {
         var code = _problem?.Code ?? (end.Reason.Length > 0 ? end.Reason.Split(" by ")[0].Replace(' ', '-') : "lost");
         var why = _problem?.Message ?? (end.Reason.Length > 0 ? end.Reason : $"the connection was lost ({end.Code})");
-        return Lost(code, why, end.Code) with { After = end.Code == Drained ? _drainAfter : null };
+        return Lost(code, why, end.Code) with { After = end.Code == Drained ? _drainAfter : null, Help = _problem?.Help };
     }
 
     private SessionLoss Lost(string reason, string why, int code = 0) => new(reason, why, code) { Lived = _openedAt == 0 ? null : _options.Time.GetElapsedTime(_openedAt), IsRefusedTopics = _isRefused };

@@ -134,6 +134,26 @@ public sealed class PnhSessionTests
         }
     }
 
+    /// <summary>A network that takes the dial and lets nothing pass.</summary>
+    [Fact]
+    public async Task Run_DialIsSwallowed_IsGivenUpAfterFifteenSeconds()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        using var hole = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
+        hole.Start();
+        var running = scene.RunAsync(scene.Session(address: new Uri($"ws://{hole.LocalEndpoint}/v1/socket")), out _);
+        Assert.Equal("no-answer", await TestHub.EventuallyAsync(() => scene.Reasons.FirstOrDefault(), static reason => reason is not null, TimeSpan.FromSeconds(30)));
+        await scene.StopAsync(running);
+    }
+
+    [Fact]
+    public async Task Run_OtherDevice_EndsAndSaysWhereToRead()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var end = await scene.RunAsync(scene.Session(token: () => scene.Hub.OldToken("lin", TimeSpan.Zero, "phone")), out _).WaitAsync(TimeSpan.FromSeconds(30));
+        Assert.Equal((4501, "other-device", "/docs/clients#refused"), (end.Code, end.Reason, end.Help?.PathAndQuery + end.Help?.Fragment));
+    }
+
     [Fact]
     public async Task Run_TokenOfAnotherUser_Ends()
     {

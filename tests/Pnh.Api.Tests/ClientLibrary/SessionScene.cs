@@ -50,36 +50,36 @@ internal sealed class SessionScene : IAsyncDisposable
     public PnhSession Session(
         Func<string, bool>? fails = null, Func<string>? token = null, Uri? address = null, Func<string, Task>? handles = null, Action<PnhConnection>? connection = null, Action<Exception>? error = null,
         Func<PnhWithdrawal, ValueTask>? withdraw = null) => new(new PnhSessionOptions
-    {
-        Address = address ?? new Uri($"ws://127.0.0.1:{Wire.Port}/v1/socket"),
-        Token = _ => ValueTask.FromResult(token is null ? Hub.OldToken("lin", TimeSpan.Zero, null, "room") : token()),
-        Device = "tab",
-        OnEvent = async (message, _) =>
         {
-            if (fails?.Invoke(message.Id) == true)
+            Address = address ?? new Uri($"ws://127.0.0.1:{Wire.Port}/v1/socket"),
+            Token = _ => ValueTask.FromResult(token is null ? Hub.OldToken("lin", TimeSpan.Zero, null, "room") : token()),
+            Device = "tab",
+            OnEvent = async (message, _) =>
             {
-                throw new NotSupportedException("not now");
-            }
+                if (fails?.Invoke(message.Id) == true)
+                {
+                    throw new NotSupportedException("not now");
+                }
 
-            await (handles?.Invoke(message.Id) ?? Task.CompletedTask);
-            Handled.Enqueue(message.Id);
-        },
-        OnWithdraw = (withdrawal, _) =>
-        {
-            Withdrawn.Enqueue(withdrawal);
-            return withdraw?.Invoke(withdrawal) ?? ValueTask.CompletedTask;
-        },
-        OnConnection = now =>
-        {
-            Connections.Enqueue(now);
-            connection?.Invoke(now);
-        },
-        OnError = fault =>
-        {
-            Errors.Enqueue(fault);
-            error?.Invoke(fault);
-        },
-    });
+                await (handles?.Invoke(message.Id) ?? Task.CompletedTask);
+                Handled.Enqueue(message.Id);
+            },
+            OnWithdraw = (withdrawal, _) =>
+            {
+                Withdrawn.Enqueue(withdrawal);
+                return withdraw?.Invoke(withdrawal) ?? ValueTask.CompletedTask;
+            },
+            OnConnection = now =>
+            {
+                Connections.Enqueue(now);
+                connection?.Invoke(now);
+            },
+            OnError = fault =>
+            {
+                Errors.Enqueue(fault);
+                error?.Invoke(fault);
+            },
+        });
 
     public async Task OpenAsync() => await TestHub.EventuallyAsync(() => Connections.LastOrDefault()?.Status, static status => status == PnhStatus.Open);
 

@@ -55,7 +55,9 @@ export async function fixedTokenIsFinal() {
   }
 
   const bound = await endOf({ token: () => world.stage.tokenOf({ sub: "fixed", device: "phone", exp: 4_000_000_000 }) });
-  expect({ code: bound.code, reason: bound.reason }, { code: 4501, reason: "other-device" });
+  expect({ code: bound.code, reason: bound.reason, help: bound.help }, { code: 4501, reason: "other-device", help: `${world.stage.url}/docs/clients#refused` });
+  const { status, headers } = await fetch(bound.help);
+  expect([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
   let isFirst = true;
   const reader = await new Reader("fixed", { token: () => (isFirst ? (isFirst = false, world.stage.token("fixed", undefined, -30)) : world.stage.token("eve")) }).open();
   reader.wire.cut();

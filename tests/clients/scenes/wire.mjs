@@ -83,3 +83,23 @@ export async function twoTabs() {
     reader.close();
   }
 }
+
+/** A network that takes the dial and lets nothing pass: 15 s, whatever came of it, and a machine that wakes up does not wait for them. A socket that cannot even be made is told as well. */
+export async function dialIsSwallowed() {
+  const reader = new Reader("swallowed");
+  reader.swallows = true;
+  const from = Date.now();
+  await reader.start();
+  await until("it gives the dial up", () => reader.reasons()[0] === "no-answer", Boolean, 20);
+  const took = Date.now() - from;
+  reader.wire.swallows = false;
+  await until("the client is open", () => reader.client.status === "open", Boolean, 40);
+  reader.close();
+  const throwing = new Reader("swallowed", { WebSocket: class { constructor() { throw new Error("blocked by a policy"); } } });
+  await throwing.start();
+  await until("it is told", () => throwing.statuses.some(({ status, reason, why, retryIn, wait }) => status === "waiting" && reason === "no-connection" && why === "blocked by a policy" && retryIn === wait));
+  throwing.close();
+  if (took < 14_000 || took > 17_000) {
+    throw new Error(`given up after ${took} ms`);
+  }
+}

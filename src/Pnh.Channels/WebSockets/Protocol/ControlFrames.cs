@@ -13,6 +13,9 @@ internal static class ControlFrames
     /// <summary>Word of a hello and a welcome: each join is answered topic by topic.</summary>
     public const string KnowsJoined = "joined";
 
+    /// <summary>Of an error that a close follows.</summary>
+    public const string HelpOfRefusals = "/docs/clients#refused";
+
     private static readonly JsonWriterOptions WriterOptions = new() { Encoder = PlainJsonEncoder.Shared };
 
     /// <summary>The answer to hello.</summary>
@@ -73,11 +76,18 @@ internal static class ControlFrames
     });
 
     /// <summary>A stable kebab-case code and a sentence for a person; repeats nothing that the client sent.</summary>
-    public static byte[] Error(string code, string message) => Write((code, message), static (json, s) =>
+    /// <param name="code">The code.</param>
+    /// <param name="message">The sentence.</param>
+    /// <param name="help">Where the hub's own documents speak of it; null = nowhere.</param>
+    public static byte[] Error(string code, string message, string? help = null) => Write((code, message, help), static (json, s) =>
     {
         json.WriteString("type"u8, "error"u8);
         json.WriteString("code"u8, s.code);
         json.WriteString("message"u8, s.message);
+        if (s.help is not null)
+        {
+            json.WriteString("help"u8, s.help);
+        }
     });
 
     private static void WriteTexts(Utf8JsonWriter json, string name, IReadOnlyList<string> texts)

@@ -206,7 +206,7 @@ internal abstract partial class Connection
             return true;
         }
 
-        SendControl(ControlFrames.Error("rate-limited", "Too many messages."));
+        SendControl(ControlFrames.Error("rate-limited", "Too many messages.", ControlFrames.HelpOfRefusals));
         Close(SessionClose.Overloaded);
         return false;
     }

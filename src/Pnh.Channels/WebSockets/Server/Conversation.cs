@@ -288,7 +288,7 @@ internal sealed class Conversation
 
     private void Close(FrameProblem problem, SessionClose reason)
     {
-        SendError(problem.Code, problem.Message);
+        _transport.SendControl(ControlFrames.Error(problem.Code, problem.Message, ControlFrames.HelpOfRefusals));
         _transport.Close(reason);
     }
 
