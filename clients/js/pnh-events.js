@@ -4,11 +4,14 @@ import { HandledIds } from './pnh-kept.js';
 const attempts = 3;
 const pause = 1_000;
 
-/** Events one after the other, in their order. `client` has `handlers()`, `failed(event, error, isGivenUp)`, `withdrawn(frame)` and `done(frame, isHeard, isIdle)`. */
+/**
+ * Calls one after the other, and beside them all else one after the other, each in its order. `client` has `handlers()`, `canHandle()`, `begun(event, isHeard)`, `handled(event)`, `failed(event, error, isGivenUp)`,
+ * `withdrawn(frame)` and `done(frame, isHeard, isIdle)`.
+ */
 export class Events {
   #client;
-  #queue = [];
-  #isHandling = false;
+  #lanes = { call: [], rest: [] };
+  #busy = new Set(); // lanes in which one is being handled
   #waiting = new Map(); // by seq, in its order: what came and is not handled
   #highest;
   #ids;
@@ -37,13 +40,22 @@ export class Events {
       this.#highest = Math.max(this.#highest, frame.seq);
     }
 
-    this.#queue.push({ frame, isHeard });
-    this.#run();
+    if (frame.type === 'withdraw') {
+      this.#withdraw(frame, isHeard);
+    } else {
+      this.#lanes[frame.class === 'call' ? 'call' : 'rest'].push({ frame, isHeard });
+      this.go();
+    }
+  }
+
+  /** Goes on with what waits, once somebody handles it. */
+  go() {
+    for (const lane of ['call', 'rest']) this.#run(lane);
   }
 
   /** The connection is gone: what was not handled comes again, and what is being handled then is known. */
   cut() {
-    this.#queue = this.#queue.filter(({ isHeard, frame }) => isHeard || !frame.seq);
+    this.#keep(({ isHeard, frame }) => isHeard || !frame.seq);
     this.startAt(this.seq);
   }
 
@@ -54,29 +66,46 @@ export class Events {
   }
 
   clear() {
-    this.#queue = [];
+    this.#keep(() => false);
   }
 
-  async #run() {
-    if (this.#isHandling) return;
-    this.#isHandling = true;
-    for (let next; (next = this.#queue.shift());) {
+  #keep(isKept) {
+    for (const lane in this.#lanes) this.#lanes[lane] = this.#lanes[lane].filter(isKept);
+  }
+
+  /** Told at once, also while a handler waits for a person; an event that waits is never shown. */
+  #withdraw(frame, isHeard) {
+    this.#keep((entry) => {
+      if (entry.frame.id !== frame.id) return true;
+      this.#ids.add(entry.frame);
+      this.#waiting.delete(entry.frame.seq);
+      return false;
+    });
+    this.#client.withdrawn(frame);
+    this.#finish(frame, isHeard);
+  }
+
+  async #run(lane) {
+    if (this.#busy.has(lane)) return;
+    this.#busy.add(lane);
+    for (let next; this.#client.canHandle() && (next = this.#lanes[lane].shift());) {
       const { frame, isHeard } = next;
-      await this.#handle(frame);
-      if (this.#waiting.get(frame.seq) === frame) this.#waiting.delete(frame.seq);
-      this.#client.done(frame, isHeard, this.#queue.length === 0);
+      if (!this.#ids.has(frame.id)) {
+        this.#client.begun(frame, isHeard);
+        await Promise.all([...this.#client.handlers()].map((handler) => this.#give(handler, frame)));
+        if (frame.seq) this.#ids.add(frame);
+        await this.#client.handled(frame);
+      }
+
+      this.#finish(frame, isHeard);
     }
 
-    this.#isHandling = false;
+    this.#busy.delete(lane);
   }
 
-  async #handle(frame) {
-    if (frame.type === 'withdraw') {
-      this.#client.withdrawn(frame);
-    } else if (!this.#ids.has(frame.id)) {
-      await Promise.all([...this.#client.handlers()].map((handler) => this.#give(handler, frame)));
-      if (frame.seq) this.#ids.add(frame);
-    }
+  #finish(frame, isHeard) {
+    if (this.#waiting.get(frame.seq) === frame) this.#waiting.delete(frame.seq);
+    this.#client.done(frame, isHeard, !this.#lanes.call.length && !this.#lanes.rest.length);
   }
 
   /** A handler that fails is called again, after a pause. */

@@ -72,7 +72,7 @@ function listen(client, options) {
   listening.add(client);
 
   // The service worker shows no twin of what the user had before his eyes. It is known before the event is acknowledged, since the hub pushes what is not.
-  client.on('event', async (event) => {
+  client.on('handled', async (event) => {
     if (event.seq && document.visibilityState === 'visible') await noteSeen(event);
   });
   navigator.serviceWorker.addEventListener('message', ({ data }) => {

@@ -40,6 +40,11 @@ export class Tabs {
     return this.#others.size > 0;
   }
 
+  /** True when another tab handles events. */
+  get handles() {
+    return [...this.#others.values()].some(({ handles }) => handles);
+  }
+
   /** What this tab and the others want. */
   get wants() {
     return [this.#client.wants(), ...this.#others.values()];

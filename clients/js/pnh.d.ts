@@ -81,6 +81,8 @@ export interface PnhOptions {
   readonly state?: 'active' | 'background';
   /** True in pages: `state` follows `document.visibilityState`. */
   readonly visibility?: boolean;
+  /** How often the hub is to be heard from, in seconds, 5 to 60: 25 unless given. A connection of which nothing came for so long, and 8 s more, is lost. */
+  readonly beat?: number;
   /** The class of sockets where the runtime has none, such as npm's `ws`. */
   readonly WebSocket?: unknown;
 }
@@ -91,10 +93,13 @@ export interface PnhClient {
   readonly device: string | null;
   state: 'active' | 'background';
   /**
-   * Each event once, in the hub's order, one after the other. It is acknowledged when the promise of each handler is fulfilled; one that is rejected is called again after 1 s and after 2 s more, and then given up.
+   * Each event once, in the hub's order, one after the other; calls beside the others. While nobody handles events they wait, and are not acknowledged. An event is acknowledged when the promise of each handler is fulfilled; one that is rejected is called again after 1 s and after 2 s more, and then given up.
    * Gives what takes the handler away.
    */
   on<Data = unknown>(type: 'event', handler: (event: PnhEvent<Data>) => unknown): () => void;
+  /** An event's handlers have finished; it is acknowledged when what this gives has finished too. */
+  on<Data = unknown>(type: 'handled', handler: (event: PnhEvent<Data>) => unknown): () => void;
+  /** At once, also while an event's handler waits; an event that nobody was given yet is never given. */
   on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;
   on(type: 'status', handler: (status: PnhStatus) => void): () => void;
   on(type: 'error', handler: (error: PnhError) => void): () => void;
@@ -103,10 +108,13 @@ export interface PnhClient {
   /** Wants the topics' events, in this session and in those after it. The other tabs get them too. What is refused comes as an `error` with `topics`. Throws `TypeError` for what is no name. */
   join(...topics: string[]): void;
   leave(...topics: string[]): void;
-  /** The user answered the event here: it ends on the user's other devices. False when nobody hears it now. */
-  answer(id: string, as: string): boolean;
+  /**
+   * The user answered the event here: it ends on the user's other devices. Said again on each connection until the hub has it: then the promise gives true. False = it never will: the client was closed, or a hundred came after it.
+   * An older hub confirms nothing: then true says that it was sent.
+   */
+  answer(id: string, as: string): Promise<boolean>;
   /** The user saw it here: the same, without an answer. */
-  seen(id: string): boolean;
+  seen(id: string): Promise<boolean>;
   /** Publishes, where the app allows clients to. False when nobody hears it now. */
   send(event: { readonly to: { readonly user?: string; readonly topic?: string }; readonly data: unknown; readonly class?: PnhEvent['class'] }): boolean;
   /** What a request to the hub's API needs, once the device is known: its address, a token of now, whom it speaks for, and the device. */

@@ -1,21 +1,23 @@
 // The client of PNH for browsers and Node: one socket that comes back by itself, for all tabs of a browser. Protocol: pnh.v1. Types and what each member does: pnh.d.ts.
+import { Answers } from './pnh-answers.js';
 import { Events } from './pnh-events.js';
 import { keep, randomDevice, recall } from './pnh-kept.js';
+import { Listeners } from './pnh-listeners.js';
+import { closeCodes, judge } from './pnh-loss.js';
 import { canShare, Tabs } from './pnh-tabs.js';
 import { claimsOf, Tokens } from './pnh-token.js';
 import { checkTopics, Topics } from './pnh-topics.js';
 
 const shortestWait = 500;
 const longestWait = 30_000;
-const longEnough = 10_000; // a session that lived so long was no failure
 const welcomeWithin = 15_000; // from the dial on, whatever the network does
 const staleDial = 2_000;
+const longestBeat = 25; // s, below the minute after which proxies close what stands still
+const callBeat = 10;
 const beatGrace = 8_000;
 const acksBehind = 20;
 const leavesAfter = 1_000; // what the other tabs want is known by then
 const leadsWithin = 5_000;
-const closeCodes = { drained: 4000, expired: 4002, refused: 4007, final: 4500, replaced: 4500, unauthorized: 4501, left: 4997, silent: 4998 }; // the last two are said by this end
-const finalProblems = ['other-origin', 'other-device']; // which no other token mends
 
 /** Opens a session and keeps it open until `close` is called or the hub says not to come back. */
 export function connect(options) {
@@ -24,7 +26,7 @@ export function connect(options) {
 
 class PnhClient {
   #options;
-  #listeners = new Map();
+  #listeners = new Listeners();
   #tokens;
   #socket = null;
   #turn = 0; // of ways to a connection: what an older one still waits for is void
@@ -33,6 +35,8 @@ class PnhClient {
   #ackedSeq = 0;
   #wanted = new Set(); // topics
   #topics = new Topics();
+  #answers = new Answers();
+  #known = []; // what the hub knows beyond the first version
   #leavesFrom = 0;
   #state;
   #toldState;
@@ -44,6 +48,7 @@ class PnhClient {
   #openedAt = Infinity;
   #heardAt = 0;
   #beat = 0;
+  #expectsCalls = false;
   #watch;
   #timer;
   #patience = null; // for its lead
@@ -57,7 +62,7 @@ class PnhClient {
   constructor(options) {
     if (!options?.url || !options.token) throw new TypeError('connect needs url and token');
     const isPage = typeof document !== 'undefined';
-    this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, share: isPage && canShare(), ...options };
+    this.#options = { WebSocket: globalThis.WebSocket, visibility: isPage, keep: isPage, share: isPage && canShare(), beat: longestBeat, ...options };
     if (!this.#options.WebSocket) throw new TypeError('this runtime has no WebSocket: give one as an option');
     this.#tokens = new Tokens(options.token);
     this.#events = this.#newEvents();
@@ -69,9 +74,13 @@ class PnhClient {
 
   #newEvents(seq, ids) {
     return new Events({
-      handlers: () => this.#listeners.get('event') ?? [],
-      withdrawn: (frame) => this.#emit('withdraw', frame),
-      failed: (event, error, isGivenUp) => this.#emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event, isGivenUp })),
+      handlers: () => this.#listeners.of('event'),
+      canHandle: () => this.#handles || Boolean(this.#tabs?.leads && this.#tabs.handles),
+      // By its id: what came before it may wait for its handlers, and a push would ring beside it.
+      begun: ({ id, class: name }, isHeard) => { if (!isHeard && name === 'call' && this.#known.includes('taken')) this.#say({ type: 'taken', id }); },
+      handled: (event) => this.#listeners.ask('handled', event),
+      withdrawn: (frame) => this.#listeners.emit('withdraw', frame),
+      failed: (event, error, isGivenUp) => this.#listeners.emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event, isGivenUp })),
       done: (frame, isHeard, isIdle) => {
         if (isHeard) return;
         if (isIdle || this.#events.seq - this.#ackedSeq >= acksBehind) this.#ack();
@@ -100,13 +109,30 @@ class PnhClient {
   }
 
   on(type, listener) {
-    const listeners = this.#listeners.get(type) ?? new Set();
-    this.#listeners.set(type, listeners.add(listener));
-    return () => listeners.delete(listener);
+    this.#listeners.add(type, listener);
+    this.#change();
+    return () => {
+      this.#listeners.delete(type, listener);
+      this.#change();
+    };
+  }
+
+  get #handles() {
+    return this.#listeners.of('event').size > 0;
   }
 
   get joined() {
     return this.#topics.joined;
+  }
+
+  /** True while a call is expected: a connection that died in silence is found within 18 s then, and not within 33. */
+  get expectsCalls() {
+    return this.#expectsCalls;
+  }
+
+  set expectsCalls(value) {
+    this.#expectsCalls = value;
+    this.#change();
   }
 
   join(...topics) {
@@ -121,11 +147,28 @@ class PnhClient {
   }
 
   answer(id, as) {
-    return this.#say({ type: 'answer', id, as });
+    return this.#answer({ type: 'answer', id, as });
   }
 
   seen(id) {
-    return this.#say({ type: 'seen', id });
+    return this.#answer({ type: 'seen', id });
+  }
+
+  #answer(frame) {
+    if (this.#isClosed) return Promise.resolve(false);
+    const kept = this.#answers.add(frame);
+    this.#sayAnswer(frame);
+    return kept;
+  }
+
+  /** An older hub confirms nothing: then it is said. */
+  #sayAnswer(frame) {
+    if (this.#say(frame) && !this.#follows && !this.#known.includes('confirmed')) this.#confirmed({ of: frame.type, id: frame.id });
+  }
+
+  #confirmed(confirmed) {
+    this.#answers.confirm(confirmed);
+    this.#tell({ confirmed });
   }
 
   send(event) {
@@ -185,6 +228,7 @@ class PnhClient {
 
   /** What the tabs want has changed: the hub is told of the difference. */
   #change() {
+    this.#events.go();
     if (this.#follows) {
       this.#tabs.say();
       return;
@@ -195,18 +239,27 @@ class PnhClient {
       const state = stateOf(this.#allWants);
       if (state !== this.#toldState) this.#say({ type: 'state', state });
       this.#toldState = state;
+      if (this.#known.includes('beat') && this.#beatAsked * 1000 !== this.#beat) {
+        this.#beat = this.#beatAsked * 1000;
+        this.#say({ type: 'beat', every: this.#beatAsked });
+      }
     }
 
     this.#tell();
   }
 
   get #wants() {
-    return { topics: [...this.#wanted], state: this.#state };
+    return { topics: [...this.#wanted], state: this.#state, handles: this.#handles, beat: this.#expectsCalls ? callBeat : this.#options.beat };
   }
 
   /** Of this tab and of the others. */
   get #allWants() {
     return this.#tabs?.wants ?? [this.#wants];
+  }
+
+  /** In seconds. */
+  get #beatAsked() {
+    return Math.min(...this.#allWants.map(({ beat }) => beat));
   }
 
   get #allTopics() {
@@ -231,16 +284,6 @@ class PnhClient {
     return true;
   }
 
-  #emit(type, value) {
-    for (const listener of this.#listeners.get(type) ?? []) {
-      try {
-        listener(value);
-      } catch (error) {
-        console.error(error);
-      }
-    }
-  }
-
   #become(status, detail = {}) {
     this.#status = status;
     this.#detail = detail;
@@ -252,7 +295,7 @@ class PnhClient {
     }
 
     this.#tell();
-    this.#emit('status', { status, ...detail });
+    this.#listeners.emit('status', { status, ...detail });
   }
 
   /** The way to a connection: a token, the tab that holds the socket, the dial. The welcome ends it. */
@@ -357,11 +400,13 @@ class PnhClient {
   }
 
   /** What the leader tells. An event is this tab's from here on: its leader has acknowledged it, or will. */
-  #hear({ status, detail, device, session, seq, joined, attempt, frame, error }) {
+  #hear({ status, detail, device, session, seq, joined, attempt, frame, error, confirmed }) {
     if (frame) {
       this.#events.take(frame, true);
     } else if (error) {
       this.#fail(error);
+    } else if (confirmed) {
+      this.#answers.confirm(confirmed);
     }
 
     if (!this.#follows) return;
@@ -375,6 +420,7 @@ class PnhClient {
       this.#end(detail);
     } else if (JSON.stringify([status, detail]) !== JSON.stringify([this.#status, this.#detail])) {
       this.#become(status, detail);
+      this.#answers.frames.forEach((each) => this.#say(each)); // the leader may be another one
     }
   }
 
@@ -383,6 +429,8 @@ class PnhClient {
     this.#findLoss();
     if (frame?.type === 'look') {
       this.#seeNetwork();
+    } else if (frame?.type === 'answer' || frame?.type === 'seen') {
+      this.#answer(frame);
     } else if (frame) {
       this.#say(frame);
     }
@@ -424,7 +472,7 @@ class PnhClient {
       if (turn !== this.#turn) return;
       const resume = this.#session && { session: this.#session, seq: this.#events.seq };
       this.#toldState = stateOf(this.#allWants);
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined'], ...(resume && { resume }) }));
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: this.#beatAsked, knows: ['joined', 'confirmed', 'taken', 'beat'], ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (turn !== this.#turn) return;
@@ -447,6 +495,9 @@ class PnhClient {
       case 'withdraw':
         this.#events.take(frame);
         break;
+      case 'confirmed':
+        this.#confirmed(frame);
+        break;
       case 'drain':
         this.#drain = frame;
         break;
@@ -466,12 +517,13 @@ class PnhClient {
 
   /** To the pages of all tabs. */
   #fail({ code, message, topics }) {
-    this.#emit('error', Object.assign(new Error(message), { code, ...(topics && { topics }) }));
+    this.#listeners.emit('error', Object.assign(new Error(message), { code, ...(topics && { topics }) }));
     this.#tell({ error: { code, message, topics } });
   }
 
   #welcome(frame) {
-    const { session, seq, resumed, beat = 0 } = frame;
+    const { session, seq, resumed, beat = 0, knows = [] } = frame;
+    this.#known = knows;
     clearTimeout(this.#timer);
     if (!resumed) this.#events.startAt(seq);
     this.#topics.welcome(frame);
@@ -488,19 +540,14 @@ class PnhClient {
 
     this.#become('open', { session, resumed });
     this.#change();
+    this.#answers.frames.forEach((each) => this.#sayAnswer(each));
   }
 
   /** The connection is gone. What is final, and what is tried again and when: the table in PROTOCOL.md. */
   #lost(code, text, reason) {
-    const { code: problem, message, help } = (code >= closeCodes.drained && this.#problem) || {};
-    const detail = {
-      code, why: message ?? (text || `connection lost (${code})`),
-      reason: reason ?? problem ?? (text ? text.split(' by ')[0].replaceAll(' ', '-') : this.#openedAt === Infinity ? 'no-connection' : 'lost'),
-      ...(help && { help: this.#hub + help }),
-    };
-    const hasLived = Date.now() - this.#openedAt > longEnough;
+    const { detail, isOfToken, hasLived, isFinal } = judge({ code, text, reason, problem: this.#problem, openedAt: this.#openedAt, hub: this.#hub });
     const drain = code === closeCodes.drained && this.#drain;
-    const isOfToken = code === closeCodes.expired || code === closeCodes.refused || (code === closeCodes.unauthorized && !finalProblems.includes(problem));
+    const { isFixed } = this.#tokens;
     if (hasLived) this.#attempt = 0;
     if (isOfToken) this.#tokens.refuse();
     this.#hangUp();
@@ -512,10 +559,10 @@ class PnhClient {
     } else if (drain) {
       this.#again(drain.after * 1000, detail);
       this.#isDraining = true;
-    } else if (code === closeCodes.expired && hasLived && !this.#tokens.isFixed) {
+    } else if (code === closeCodes.expired && hasLived && !isFixed) {
       this.#again(0, detail);
     } else {
-      this.#fall(detail, isOfToken ? this.#tokens.isFixed : code >= closeCodes.final && code < 5000);
+      this.#fall(detail, isFinal || (isOfToken && isFixed));
     }
   }
 
@@ -560,6 +607,7 @@ class PnhClient {
     if (typeof document !== 'undefined') this.#listen('removeEventListener');
     if (this.#options.keep && this.#place) keep('sessionStorage', this.#place, null);
     this.#events.clear();
+    this.#answers.drop();
     this.#become('closed', detail);
     this.#tabs?.leave();
   }

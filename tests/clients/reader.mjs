@@ -24,6 +24,13 @@ export class Reader {
     return this;
   }
 
+  handle() {
+    this.client.on("event", async (event) => {
+      await delay(Math.random() * 3);
+      this.handled.push(event.data.n);
+    });
+  }
+
   /** Why it had to wait, each time. */
   reasons() {
     return this.statuses.filter(({ status }) => status === "waiting").map(({ reason }) => reason);
@@ -39,10 +46,7 @@ export class Reader {
     this.wire = await new Wire(this.port).open();
     this.wire.swallows = this.swallows;
     this.client = connect({ url: `ws://127.0.0.1:${this.wire.port}/v1/socket`, token: () => world.stage.token(this.user), device: this.device, WebSocket, ...this.more });
-    this.client.on("event", async (event) => {
-      await delay(Math.random() * 3);
-      this.handled.push(event.data.n);
-    });
+    if (!this.isIdle) this.handle();
     this.client.on("status", (status) => {
       this.statuses.push(status);
       if (status.status === "open") this.onOpen?.();

@@ -11,6 +11,7 @@ import { openStage } from "../ship/kill/stage.mjs";
 import { check, checked, finish } from "../ship/report.mjs";
 import { world } from "./reader.mjs";
 import * as ends from "./scenes/ends.mjs";
+import * as handlers from "./scenes/handlers.mjs";
 import * as topics from "./scenes/topics.mjs";
 import * as wire from "./scenes/wire.mjs";
 
@@ -26,7 +27,7 @@ const stage = await openStage(resolve(program), {
 writeFileSync(join(stage.folder, "cluster.key"), randomBytes(32).toString("base64url"));
 stage.clusterPort = clusterPort;
 Object.assign(world, { stage, away, seconds: Number(options.seconds), openEdge: async () => { world.edge = await openEdge(stage, "edge", program, world.edge?.port); } });
-const scenes = { ...wire, ...ends, ...topics };
+const scenes = { ...wire, ...ends, ...topics, ...handlers };
 try {
   stage.spawn();
   await stage.ready();

@@ -29,7 +29,7 @@ public sealed class PnhSession
         _options = options;
         _progress = new SessionProgress(options);
         _tokens = new Tokens(options);
-        _wants = new Wants(options.IsActive);
+        _wants = new Wants(options.IsActive, (int)options.Beat.TotalSeconds);
     }
 
     /// <summary>What the connection is now.</summary>
@@ -46,7 +46,7 @@ public sealed class PnhSession
             throw new InvalidOperationException("The session runs already.");
         }
 
-        _handling = _progress.Events.RunAsync(AckAsync, cancellationToken);
+        _handling = _progress.Events.RunAsync(BeginAsync, AckAsync, cancellationToken);
         try
         {
             while (true)
@@ -67,6 +67,7 @@ public sealed class PnhSession
         finally
         {
             _isRunning = false;
+            _progress.Answers.Drop();
             Become(new PnhConnection(PnhStatus.Closed));
         }
     }
@@ -98,13 +99,23 @@ public sealed class PnhSession
         return SayWantsAsync();
     }
 
-    /// <summary>The user answered the event here: it ends on the user's other devices. False when nobody hears it now.</summary>
+    /// <summary>
+    /// The user answered the event here: it ends on the user's other devices. Said again on each connection until the hub has it: then true. False = it never will: the session ended, or a hundred came after it.
+    /// An older hub confirms nothing: then true says that it was sent.
+    /// </summary>
     /// <param name="id">The event's.</param>
     /// <param name="answer">The app's word, 1 to 64 characters.</param>
-    public ValueTask<bool> AnswerAsync(string id, string answer) => SayAsync(new ClientFrame("answer", Id: id, As: answer));
+    public ValueTask<bool> AnswerAsync(string id, string answer) => AnswerAsync(new ClientFrame("answer", Id: id, As: answer));
 
     /// <summary>The user saw it here: the same, without an answer.</summary>
-    public ValueTask<bool> SeenAsync(string id) => SayAsync(new ClientFrame("seen", Id: id));
+    public ValueTask<bool> SeenAsync(string id) => AnswerAsync(new ClientFrame("seen", Id: id));
+
+    /// <summary>True while a call is expected: the hub is heard from each 10 s, and a connection that died in silence is found within 18 s.</summary>
+    public ValueTask ExpectCallsAsync(bool areExpected)
+    {
+        _wants.ExpectsCalls = areExpected;
+        return SayWantsAsync();
+    }
 
     /// <summary>Publishes, where the app allows clients to. False when nobody hears it now; a refusal comes to <see cref="PnhSessionOptions.OnError"/>.</summary>
     /// <param name="to">A user or a topic.</param>
@@ -179,7 +190,25 @@ public sealed class PnhSession
         _options.Tell(now);
     }
 
+    private ValueTask BeginAsync(HubFrame frame) => Volatile.Read(ref _connection)?.BeginAsync(frame) ?? ValueTask.CompletedTask;
+
     private ValueTask AckAsync(bool isIdle) => Volatile.Read(ref _connection)?.AckAsync(isIdle) ?? ValueTask.CompletedTask;
+
+    private async ValueTask<bool> AnswerAsync(ClientFrame frame)
+    {
+        if (!Volatile.Read(ref _isRunning))
+        {
+            return false;
+        }
+
+        var kept = _progress.Answers.Add(frame);
+        if (Volatile.Read(ref _connection) is { } connection)
+        {
+            await connection.SayAnswerAsync(frame).ConfigureAwait(false);
+        }
+
+        return await kept.ConfigureAwait(false);
+    }
 
     private async ValueTask SayWantsAsync()
     {

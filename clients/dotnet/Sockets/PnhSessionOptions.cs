@@ -15,12 +15,12 @@ public sealed class PnhSessionOptions
     public required string Device { get; init; }
 
     /// <summary>
-    /// Handles each event once, in the hub's order, one after the other. It is acknowledged when this completes. When it throws it is called again after 1 s and after 2 s more, and the event is
+    /// Handles each event once, in the hub's order, one after the other; calls beside the others, so it may be called by two threads. It is acknowledged when this completes. When it throws it is called again after 1 s and after 2 s more, and the event is
     /// given up then.
     /// </summary>
     public required Func<PnhMessage, CancellationToken, ValueTask> OnEvent { get; init; }
 
-    /// <summary>Told of each withdrawal, in its place among the events; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
+    /// <summary>Told of each withdrawal at once, also while an event is handled; an event that nobody was given yet is never given; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
     public Func<PnhWithdrawal, CancellationToken, ValueTask>? OnWithdraw { get; init; }
 
     /// <summary>Told of each change of the connection. Must return at once; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
@@ -28,6 +28,9 @@ public sealed class PnhSessionOptions
 
     /// <summary>Told of the hub's error frames (<c>code</c> of <see cref="Reports.PnhException"/>) and of what the others threw. Must return at once. Null = nobody is.</summary>
     public Action<Exception>? OnError { get; init; }
+
+    /// <summary>How often the hub is to be heard from, in whole seconds, 5 to 60. A connection of which nothing came for so long, and 8 s more, is lost.</summary>
+    public TimeSpan Beat { get; init; } = TimeSpan.FromSeconds(25);
 
     /// <summary>True = the app is in front.</summary>
     public bool IsActive { get; init; } = true;

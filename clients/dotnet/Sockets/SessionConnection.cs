@@ -53,6 +53,8 @@ internal sealed class SessionConnection : IDisposable
     private volatile bool _hasWelcome;
     private volatile bool _isOpen;
     private bool _isRefused;
+    private volatile string[] _knows = [];
+    private int _beat;
 
     public SessionConnection(PnhSessionOptions options, SessionProgress progress, Wants wants, Action<string, bool> opened)
     {
@@ -87,11 +89,36 @@ internal sealed class SessionConnection : IDisposable
         {
             await TrySayAsync(frame).ConfigureAwait(false);
         }
+
+        if (Knows(SessionSocket.KnowsBeat) && _beat != _wants.Beat)
+        {
+            _beat = _wants.Beat;
+            await TrySayAsync(new ClientFrame("beat", Every: _beat)).ConfigureAwait(false);
+            _socket.Patience = TimeSpan.FromSeconds(_beat) + BeatGrace;
+        }
     }
 
     /// <summary>False when nobody hears it now.</summary>
     public ValueTask<bool> TrySayAsync(ClientFrame frame) =>
         _isOpen ? _socket.TrySendAsync(frame, PnhJson.Default.ClientFrame, CancellationToken.None) : ValueTask.FromResult(false);
+
+    /// <summary>Says what the user did. An older hub confirms nothing: then it is said.</summary>
+    public async ValueTask SayAnswerAsync(ClientFrame frame)
+    {
+        if (await TrySayAsync(frame).ConfigureAwait(false) && !Knows(SessionSocket.KnowsConfirmed))
+        {
+            _progress.Answers.Confirm(frame.Type, frame.Id!);
+        }
+    }
+
+    /// <summary>A call is taken by its id: what came before it may wait for its handler, and a push would ring beside it.</summary>
+    public async ValueTask BeginAsync(HubFrame frame)
+    {
+        if (frame.Class == "call" && Knows(SessionSocket.KnowsTaken))
+        {
+            await TrySayAsync(new ClientFrame("taken", Id: frame.Id)).ConfigureAwait(false);
+        }
+    }
 
     /// <summary>Says how far events were handled, when nothing waits behind the last or many have been.</summary>
     public async ValueTask AckAsync(bool isIdle)
@@ -118,7 +145,8 @@ internal sealed class SessionConnection : IDisposable
         {
             await _socket.ConnectAsync(_options.Address, _ending.Token).ConfigureAwait(false);
             var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.Events.Seq) : null;
-            var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true, [SessionSocket.KnowsJoined], resume);
+            var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), _wants.Beat,
+                [SessionSocket.KnowsJoined, SessionSocket.KnowsConfirmed, SessionSocket.KnowsTaken, SessionSocket.KnowsBeat], resume);
             await _socket.TrySendAsync(hello, PnhJson.Default.HelloFrame, _ending.Token).ConfigureAwait(false);
             while (await _socket.ReadAsync(_ending.Token).ConfigureAwait(false) is { } frame)
             {
@@ -158,6 +186,9 @@ internal sealed class SessionConnection : IDisposable
                 refusals.ForEach(_options.Fail);
                 await SayWantsAsync().ConfigureAwait(false);
                 break;
+            case "confirmed":
+                _progress.Answers.Confirm(frame.Of ?? "", frame.Id ?? "");
+                break;
             case "drain":
                 _drainAfter = TimeSpan.FromSeconds(frame.After ?? 0);
                 break;
@@ -183,9 +214,17 @@ internal sealed class SessionConnection : IDisposable
         _wants.Opened(welcome);
         _ackedSeq = welcome.Seq ?? 0;
         _openedAt = _options.Time.GetTimestamp();
-        _socket.Patience = welcome.Beat is { } beat ? TimeSpan.FromSeconds(beat) + BeatGrace : Timeout.InfiniteTimeSpan;
+        _beat = (int)(welcome.Beat ?? 0);
+        _knows = welcome.Knows ?? [];
+        _socket.Patience = _beat > 0 ? TimeSpan.FromSeconds(_beat) + BeatGrace : Timeout.InfiniteTimeSpan;
         _hasWelcome = _isOpen = true;
         _opened(welcome.Session!, isResumed);
         await SayWantsAsync().ConfigureAwait(false);
+        foreach (var answer in _progress.Answers.Frames)
+        {
+            await SayAnswerAsync(answer).ConfigureAwait(false);
+        }
     }
+
+    private bool Knows(string word) => _knows.Contains(word);
 }

@@ -2,13 +2,17 @@ using System.Threading.Channels;
 
 namespace Pnh.Client.Sockets;
 
-/// <summary>What comes, and how far it was handled: events one after the other, in their order, over all connections of a session. Thread-safe; one thread runs it.</summary>
+/// <summary>
+/// What comes, and how far it was handled, over all connections of a session: calls one after the other, beside them all other events one after the other, each in its order, and withdrawals beside both. Thread-safe.
+/// </summary>
 internal sealed class SessionEvents(PnhSessionOptions options)
 {
     private const int Attempts = 3;
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
     private readonly Lock _gate = new();
-    private readonly Channel<(HubFrame Frame, int Connection)> _queue = Channel.CreateUnbounded<(HubFrame, int)>(); // the hub sends 256 at most before it wants acks
+    private readonly Lane _calls = new();
+    private readonly Lane _others = new();
+    private readonly Lane _withdrawals = new();
     private readonly SortedDictionary<long, HubFrame> _waiting = []; // by seq: what came and is not handled
     private readonly HandledIds _handled = new(options.Time);
     private long _highest;
@@ -39,7 +43,12 @@ internal sealed class SessionEvents(PnhSessionOptions options)
                 _highest = Math.Max(_highest, seq);
             }
 
-            _queue.Writer.TryWrite((frame, _connection));
+            if (frame.Type == "withdraw")
+            {
+                Forget(frame.Id!);
+            }
+
+            LaneOf(frame).Add(frame, _connection);
         }
     }
 
@@ -64,21 +73,45 @@ internal sealed class SessionEvents(PnhSessionOptions options)
         }
     }
 
-    /// <summary>Handles what comes until it is cancelled. <paramref name="done"/> hears of each, and whether nothing waits behind it.</summary>
-    public async Task RunAsync(Func<bool, ValueTask> done, CancellationToken cancellationToken)
+    /// <summary>Handles what comes until it is cancelled.</summary>
+    /// <param name="begun">Hears of each event before its handler.</param>
+    /// <param name="done">Hears of each afterwards, and whether nothing waits.</param>
+    /// <param name="cancellationToken">The end.</param>
+    public Task RunAsync(Func<HubFrame, ValueTask> begun, Func<bool, ValueTask> done, CancellationToken cancellationToken) => Task.WhenAll(
+        RunAsync(_calls, begun, done, cancellationToken), RunAsync(_others, begun, done, cancellationToken), RunAsync(_withdrawals, begun, done, cancellationToken));
+
+    private Lane LaneOf(HubFrame frame) => frame.Type == "withdraw" ? _withdrawals : frame.Class == "call" ? _calls : _others;
+
+    // An event that waits and is taken back is never shown. Under the gate.
+    private void Forget(string id)
+    {
+        foreach (var (seq, waiting) in _waiting.Where(one => one.Value.Type == "event" && one.Value.Id == id).ToList())
+        {
+            if (LaneOf(waiting).Current != waiting)
+            {
+                _waiting.Remove(seq);
+                _handled.Add(waiting.ToMessage());
+            }
+        }
+    }
+
+    private async Task RunAsync(Lane lane, Func<HubFrame, ValueTask> begun, Func<bool, ValueTask> done, CancellationToken cancellationToken)
     {
         try
         {
-            await foreach (var (frame, connection) in _queue.Reader.ReadAllAsync(cancellationToken).ConfigureAwait(false))
+            await foreach (var (frame, connection) in lane.ReadAllAsync(cancellationToken).ConfigureAwait(false))
             {
-                if (frame.Seq is not null && connection != Volatile.Read(ref _connection))
+                if (!TryBegin(lane, frame, connection, out var isKnown))
                 {
                     continue; // it comes again
                 }
 
-                await HandleAsync(frame, cancellationToken).ConfigureAwait(false);
-                Handled(frame);
-                await done(!_queue.Reader.TryPeek(out _)).ConfigureAwait(false);
+                if (!isKnown)
+                {
+                    await HandleAsync(frame, begun, cancellationToken).ConfigureAwait(false);
+                }
+
+                await done(End(lane, frame)).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
@@ -87,34 +120,49 @@ internal sealed class SessionEvents(PnhSessionOptions options)
         }
     }
 
-    private void Handled(HubFrame frame)
+    private bool TryBegin(Lane lane, HubFrame frame, int connection, out bool isKnown)
     {
         lock (_gate)
         {
+            isKnown = frame.Type == "event" && _handled.Has(frame.Id!);
+            var isOurs = frame.Seq is null || connection == _connection;
+            lane.Current = isOurs ? frame : null;
+            return isOurs;
+        }
+    }
+
+    // True when nothing waits.
+    private bool End(Lane lane, HubFrame frame)
+    {
+        lock (_gate)
+        {
+            lane.Current = null;
+            if (frame.Type == "event")
+            {
+                _handled.Add(frame.ToMessage());
+            }
+
             if (frame.Seq is { } seq && ReferenceEquals(_waiting.GetValueOrDefault(seq), frame))
             {
                 _waiting.Remove(seq);
             }
+
+            return _calls.IsEmpty && _others.IsEmpty;
         }
     }
 
-    private async ValueTask HandleAsync(HubFrame frame, CancellationToken cancellationToken)
+    private async ValueTask HandleAsync(HubFrame frame, Func<HubFrame, ValueTask> begun, CancellationToken cancellationToken)
     {
         if (frame.Type == "withdraw")
         {
             await options.WithdrawAsync(new PnhWithdrawal(frame.Id!, frame.Reason ?? ""), cancellationToken).ConfigureAwait(false);
+            return;
         }
-        else if (!_handled.Has(frame.Id!))
-        {
-            var message = frame.ToMessage();
-            await GiveAsync(message, cancellationToken).ConfigureAwait(false);
-            _handled.Add(message);
-        }
-    }
 
-    // A handler that fails is called again, after a pause.
-    private async ValueTask GiveAsync(PnhMessage message, CancellationToken cancellationToken)
-    {
+        await begun(frame).ConfigureAwait(false);
+        var message = frame.ToMessage();
+
+        // A handler that fails is called again, after a pause.
         for (var attempt = 1; ; attempt++)
         {
             try
@@ -133,5 +181,19 @@ internal sealed class SessionEvents(PnhSessionOptions options)
 
             await Task.Delay(Pause * attempt, options.Time, cancellationToken).ConfigureAwait(false);
         }
+    }
+
+    // Events that wait for their turn. Its own queue is unbounded: the hub sends 256 at most before it wants acks.
+    private sealed class Lane
+    {
+        private readonly Channel<(HubFrame Frame, int Connection)> _queue = Channel.CreateUnbounded<(HubFrame, int)>();
+
+        public HubFrame? Current { get; set; }
+
+        public bool IsEmpty => !_queue.Reader.TryPeek(out _);
+
+        public void Add(HubFrame frame, int connection) => _queue.Writer.TryWrite((frame, connection));
+
+        public IAsyncEnumerable<(HubFrame Frame, int Connection)> ReadAllAsync(CancellationToken cancellationToken) => _queue.Reader.ReadAllAsync(cancellationToken);
     }
 }

@@ -8,6 +8,8 @@ internal sealed class SessionProgress(PnhSessionOptions options)
 
     public SessionEvents Events { get; } = new(options);
 
+    public Answers Answers { get; } = new();
+
     /// <summary>The session is open.</summary>
     public void Opened(string session, long seq, bool isResumed)
     {

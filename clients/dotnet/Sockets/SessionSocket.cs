@@ -10,6 +10,15 @@ internal sealed class SessionSocket : IDisposable
     /// <summary>Each join is answered topic by topic.</summary>
     public const string KnowsJoined = "joined";
 
+    /// <summary>What the user did with an event is confirmed.</summary>
+    public const string KnowsConfirmed = "confirmed";
+
+    /// <summary>An event may be taken by its id.</summary>
+    public const string KnowsTaken = "taken";
+
+    /// <summary>The time between beats may be changed.</summary>
+    public const string KnowsBeat = "beat";
+
     private const int LargestFrame = 1024 * 1024;
     /// <summary>From the dial to the welcome, whatever the network does in between.</summary>
     public static readonly TimeSpan WelcomeWithin = TimeSpan.FromSeconds(15);
@@ -18,6 +27,8 @@ internal sealed class SessionSocket : IDisposable
     private readonly SemaphoreSlim _sending = new(1);
     private readonly TimeProvider _time;
     private long _dialedAt;
+    private TimeSpan? _patience;
+    private CancellationTokenSource? _silence; // of the read that is under way
     private byte[] _buffer = new byte[16 * 1024];
 
     public SessionSocket(TimeProvider time)
@@ -28,7 +39,22 @@ internal sealed class SessionSocket : IDisposable
     }
 
     /// <summary>How long nothing may come before the connection counts as lost; null = before the welcome.</summary>
-    public TimeSpan? Patience { get; set; }
+    public TimeSpan? Patience
+    {
+        get => _patience;
+        set
+        {
+            _patience = value;
+            try
+            {
+                Volatile.Read(ref _silence)?.CancelAfter(value ?? Timeout.InfiniteTimeSpan); // also for what is being read
+            }
+            catch (ObjectDisposedException)
+            {
+                // It was read meanwhile.
+            }
+        }
+    }
 
     /// <summary>Why it ended: the hub's close code; 0 = it broke.</summary>
     public PnhEnd End => new((int?)_socket.CloseStatus ?? 0, _socket.CloseStatusDescription ?? "");
@@ -46,6 +72,7 @@ internal sealed class SessionSocket : IDisposable
     {
         var left = Patience ?? WelcomeWithin - _time.GetElapsedTime(_dialedAt);
         using var silence = new CancellationTokenSource(left < TimeSpan.Zero && left != Timeout.InfiniteTimeSpan ? TimeSpan.Zero : left, _time);
+        Volatile.Write(ref _silence, silence);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellationToken);
         var length = 0;
         while (true)

@@ -3,10 +3,12 @@ using Pnh.Client.Reports;
 namespace Pnh.Client.Sockets;
 
 /// <summary>What the app wants of the session, and what the hub knows of it. Thread-safe.</summary>
-internal sealed class Wants(bool isActive)
+internal sealed class Wants(bool isActive, int beat)
 {
     private readonly Lock _gate = new();
     private readonly Topics _topics = new();
+    private const int CallBeat = 10;
+    private bool _expectsCalls;
     private bool _isActive = isActive;
     private bool _isKnownActive;
 
@@ -20,6 +22,16 @@ internal sealed class Wants(bool isActive)
             }
         }
     }
+
+    /// <summary>A connection that died in silence is found sooner then.</summary>
+    public bool ExpectsCalls
+    {
+        get => Volatile.Read(ref _expectsCalls);
+        set => Volatile.Write(ref _expectsCalls, value);
+    }
+
+    /// <summary>Seconds.</summary>
+    public int Beat => ExpectsCalls ? Math.Min(CallBeat, beat) : beat;
 
     public IReadOnlyCollection<string> Joined
     {

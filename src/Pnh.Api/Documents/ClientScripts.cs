@@ -7,7 +7,7 @@ namespace Pnh.Api.Documents;
 
 /// <summary>
 /// The client for browsers, as pages load it: each script with the modules that it imports in one, so that a page asks once and never mixes two versions of them; without comments and indentation, which were a third of what
-/// went over the wire; compressed where the browser takes gzip. Made with the first request. Thread-safe.
+/// went over the wire, and with short names where only a class itself uses them; compressed where the browser takes gzip. Made with the first request. Thread-safe.
 /// </summary>
 internal static partial class ClientScripts
 {
@@ -66,6 +66,21 @@ internal static partial class ClientScripts
     private static string Shorten(string module) =>
         string.Join('\n', module.Split('\n').Select(static line => line.Trim()).Where(static line => !IsComment(line)).Select(static line => line.Split(" // ")[0].TrimEnd()));
 
+    // What only a class itself names, by its place among such names.
+    private static string ShortenNames(string module)
+    {
+        var names = new Dictionary<string, string>(StringComparer.Ordinal);
+        return PrivateName().Replace(module, match =>
+        {
+            if (!names.TryGetValue(match.Value, out var shorter))
+            {
+                names.Add(match.Value, shorter = $"#{(char)('a' + (names.Count % 26))}{(names.Count < 26 ? "" : names.Count / 26)}");
+            }
+
+            return shorter;
+        });
+    }
+
     private static bool IsComment(ReadOnlySpan<char> line) => line.IsEmpty || line.StartsWith("//") || line.StartsWith("/**") || line.StartsWith("* ") || line is "*/";
 
     [GeneratedRegex(@"^import \{[^}]*\} from '\./([^']+)';\n", RegexOptions.Multiline)]
@@ -74,9 +89,12 @@ internal static partial class ClientScripts
     [GeneratedRegex(@"^export (?=(?:async )?(?:const|class|function) )", RegexOptions.Multiline)]
     private static partial Regex Export();
 
+    [GeneratedRegex(@"#[a-zA-Z]\w*")]
+    private static partial Regex PrivateName();
+
     private static Script Make(string name)
     {
-        var plain = Encoding.UTF8.GetBytes(Shorten(Join(name)));
+        var plain = Encoding.UTF8.GetBytes(ShortenNames(Shorten(Join(name))));
         var compressed = new MemoryStream();
         using (var gzip = new GZipStream(compressed, CompressionLevel.SmallestSize))
         {

@@ -18,29 +18,33 @@ public sealed partial class Hub
         WithdrawAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user, exceptDevice: null, cancellationToken);
 
     /// <inheritdoc/>
-    public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnswerAsync(session, eventId, reason, answer);
+    public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnsweredAsync(session, eventId, reason, answer).AsTask();
 
-    private async Task AnswerAsync(SessionKey session, string eventId, string reason, string? answer)
+    /// <inheritdoc/>
+    public async ValueTask<bool> AnsweredAsync(SessionKey session, string eventId, string reason, string? answer)
     {
         try
         {
             var key = new UserKey(session.App, session.User);
             if (!ShardOf(session).Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
             {
-                return; // never sent to this user: nothing to end, and nothing to tell
+                return true; // never sent to this user: nothing to end, and nothing to tell
             }
 
             var noted = answer is null ? reason : $"{reason}: {answer}";
             var withdrawal = new Withdrawal(session.App, eventId, reason, _time.GetUtcNow());
             await WithdrawAsync(withdrawal, noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
+            return true;
         }
         catch (StoreUnavailableException fault)
         {
             NoteStoreFault(fault.Message);
+            return false;
         }
         catch (Exception bug)
         {
             Log.AnswerBroke(_paced, eventId, session.App, bug);
+            return false;
         }
     }
 

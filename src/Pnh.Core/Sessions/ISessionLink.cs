@@ -136,6 +136,13 @@ public interface ISessionEvents
     /// </summary>
     void Answered(SessionKey session, string eventId, string reason, string? answer);
 
+    /// <summary>The same, and completes when it is kept, here or by the node that tells the hub; false = it could not be kept, and has to be said again. Never throws.</summary>
+    ValueTask<bool> AnsweredAsync(SessionKey session, string eventId, string reason, string? answer)
+    {
+        Answered(session, eventId, reason, answer);
+        return ValueTask.FromResult(true);
+    }
+
     /// <summary>The session joined topics that its token allows. Joining twice is joining once.</summary>
     void Joined(SessionKey session, IReadOnlyList<string> topics);
 

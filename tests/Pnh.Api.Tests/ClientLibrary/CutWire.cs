@@ -23,6 +23,9 @@ internal sealed class CutWire : IAsyncDisposable
     /// <summary>Connections so far.</summary>
     public int Count => Volatile.Read(ref _count);
 
+    /// <summary>True = nothing passes, and neither end hears of it.</summary>
+    public bool IsHeld { get; set; }
+
     public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
 
     /// <summary>Every connection breaks; new ones go through.</summary>
@@ -81,7 +84,10 @@ internal sealed class CutWire : IAsyncDisposable
         {
             while (await from.ReceiveAsync(buffer) is > 0 and var count)
             {
-                await to.SendAsync(buffer.AsMemory(0, count));
+                if (!IsHeld)
+                {
+                    await to.SendAsync(buffer.AsMemory(0, count));
+                }
             }
 
             to.Shutdown(SocketShutdown.Send);

@@ -88,6 +88,61 @@ public sealed class PnhSessionTests
         await scene.StopAsync(running);
     }
 
+    /// <summary>A handler waits for a person: calls and withdrawals do not wait for it, and what was taken back meanwhile is never given.</summary>
+    [Fact]
+    public async Task Run_HandlerWaits_CallsAndWithdrawalsGoBeside()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var person = new TaskCompletionSource();
+        var running = scene.RunAsync(scene.Session(handles: id => id == "e-0" ? person.Task : Task.CompletedTask), out _);
+        await scene.OpenAsync();
+        await scene.PostAsync("e-0");
+        await scene.PostAsync("e-1");
+        Assert.Equal(202, (await scene.Hub.SendAsync("POST", "/v1/events", """{"id":"call","to":{"user":"lin"},"class":"call"}""")).Status);
+        await TestHub.EventuallyAsync(() => scene.Handled.ToArray(), static handled => handled.SequenceEqual(["call"]));
+        Assert.Equal(200, (await scene.Hub.SendAsync("POST", "/v1/events/e-1/withdraw", "{}")).Status);
+        await TestHub.EventuallyAsync(() => scene.Withdrawn.FirstOrDefault()?.Id, static id => id == "e-1");
+        while (!await IsAckedAsync(scene, "call"))
+        {
+            await Task.Delay(20);
+        }
+
+        Assert.False(await IsAckedAsync(scene, "e-0"));
+        person.SetResult();
+        await scene.PostAsync("e-2");
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count >= 3);
+        Assert.Equal(["call", "e-0", "e-2"], scene.Handled);
+        await scene.StopAsync(running);
+
+        static async Task<bool> IsAckedAsync(SessionScene scene, string id) => (await scene.Hub.SendAsync("GET", $"/v1/events/{id}")).Body.Contains("\"acked\"", StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Answer_OverADeadConnection_IsSaidAgainUntilTheHubHasIt()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var running = scene.RunAsync(scene.Session(), out var session);
+        await scene.PostAsync("e-0");
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count == 1);
+        scene.Wire.Cut();
+        Assert.True(await session.AnswerAsync("e-0", "accepted").AsTask().WaitAsync(TimeSpan.FromSeconds(30)));
+        Assert.Contains("answered: accepted", (await scene.Hub.SendAsync("GET", "/v1/events/e-0")).Body, StringComparison.Ordinal);
+        await scene.StopAsync(running);
+    }
+
+    [Fact]
+    public async Task ExpectCalls_OnAnOpenSession_HearsBeatsEachTenSeconds()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var running = scene.RunAsync(scene.Session(), out var session);
+        await scene.OpenAsync();
+        await session.ExpectCallsAsync(areExpected: true);
+        scene.Wire.IsHeld = true; // nothing passes, and neither end hears of it
+        Assert.Equal("silent", await TestHub.EventuallyAsync(() => scene.Reasons.FirstOrDefault(), static reason => reason is not null, TimeSpan.FromSeconds(25)));
+        scene.Wire.IsHeld = false;
+        await scene.StopAsync(running);
+    }
+
     /// <summary>What a back-end that is being deployed answers is not shown to the hub, and not final.</summary>
     [Fact]
     public async Task Run_NoToken_AsksAgainAndDialsWithOneAlone()

@@ -52,8 +52,11 @@ public sealed partial class DocumentTests
 
         Assert.Empty(known);
 
-        static string Bare(string line) => line.StartsWith("export ", StringComparison.Ordinal) ? line["export ".Length..] : line;
+        static string Bare(string line) => PrivateName().Replace(line.StartsWith("export ", StringComparison.Ordinal) ? line["export ".Length..] : line, "#");
     }
+
+    [GeneratedRegex("#[a-zA-Z]\\w*")]
+    private static partial Regex PrivateName();
 
     [GeneratedRegex("^(?:export )?(?:async )?(?:const|class|function) (\\w+)")]
     private static partial Regex TopName();

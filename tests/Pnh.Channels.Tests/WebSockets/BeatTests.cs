@@ -20,7 +20,7 @@ public sealed class BeatTests
 
         for (var beat = 1; beat <= 3; beat++)
         {
-            Pass(clock, ControlFrames.BeatEvery - TimeSpan.FromSeconds(1));
+            Pass(clock, TimeSpan.FromSeconds(ControlFrames.BeatSeconds) - TimeSpan.FromSeconds(1));
             Assert.True(opened.Link.TrySend(opened.Key.Session, Events.Make($"e-{beat}")));
             Assert.Equal($"e-{beat}", (await client.ReadAsync("event")).GetProperty("id").GetString()); // no beat before it
             Pass(clock, TimeSpan.FromSeconds(1.2));
@@ -40,7 +40,7 @@ public sealed class BeatTests
         await client.SendAsync($$"""{"type":"hello","token":"ada-token","device":"tab-1"{{beat}}}""");
         Assert.False((await client.ReadAsync("welcome")).TryGetProperty("beat", out _));
         var opened = await host.Hub.NextOpenedAsync();
-        Pass(clock, 4 * ControlFrames.BeatEvery);
+        Pass(clock, 4 * TimeSpan.FromSeconds(ControlFrames.BeatSeconds));
         Assert.True(opened.Link.TrySend(opened.Key.Session, Events.Make("e-1")));
         await client.ReadAsync("event");
     }
@@ -59,7 +59,25 @@ public sealed class BeatTests
         await client.SendAsync($$$"""{"type":"hello","token":"ada-token","device":"tab-1","beat":true,"resume":{"session":"{{{opened.Key.Session}}}","seq":0}}""");
         var welcome = await client.ReadAsync("welcome");
         Assert.Equal((true, 25), (welcome.GetProperty("resumed").GetBoolean(), welcome.GetProperty("beat").GetInt32()));
-        Pass(clock, ControlFrames.BeatEvery + TimeSpan.FromSeconds(1));
+        Pass(clock, TimeSpan.FromSeconds(ControlFrames.BeatSeconds) + TimeSpan.FromSeconds(1));
+        await client.ReadAsync("beat");
+    }
+
+    /// <summary>As often as the client says, and from a later frame on as that says.</summary>
+    [Theory]
+    [InlineData(SocketTransport.Direct)]
+    [InlineData(SocketTransport.Framework)]
+    public async Task Hello_SaysHowOften_HearsThemSoUntilItSaysOtherwise(object transport)
+    {
+        var clock = new FakeTimeProvider(TimeProvider.System.GetUtcNow());
+        await using var host = await SocketHost.StartAsync((SocketTransport)transport, clock: clock);
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("""{"type":"hello","token":"ada-token","device":"tab-1","beat":40,"knows":["beat"]}""");
+        Assert.Equal("""40 ["beat"]""", await client.ReadAsync("welcome") is var welcome ? $"{welcome.GetProperty("beat").GetInt32()} {welcome.GetProperty("knows").GetRawText()}" : "");
+        await client.SendAsync("""{"type":"beat","every":10}""");
+        await client.SendAsync("""{"type":"seen","id":"fence"}""");
+        Assert.Equal("seen fence", await host.Hub.NextSaidAsync());
+        Pass(clock, TimeSpan.FromSeconds(11.2));
         await client.ReadAsync("beat");
     }
 

@@ -169,6 +169,8 @@ internal sealed class ByteLink : IAsyncDisposable
             link.RefusalHeard?.Invoke(eventId);
         }
 
+        public ValueTask<bool> AnsweredAsync(SessionKey session, string eventId, string reason, string? answer) => hub.AnsweredAsync(session, eventId, reason, answer);
+
         public void Answered(SessionKey session, string eventId, string reason, string? answer) => hub.Answered(session, eventId, reason, answer);
 
         public void Joined(SessionKey session, IReadOnlyList<string> topics) => hub.Joined(session, topics);

@@ -99,6 +99,44 @@ public abstract class ClientFramesTests(SocketTransport transport, bool overByte
     }
 
     [Fact]
+    public async Task Answer_ByAClientThatKnowsIt_IsConfirmedOnceItIsKept()
+    {
+        await using var host = await StartAsync();
+        using var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("""{"type":"hello","token":"ada-token","device":"tab-1","knows":["confirmed"]}""");
+        Assert.Equal("""["confirmed"]""", (await client.ReadAsync("welcome")).GetProperty("knows").GetRawText());
+        await client.SendAsync("""{"type":"answer","id":"e-1","as":"accepted"}""");
+        Assert.Equal("""{"type":"confirmed","of":"answer","id":"e-1"}""", (await client.ReadAsync("confirmed")).GetRawText());
+        await client.SendAsync("""{"type":"seen","id":"e-1"}""");
+        Assert.Equal("""{"type":"confirmed","of":"seen","id":"e-1"}""", (await client.ReadAsync("confirmed")).GetRawText());
+        if (!OverBytes)
+        {
+            host.Hub.Unkept.Add("e-2"); // what is on its way over a link is kept at its beginning
+            await client.SendAsync("""{"type":"seen","id":"e-2"}""");
+        }
+
+        await client.SendAsync("""{"type":"seen","id":"e-3"}""");
+        Assert.Equal("e-3", (await client.ReadAsync("confirmed")).GetProperty("id").GetString());
+    }
+
+    /// <summary>A call on the screen needs no push, though a message before it still waits for its handler.</summary>
+    [Fact]
+    public async Task Taken_ByItsId_IsAnAckToTheHubAndNoneOfWhatCameBefore()
+    {
+        await using var host = await StartAsync();
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        opened.Link.TrySend(opened.Key.Session, Events.Make("e-1"));
+        opened.Link.TrySend(opened.Key.Session, Events.Make("e-2"));
+        await client.ReadFramesAsync(2);
+        await client.SendAsync("""{"type":"taken","id":"e-2"}""");
+        Assert.Equal("e-2", await host.Hub.NextAckedAsync());
+        Assert.Equal(2, host.Server.CountSessions().Unacked);
+        await client.AckAsync(1);
+        Assert.Equal("e-1", await host.Hub.NextAckedAsync());
+    }
+
+    [Fact]
     public async Task Resume_ByAClientThatKnowsAnswers_SaysWhichTopicsTheTokenLeft()
     {
         await using var host = await StartAsync();

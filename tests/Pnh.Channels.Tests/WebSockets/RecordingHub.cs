@@ -194,6 +194,15 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public void Answered(SessionKey session, string eventId, string reason, string? answer) =>
         _said.Writer.TryWrite($"{reason} {eventId} {answer}".TrimEnd());
 
+    /// <summary>Events of which what clients say cannot be kept.</summary>
+    public ConcurrentBag<string> Unkept { get; } = [];
+
+    public ValueTask<bool> AnsweredAsync(SessionKey session, string eventId, string reason, string? answer)
+    {
+        Answered(session, eventId, reason, answer);
+        return ValueTask.FromResult(!Unkept.Contains(eventId));
+    }
+
     public void Joined(SessionKey session, IReadOnlyList<string> topics)
     {
         OnJoined();

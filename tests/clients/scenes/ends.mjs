@@ -4,7 +4,7 @@ import { acknowledge, inbox, presence } from "../../../clients/js/pnh-http.js";
 import { delay } from "../../ship/hub.mjs";
 import { send } from "../../ship/kill/publishers.mjs";
 import { until } from "../../ship/until.mjs";
-import { complete, expect, post, Reader, WebSocket, world, Writer } from "../reader.mjs";
+import { complete, expect, post, postTo, Reader, WebSocket, world, Writer } from "../reader.mjs";
 
 /** Two tokens that have expired, then one for a day: it is asked for once, however often the connection breaks. */
 export async function tokenExpires() {
@@ -137,10 +137,16 @@ export async function replacedStays() {
   newer.close();
 }
 
-/** What a handler never finishes with stays in the inbox, and is taken out of it there. */
+/** What a handler never finishes with stays in the inbox, and is taken out of it there; also of a user whose name is not ASCII. */
 export async function asksByHttp() {
-  await send(world.stage, "PUT", "/v1/users/http/devices/desk", { platform: "web" });
-  const client = connect({ url: `ws://127.0.0.1:${world.stage.port}/v1/socket`, token: () => world.stage.token("http"), device: "desk", WebSocket });
+  for (const user of ["http", "Zoë Ωmega 🙂"]) {
+    await asksOf(user);
+  }
+}
+
+async function asksOf(user) {
+  await send(world.stage, "PUT", `/v1/users/${encodeURIComponent(user)}/devices/desk`, { platform: "web" });
+  const client = connect({ url: `ws://127.0.0.1:${world.stage.port}/v1/socket`, token: () => world.stage.token(user), device: "desk", WebSocket });
   client.on("event", () => new Promise(() => {}));
   await until("the client is open", () => client.status === "open");
   const here = await presence(client);
@@ -149,7 +155,7 @@ export async function asksByHttp() {
   }
 
   for (let n = 0; n < 3; n++) {
-    await post("http", n);
+    await postTo({ user }, `http-${user.length}-${n}`, n);
   }
 
   let waiting = [];

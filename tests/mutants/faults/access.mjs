@@ -4,7 +4,7 @@ const tests = "Pnh.Api.Tests:Tests.Access.";
 export const access = [
   {
     name: "expired-hello-stays-away", hurts: "a phone that slept past its token's end never comes back", tests: "Pnh.Api.Tests:SocketTokenTests",
-    file: "src/Pnh.Channels/WebSockets/Server/Admission.cs", at: "return ⟦refusal == IClientAuthenticator.Expired⟧ ? Expired", fault: "refusal.Length == 0",
+    file: "src/Pnh.Channels/WebSockets/Server/Admission.cs", at: "Refuse(string refusal) => ⟦refusal == IClientAuthenticator.Expired⟧\n        ? Expired", fault: "refusal.Length == 0",
   },
   {
     name: "planted-file-is-trusted", hurts: "another user's registry is taken for the hub's", tests: "Pnh.Core.Tests:DataFolderTests",

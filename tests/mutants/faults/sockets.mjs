@@ -15,8 +15,8 @@ export const sockets = [
     file: `${folder}/Session.Life.cs`, at: "_state = state;\n            ⟦_backlog.Repeat();⟧", fault: "_ = state;",
   },
   {
-    name: "slow-consumer-never-closed", hurts: "one client that does not read fills the hub's memory", tests: "Pnh.Channels.Tests:SlowConsumerTests|SessionTests",
-    file: `${folder}/SessionBacklog.cs`, at: "if (Items > 0 && (⟦Items >= _maxItems⟧ || Bytes + frame.Tail.Length > _maxBytes))", fault: "Items >= _maxItems * 8",
+    name: "slow-consumer-has-no-bound", hurts: "one client that acknowledges nothing fills the hub's memory", tests: "Pnh.Channels.Tests:SlowConsumerTests|SessionTests",
+    file: `${folder}/SessionBacklog.cs`, at: "if (Items > 0 && (⟦Items >= _maxItems⟧ || Bytes + frame.Tail.Length > _maxBytes) &&", fault: "Items >= _maxItems * 8",
   },
   {
     name: "expired-frame-sent", hurts: "a call rings after its end", tests: "Pnh.Channels.Tests:SessionTests|SlowConsumerTests",

@@ -28,6 +28,32 @@ internal enum ClientFrameType
 
     /// <summary>Publishes an event.</summary>
     Send,
+
+    /// <summary>The event is on the screen, though what came before it may not be handled yet.</summary>
+    Taken,
+
+    /// <summary>Beats are wanted every so many seconds from now on.</summary>
+    Beat,
+}
+
+/// <summary>What both ends of a connection may know beyond the first version; on the wire its words, in lower case.</summary>
+[Flags]
+internal enum Knowledge
+{
+    /// <summary>The first version.</summary>
+    None = 0,
+
+    /// <summary>Each join is answered topic by topic.</summary>
+    Joined = 1,
+
+    /// <summary>What the user did with an event is confirmed once it is kept.</summary>
+    Confirmed = 2,
+
+    /// <summary>An event may be taken by its id.</summary>
+    Taken = 4,
+
+    /// <summary>The time between beats may be changed.</summary>
+    Beat = 8,
 }
 
 /// <summary>A client frame with its members checked. Members of other types are null. An ack or state allocates nothing.</summary>
@@ -51,11 +77,11 @@ internal struct ClientFrame
     /// <summary>hello: highest seq received in that session.</summary>
     public long? ResumeSeq;
 
-    /// <summary>hello: whether beats are wanted.</summary>
-    public bool Beat;
+    /// <summary>hello, beat: every how many seconds a beat is wanted; 0 = none is.</summary>
+    public int Beat;
 
-    /// <summary>hello: whether the client understands an answer for each topic of a join.</summary>
-    public bool KnowsJoined;
+    /// <summary>hello: what the client understands beyond the first version.</summary>
+    public Knowledge Knows;
 
     /// <summary>ack: highest seq received.</summary>
     public long? Seq;

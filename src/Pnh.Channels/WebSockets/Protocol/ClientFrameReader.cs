@@ -123,12 +123,17 @@ internal static class ClientFrameReader
 
         if (json.ValueTextEquals("beat"u8))
         {
-            return ClientMembers.ReadFlag(ref json, "beat", out frame.Beat);
+            return ClientMembers.ReadBeat(ref json, "beat", out frame.Beat);
+        }
+
+        if (json.ValueTextEquals("every"u8))
+        {
+            return ClientMembers.ReadBeat(ref json, "every", out frame.Beat);
         }
 
         if (json.ValueTextEquals("knows"u8))
         {
-            return ClientMembers.ReadKnows(ref json, out frame.KnowsJoined);
+            return ClientMembers.ReadKnows(ref json, out frame.Knows);
         }
 
         return ReadValue(ref json, ref frame);
@@ -194,7 +199,8 @@ internal static class ClientFrameReader
             ClientFrameType.Ack => frame.Seq is null ? "seq" : null,
             ClientFrameType.State => frame.State is null ? "state" : null,
             ClientFrameType.Answer => frame.Id is null ? "id" : frame.As is null ? "as" : null,
-            ClientFrameType.Seen => frame.Id is null ? "id" : null,
+            ClientFrameType.Seen or ClientFrameType.Taken => frame.Id is null ? "id" : null,
+            ClientFrameType.Beat => frame.Beat == 0 ? "every" : null,
             ClientFrameType.Join or ClientFrameType.Leave => frame.Topics is null ? "topics" : null,
             ClientFrameType.Send => !frame.HasTarget ? "to" : !frame.HasData ? "data" : null,
             _ => throw new ArgumentOutOfRangeException(nameof(type), type, null),

@@ -24,6 +24,8 @@ internal static class ClientMembers
             : json.ValueTextEquals("join"u8) ? ClientFrameType.Join
             : json.ValueTextEquals("leave"u8) ? ClientFrameType.Leave
             : json.ValueTextEquals("send"u8) ? ClientFrameType.Send
+            : json.ValueTextEquals("taken"u8) ? ClientFrameType.Taken
+            : json.ValueTextEquals("beat"u8) ? ClientFrameType.Beat
             : null;
     }
 
@@ -34,11 +36,14 @@ internal static class ClientMembers
         return seq is null ? FrameProblem.Bad(member, "a whole number, 0 or more") : null;
     }
 
-    public static FrameProblem? ReadFlag(ref Utf8JsonReader json, string member, out bool flag)
+    /// <summary>True = as often as the hub likes; false = never, which is 0.</summary>
+    public static FrameProblem? ReadBeat(ref Utf8JsonReader json, string member, out int seconds)
     {
         json.Read();
-        flag = json.TokenType == JsonTokenType.True;
-        return flag || json.TokenType == JsonTokenType.False ? null : FrameProblem.Bad(member, "true or false");
+        seconds = json.TokenType == JsonTokenType.True ? ControlFrames.BeatSeconds
+            : json.TokenType == JsonTokenType.Number && json.TryGetInt32(out var value) && value is >= 5 and <= 60 ? value
+            : 0;
+        return seconds > 0 || json.TokenType == JsonTokenType.False ? null : FrameProblem.Bad(member, "true, false, or a whole number of seconds from 5 to 60");
     }
 
     public static FrameProblem? ReadState(ref Utf8JsonReader json, out SessionState? state)
@@ -75,9 +80,9 @@ internal static class ClientMembers
         ReadText(ref json, member, out id) ?? (id is null || Ids.IsEventId(id) ? null : FrameProblem.Bad(member, "an event id"));
 
     /// <summary>Words that this hub does not know are those of a newer client.</summary>
-    public static FrameProblem? ReadKnows(ref Utf8JsonReader json, out bool joined)
+    public static FrameProblem? ReadKnows(ref Utf8JsonReader json, out Knowledge knows)
     {
-        joined = false;
+        knows = Knowledge.None;
         json.Read();
         if (json.TokenType != JsonTokenType.StartArray)
         {
@@ -86,7 +91,11 @@ internal static class ClientMembers
 
         while (json.Read() && json.TokenType != JsonTokenType.EndArray)
         {
-            joined |= json.TokenType == JsonTokenType.String && json.ValueTextEquals(ControlFrames.KnowsJoined);
+            foreach (var (word, known) in ControlFrames.Words)
+            {
+                knows |= json.TokenType == JsonTokenType.String && json.ValueTextEquals(word) ? known : Knowledge.None;
+            }
+
             json.Skip();
         }
 

@@ -4,14 +4,15 @@ using Pnh.Core.Events;
 
 namespace Pnh.Channels.WebSockets.Protocol;
 
-/// <summary>Frames of the connection itself: welcome, joined, beat, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
+/// <summary>Frames of the connection itself: welcome, joined, confirmed, beat, drain, error. Rare, so each is encoded when it is needed. Pure functions.</summary>
 internal static class ControlFrames
 {
-    /// <summary>How often a client that asked for beats hears one: below the minute after which proxies close what stands still.</summary>
-    public static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(25);
+    /// <summary>How often a client that asked for beats, and not how often, hears one: below the minute after which proxies close what stands still.</summary>
+    public const int BeatSeconds = 25;
 
-    /// <summary>Word of a hello and a welcome: each join is answered topic by topic.</summary>
-    public const string KnowsJoined = "joined";
+    /// <summary>The words of a hello and a welcome for what its end knows.</summary>
+    public static IReadOnlyList<(string Word, Knowledge Known)> Words { get; } =
+        [("joined", Knowledge.Joined), ("confirmed", Knowledge.Confirmed), ("taken", Knowledge.Taken), ("beat", Knowledge.Beat)];
 
     /// <summary>Of an error that a close follows.</summary>
     public const string HelpOfRefusals = "/docs/clients#refused";
@@ -22,24 +23,37 @@ internal static class ControlFrames
     /// <param name="session">Id to resume with.</param>
     /// <param name="seq">Highest seq that the client has; 0 on a new session.</param>
     /// <param name="resumed">False = a new stream, counting from 1.</param>
-    /// <param name="beat">How often a beat comes (whole seconds on the wire); zero = none was asked for.</param>
-    /// <param name="topics">Those that a resumed session is in, for a client that is answered by topic; null = its joins are all or none.</param>
-    public static byte[] Welcome(string session, long seq, bool resumed, TimeSpan beat = default, IReadOnlyList<string>? topics = null) => Write((session, seq, resumed, beat, topics), static (json, s) =>
+    /// <param name="beat">Every how many seconds a beat comes; 0 = none was asked for.</param>
+    /// <param name="knows">What both ends know.</param>
+    /// <param name="topics">Those that a resumed session is in, for a client that is answered by topic.</param>
+    public static byte[] Welcome(string session, long seq, bool resumed, int beat, Knowledge knows, IReadOnlyList<string> topics) => Write((session, seq, resumed, beat, knows, topics), static (json, s) =>
     {
         json.WriteString("type"u8, "welcome"u8);
         json.WriteString("session"u8, s.session);
         json.WriteNumber("seq"u8, s.seq);
         json.WriteBoolean("resumed"u8, s.resumed);
-        if (s.beat > TimeSpan.Zero)
+        if (s.beat > 0)
         {
-            json.WriteNumber("beat"u8, (int)s.beat.TotalSeconds);
+            json.WriteNumber("beat"u8, s.beat);
         }
 
-        if (s.topics is not null)
+        if (s.knows != Knowledge.None)
         {
-            WriteTexts(json, "knows", [KnowsJoined]);
+            WriteTexts(json, "knows", Words.Where(word => s.knows.HasFlag(word.Known)).Select(static word => word.Word));
+        }
+
+        if (s.knows.HasFlag(Knowledge.Joined))
+        {
             WriteTexts(json, "topics", s.topics);
         }
+    });
+
+    /// <summary>What the user did with the event is kept. <paramref name="of"/> is the type of the client's frame.</summary>
+    public static byte[] Confirmed(string of, string id) => Write((of, id), static (json, s) =>
+    {
+        json.WriteString("type"u8, "confirmed"u8);
+        json.WriteString("of"u8, s.of);
+        json.WriteString("id"u8, s.id);
     });
 
     /// <summary>What became of a join, topic by topic; a reason stands there only when it was one.</summary>
@@ -90,7 +104,7 @@ internal static class ControlFrames
         }
     });
 
-    private static void WriteTexts(Utf8JsonWriter json, string name, IReadOnlyList<string> texts)
+    private static void WriteTexts(Utf8JsonWriter json, string name, IEnumerable<string> texts)
     {
         json.WriteStartArray(name);
         foreach (var text in texts)

@@ -20,6 +20,7 @@ internal abstract partial class Connection
     private long _untilTicks = long.MaxValue;
     private long _closingSince;
     private long _beatAt; // the last one, or when they were asked for; 0 = they were not
+    private volatile byte _beatSeconds;
     private int _ignored;
     private readonly bool _isKnown;
     private bool _sawStopping;
@@ -105,8 +106,9 @@ internal abstract partial class Connection
     }
 
     /// <inheritdoc/>
-    public void Beat()
+    public void Beat(int seconds)
     {
+        _beatSeconds = (byte)seconds;
         Volatile.Write(ref _beatAt, Parts.Clock.GetTimestamp());
         LookSoon();
     }
@@ -120,7 +122,7 @@ internal abstract partial class Connection
         }
     }
 
-    private TimeSpan UntilBeat(long now) => Volatile.Read(ref _beatAt) is not 0 and var last ? ControlFrames.BeatEvery - Parts.Clock.GetElapsedTime(last, now) : TimeSpan.MaxValue;
+    private TimeSpan UntilBeat(long now) => Volatile.Read(ref _beatAt) is not 0 and var last ? TimeSpan.FromSeconds(_beatSeconds) - Parts.Clock.GetElapsedTime(last, now) : TimeSpan.MaxValue;
 
     /// <summary>After something began that may become overdue.</summary>
     protected void LookSoon()

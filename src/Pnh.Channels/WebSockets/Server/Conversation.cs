@@ -1,5 +1,3 @@
-using System.Buffers.Text;
-using System.Security.Cryptography;
 using Pnh.Channels.WebSockets.Protocol;
 using Pnh.Channels.WebSockets.Rfc6455;
 using Pnh.Channels.WebSockets.Sessions;
@@ -11,13 +9,8 @@ namespace Pnh.Channels.WebSockets.Server;
 /// One client's talk in <c>pnh.v1</c>: hello first, then acks and the rest. Knows the protocol and no transport. Called by one receive loop;
 /// not thread-safe.
 /// </summary>
-internal sealed class Conversation
+internal sealed partial class Conversation
 {
-    /// <summary>128 random bits: a session id cannot be guessed, since with a token it allows to resume.</summary>
-    private const int SessionIdBytes = 16;
-
-    private static readonly FrameProblem TooManySessions = new("too-many-sessions", "The user has as many sessions as one user may. Close one, or wait until one ends.");
-
     private readonly ServerParts _parts;
     private readonly ISessionTransport _transport;
     private readonly ClientIdentity? _identity;
@@ -25,7 +18,7 @@ internal sealed class Conversation
     private volatile Session? _opened;
     private ClientIdentity? _speaker;
     private volatile bool _hasHello;
-    private bool _answersJoins;
+    private Knowledge _knows;
     private bool _isRefused;
 
     public Conversation(ServerParts parts, ISessionTransport transport, ClientIdentity? identity, ConnectionPeer peer)
@@ -112,10 +105,16 @@ internal sealed class Conversation
                 Refuse(new FrameProblem("second-hello", "The session is open already."));
                 return false;
             case ClientFrameType.Answer:
-                _parts.Events.Answered(session.Key, frame.Id!, "answered", frame.As);
+                _ = AnswerAsync(session, "answer", frame.Id!, "answered", frame.As);
                 return false;
             case ClientFrameType.Seen:
-                _parts.Events.Answered(session.Key, frame.Id!, "seen", null);
+                _ = AnswerAsync(session, "seen", frame.Id!, "seen", null);
+                return false;
+            case ClientFrameType.Taken:
+                _parts.Events.Acked(session.Key, frame.Id!);
+                return false;
+            case ClientFrameType.Beat:
+                _transport.Beat(frame.Beat);
                 return false;
             case ClientFrameType.Join:
                 Join(session, frame.Topics!);
@@ -130,12 +129,12 @@ internal sealed class Conversation
 
     private void Join(Session session, List<string> topics)
     {
-        if (session.Join(topics, _speaker!, _transport, allOrNone: !_answersJoins) is not { } answer)
+        if (session.Join(topics, _speaker!, _transport, allOrNone: !Knows(Knowledge.Joined)) is not { } answer)
         {
             return;
         }
 
-        if (_answersJoins)
+        if (Knows(Knowledge.Joined))
         {
             _transport.SendControl(ControlFrames.Joined(answer));
         }
@@ -148,6 +147,16 @@ internal sealed class Conversation
             SendError("too-many-topics", "The session would be in more topics than it may; none was joined.");
         }
     }
+
+    private async Task AnswerAsync(Session session, string of, string id, string reason, string? answer)
+    {
+        if (await _parts.Events.AnsweredAsync(session.Key, id, reason, answer) && Knows(Knowledge.Confirmed))
+        {
+            _transport.SendControl(ControlFrames.Confirmed(of, id));
+        }
+    }
+
+    private bool Knows(Knowledge known) => _knows.HasFlag(known);
 
     // The message is the reader's buffer no longer: the hub may keep what it takes.
     private async ValueTask PublishAsync(Session session, byte[] message, CancellationToken cancellationToken)
@@ -165,125 +174,6 @@ internal sealed class Conversation
             session.State = state;
             _parts.Events.StateChanged(session.Key, state);
         }
-    }
-
-    private async ValueTask OpenAsync(ClientFrame hello, CancellationToken cancellationToken)
-    {
-        _hasHello = true;
-        if (Admission.Check(hello, _identity, _peer.Origin, _parts, out var identity) is { } refusal)
-        {
-            Close(refusal.Problem, refusal.Close);
-            return;
-        }
-
-        _speaker = identity;
-        try
-        {
-            if (!await TryResumeAsync(hello, identity, cancellationToken))
-            {
-                await OpenNewAsync(hello, identity, cancellationToken);
-            }
-        }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            _transport.Close(SessionClose.Drain);
-        }
-    }
-
-    // False = a new session: of an unknown, foreign or ended one the client learns no more than that.
-    private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
-    {
-        if (hello.ResumeSession is not { } id)
-        {
-            return false;
-        }
-
-        if (_parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
-        {
-            return await TryClaimAsync(new SessionKey(identity.App, identity.User, hello.Device!, id), hello, identity);
-        }
-
-        if (session.HasNewer(_transport))
-        {
-            _transport.Close(SessionClose.Replaced);
-            return true;
-        }
-
-        var state = hello.State ?? SessionState.Active;
-        if (await session.TryResumeAsync(_transport, _peer, hello.ResumeSeq!.Value, state, identity, cancellationToken) is not { } confirmed)
-        {
-            return false;
-        }
-
-        Carry(session, identity, hello, confirmed, resumed: true);
-        return true;
-    }
-
-    // Another node may hold it. What it gives away has to be taken: no cancellation from here on.
-    private async ValueTask<bool> TryClaimAsync(SessionKey key, ClientFrame hello, ClientIdentity identity)
-    {
-        var seq = hello.ResumeSeq!.Value;
-        var since = _parts.CameAt(_transport);
-        if (await _parts.Events.ClaimAsync(key, seq, since) is not { } given)
-        {
-            return false;
-        }
-
-        var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts, seq);
-        var topics = session.TakeTopics(given, identity);
-        string[] left = [.. given.Except(topics, StringComparer.Ordinal)];
-        _opened = session;
-        if (!await _parts.Events.ReopenedAsync(
-            new SessionReopened(new SessionOpened(key, session.State, session, since), IsDetached: false, topics, left, []), CancellationToken.None))
-        {
-            _transport.Close(SessionClose.Replaced);
-            return true;
-        }
-
-        Carry(session, identity, hello, seq, resumed: true);
-        return true;
-    }
-
-    private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
-    {
-        var since = _parts.CameAt(_transport);
-        var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
-        var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
-        var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts);
-
-        // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
-        var isTaken = true;
-        try
-        {
-            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, since), cancellationToken);
-        }
-        finally
-        {
-            _opened = isTaken ? session : null; // also when the hub failed: it may know the session, and must hear of its end
-        }
-
-        if (!isTaken)
-        {
-            Close(TooManySessions, SessionClose.Overloaded);
-            return;
-        }
-
-        Carry(session, identity, hello, seq: 0, resumed: false);
-    }
-
-    private void Carry(Session session, ClientIdentity identity, in ClientFrame hello, long seq, bool resumed)
-    {
-        _opened = session;
-        session.Attach(_transport); // before the client knows its name: it may come back with that at once, on another connection
-        if (hello.Beat)
-        {
-            _transport.Beat();
-        }
-
-        _answersJoins = hello.KnowsJoined;
-        _transport.SendControl(ControlFrames.Welcome(
-            session.Key.Session, seq, resumed, hello.Beat ? ControlFrames.BeatEvery : TimeSpan.Zero, _answersJoins ? session.Topics : null));
-        _transport.Carry(session, identity.ExpiresAt);
     }
 
     private void Close(FrameProblem problem, SessionClose reason)

@@ -32,8 +32,8 @@ internal interface ISessionTransport
     /// <summary>Queues a frame of the connection itself (welcome, error, drain) before all event frames.</summary>
     void SendControl(byte[] frame);
 
-    /// <summary>The client wants to hear something now and then, as a page sees no pings: a frame <c>beat</c> now and then, from now on.</summary>
-    void Beat()
+    /// <summary>The client wants to hear something now and then, as a page sees no pings: a frame <c>beat</c> every so many seconds, from now on.</summary>
+    void Beat(int seconds)
     {
     }
 

@@ -259,7 +259,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 End(SessionClose.SlowConsumer);
                 return false;
             default:
-                return false; // dropped, or a replay that waits for acks
+                return false; // dropped, or it waits for acks
         }
     }
 

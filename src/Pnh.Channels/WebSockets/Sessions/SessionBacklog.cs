@@ -13,10 +13,10 @@ internal enum Queued
     /// <summary>A transient frame for a crowded session: dropped, the session goes on.</summary>
     Dropped,
 
-    /// <summary>A replayed frame beyond half of the room: it waits at the hub for acks, or for <see cref="ISessionEvents.HasRoom"/>.</summary>
+    /// <summary>No room, or a replayed frame beyond half of it: it waits at the hub for acks, or for <see cref="ISessionEvents.HasRoom"/>.</summary>
     Later,
 
-    /// <summary>No room: the client is too slow.</summary>
+    /// <summary>No room even for what clears the screen: the client is too slow.</summary>
     Full,
 }
 
@@ -84,10 +84,11 @@ internal partial struct SessionBacklog
             return Queued.Dropped;
         }
 
-        // A single frame always fits an empty session, or a large event could never be sent.
-        if (Items > 0 && (Items >= _maxItems || Bytes + frame.Tail.Length > _maxBytes))
+        // A single frame always fits an empty session, or a large event could never be sent. What clears the screen has the same room once more: nobody else keeps it for later.
+        if (Items > 0 && (Items >= _maxItems || Bytes + frame.Tail.Length > _maxBytes) && (frame.Event is not null || Items >= 2 * _maxItems))
         {
-            return Queued.Full;
+            _isReplayRefused |= frame.Event is not null;
+            return frame.Event is not null ? Queued.Later : Queued.Full;
         }
 
         // A withdrawal may end a ringing: it goes with the calls. It overtakes no frame of its event, which left or is taken out.
