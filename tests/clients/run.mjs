@@ -1,4 +1,4 @@
-// node run.mjs PROGRAM [--seconds 10] [--away 1000] [--scene NAME]: the JavaScript client (clients/js) against a real hub and an edge of it, over a wire that is cut, held still and closed.
+// node run.mjs PROGRAM [--seconds 10] [--away 1000] [--day 60] [--seed N] [--scene NAME]: the JavaScript client (clients/js) against a real hub and an edge of it, over a wire that is cut, held still and closed.
 // Every event that the hub took is handled once, in the hub's order; nothing else is.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -10,13 +10,14 @@ import { freePort } from "../ship/hub.mjs";
 import { openStage } from "../ship/kill/stage.mjs";
 import { check, checked, finish } from "../ship/report.mjs";
 import { world } from "./reader.mjs";
+import * as day from "./scenes/day.mjs";
 import * as ends from "./scenes/ends.mjs";
 import * as handlers from "./scenes/handlers.mjs";
 import * as topics from "./scenes/topics.mjs";
 import * as wire from "./scenes/wire.mjs";
 
 const { values: options, positionals: [program] } = parseArgs({
-  allowPositionals: true, options: { seconds: { type: "string", default: "10" }, away: { type: "string", default: "1000" }, scene: { type: "string" } },
+  allowPositionals: true, options: { seconds: { type: "string", default: "10" }, away: { type: "string", default: "1000" }, day: { type: "string", default: "60" }, seed: { type: "string", default: `${Date.now() % 1_000_000}` }, scene: { type: "string" } },
 });
 const largest = 8000;
 const away = Number(options.away);
@@ -26,8 +27,8 @@ const stage = await openStage(resolve(program), {
 });
 writeFileSync(join(stage.folder, "cluster.key"), randomBytes(32).toString("base64url"));
 stage.clusterPort = clusterPort;
-Object.assign(world, { stage, away, seconds: Number(options.seconds), openEdge: async () => { world.edge = await openEdge(stage, "edge", program, world.edge?.port); } });
-const scenes = { ...wire, ...ends, ...topics, ...handlers };
+Object.assign(world, { stage, away, seconds: Number(options.seconds), daySeconds: Number(options.day), seed: Number(options.seed), openEdge: async () => { world.edge = await openEdge(stage, "edge", program, world.edge?.port); } });
+const scenes = { ...wire, ...ends, ...topics, ...handlers, ...day };
 try {
   stage.spawn();
   await stage.ready();
