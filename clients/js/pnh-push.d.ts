@@ -10,9 +10,12 @@ export interface PnhClick {
 }
 
 export interface PnhPushOptions {
-  /** Address of the service worker, of the page's own origin: `/pnh-sw.js` unless given. */
+  /**
+   * Address of the service worker, of the page's own origin. `/pnh-sw.js` unless given, in the scope `/pnh/`, where it replaces no worker of the site's; where the page was subscribed by it for the whole site before, it stays.
+   * A site's own worker, with `importScripts`, has the scope of its address.
+   */
   readonly serviceWorker?: string;
-  /** Further members of the device's registration, such as `timezone`. `locale` is the browser's. */
+  /** Further members of the device's registration. `locale` is the browser's, unless given. */
   readonly device?: { readonly [member: string]: unknown };
   /** Called in the tab that a click on a notification brought to the front. The event counts as seen. */
   readonly onClick?: (click: PnhClick) => void;
@@ -28,4 +31,4 @@ export function canPush(): boolean;
 export function subscribe(client: PnhClient, options?: PnhPushOptions): Promise<NotificationPermission | 'unsupported'>;
 
 /** Ends the subscription, here and at the hub. The device stays registered. */
-export function unsubscribe(client: PnhClient, options?: Pick<PnhPushOptions, 'device'>): Promise<void>;
+export function unsubscribe(client: PnhClient, options?: Pick<PnhPushOptions, 'device' | 'serviceWorker'>): Promise<void>;

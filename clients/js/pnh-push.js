@@ -4,6 +4,8 @@ import { keep, recall } from './pnh-kept.js';
 
 const renewedEvery = 7 * 24 * 3_600_000;
 const writtenWithin = 300;
+const ownWorker = '/pnh-sw.js';
+const ownScope = '/pnh/';
 
 /** Whether this browser has Web Push at all. On iOS only an installed web app does. */
 export const canPush = () => Boolean(globalThis.navigator?.serviceWorker && globalThis.PushManager && globalThis.Notification);
@@ -13,12 +15,11 @@ export const canPush = () => Boolean(globalThis.navigator?.serviceWorker && glob
  * renews what the browser or the hub changed. Gives `granted`, or what is in the way: `denied`, `default` (not answered) or `unsupported`.
  */
 export async function subscribe(client, options = {}) {
-  const { serviceWorker = '/pnh-sw.js', device = {} } = options;
+  const { device = {} } = options;
   if (!canPush()) return 'unsupported';
   const permission = await Notification.requestPermission();
   if (permission !== 'granted') return permission;
-  await navigator.serviceWorker.register(serviceWorker);
-  const { pushManager } = await navigator.serviceWorker.ready;
+  const { pushManager } = await registrationOf(options);
   const { key } = await request(client, 'GET', '/v1/webpush/key');
   let subscription = await pushManager.getSubscription();
   if (subscription && (keyOf(subscription) !== key || isRemoved(subscription))) {
@@ -30,6 +31,31 @@ export async function subscribe(client, options = {}) {
   await register(client, { locale: navigator.language, ...device, platform: 'web', webpush: subscription.toJSON() });
   listen(client, options);
   return permission;
+}
+
+/** The worker in a scope of its own, so that it replaces none of the site's. A page that is subscribed by one for the whole site keeps it. */
+async function registrationOf({ serviceWorker = ownWorker }) {
+  const { serviceWorker: workers } = navigator;
+  let scope;
+  if (serviceWorker === ownWorker) {
+    const known = await workers.getRegistration('/');
+    const isKept = known?.active && new URL(known.active.scriptURL).pathname === ownWorker && await known.pushManager.getSubscription();
+    scope = isKept ? new URL(known.scope).pathname : ownScope;
+  }
+
+  return activated(await workers.register(serviceWorker, scope && { scope }));
+}
+
+/** Itself, and not the one that controls the page: of a worker in a folder no page of the site would be told. */
+function activated(registration) {
+  const worker = registration.installing ?? registration.waiting;
+  if (registration.active || !worker) return registration;
+  return new Promise((done, fail) => {
+    worker.addEventListener('statechange', () => {
+      if (worker.state === 'activated') done(registration);
+      if (worker.state === 'redundant') fail(new Error('the service worker could not be installed'));
+    });
+  });
 }
 
 /** Chrome gives an address that does not exist when it is asked right after unsubscribing: then it is asked again, a little later each time. */
@@ -46,8 +72,8 @@ async function subscribeAnew(pushManager, key) {
 const isRemoved = ({ endpoint }) => new URL(endpoint).hostname.endsWith('.invalid');
 
 /** Ends the subscription, here and at the hub. The device stays. */
-export async function unsubscribe(client, { device = {} } = {}) {
-  const registration = await navigator.serviceWorker?.getRegistration();
+export async function unsubscribe(client, { device = {}, serviceWorker = ownScope } = {}) {
+  const registration = await navigator.serviceWorker?.getRegistration(serviceWorker);
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
   await register(client, { locale: navigator.language, ...device, platform: 'web' });
 }

@@ -82,9 +82,10 @@ async function isApples() {
   return Boolean(subscription) && new URL(subscription.endpoint).hostname.endsWith('.push.apple.com');
 }
 
-/** Whether a page noted that the user saw it. What is over is forgotten. */
+/** Whether a page noted that the user saw it. What is over is forgotten. A database that refuses or does not answer knows nothing. */
 function wasSeen(id) {
   return new Promise((answer) => {
+    setTimeout(answer, 1000, false);
     const opening = indexedDB.open('pnh', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore('seen');
     opening.onerror = () => answer(false);

@@ -14,13 +14,13 @@ const page = `<!doctype html><title>push</title><script type="module">
   window.clicks = [];
   window.client = connect({ url: location.origin.replace('http', 'ws') + '/v1/socket', token: '${token}', device: 'ada-web' });
   client.on('event', ({ id }) => handled.push(id));
-  window.subscribePush = () => subscribe(client, { onClick: (click) => clicks.push(click.id) });
+  window.subscribePush = (more) => subscribe(client, { ...more, onClick: (click) => clicks.push(click.id) });
   window.unsubscribePush = () => unsubscribe(client);
 </script>`;
 let step = 'start';
 
 const worker = `self.pnhInbox = { hub: location.origin, device: 'ada-web', token: async () => '${token}' };\n${await (await fetch(`${hub}/pnh-sw.js`)).text()}`;
-const site = await startSite(hub, { '/': page, '/pnh-sw.js': { text: worker, type: 'text/javascript' } });
+const site = await startSite(hub, { '/': page, '/pnh-sw.js': { text: worker, type: 'text/javascript' }, '/folder/push.js': { text: worker, type: 'text/javascript' }, '/own.js': { text: 'self.isOwn = true;', type: 'text/javascript' } });
 const browser = await launch();
 try {
   await walk();
@@ -30,6 +30,35 @@ try {
 } finally {
   await browser.close();
   site.close();
+}
+
+/** The scripts of the tab's workers, by scope. */
+function workersOf(tab) {
+  return tab.evaluate(async () => Object.fromEntries((await navigator.serviceWorker.getRegistrations()).map(({ scope, active }) => [new URL(scope).pathname, new URL(active.scriptURL).pathname])));
+}
+
+/** A site's own worker stays, a page that was subscribed by a worker for the whole site keeps it, and one in a folder is waited for itself. */
+async function leavesWorkersAlone() {
+  const subscription = await ask(`${sandbox}/sandbox/browsers/ada-web`, ca);
+  for (const [name, before, more, expected] of [
+    ["a site's own worker", '/own.js', {}, { '/': '/own.js', '/pnh/': '/pnh-sw.js' }],
+    ['a worker of before', '/pnh-sw.js', {}, { '/': '/pnh-sw.js' }],
+    ['a worker in a folder', '/own.js', { serviceWorker: '/folder/push.js' }, { '/': '/own.js', '/folder/': '/folder/push.js' }],
+  ]) {
+    step = name;
+    const { tab } = await openTab(browser, site.origin, subscription);
+    await until('the client is open', () => tab.evaluate(() => client.status), (status) => status === 'open');
+    await tab.evaluate(async (script) => {
+      await navigator.serviceWorker.register(script);
+      const { pushManager } = await navigator.serviceWorker.ready;
+      await (await pushManager.subscribe({ applicationServerKey: 'AAAA' })).unsubscribe();
+      if (script === '/pnh-sw.js') await pushManager.subscribe({ applicationServerKey: 'AAAA' });
+    }, before);
+    const permission = await tab.evaluate((given) => subscribePush(given), more);
+    const workers = await workersOf(tab);
+    if (permission !== 'granted' || JSON.stringify(Object.entries(workers).sort()) !== JSON.stringify(Object.entries(expected).sort())) throw new Error(`${permission} ${JSON.stringify(workers)}`);
+    await tab.context().close();
+  }
 }
 
 async function walk() {
@@ -74,6 +103,7 @@ async function walk() {
   await deliver({ id: 'elsewhere', class: 'message', body: 'You have a new message', 'pnh-fetch': true });
   const fetched = await until('both are shown', shown, (all) => ['fetched', 'elsewhere'].every((id) => all.some((one) => one.id === id)));
   const texts = Object.fromEntries(fetched.map(({ id, title, body }) => [id, `${title}|${body}`]));
+  await leavesWorkersAlone();
   if (texts.fetched !== 'Ada|hello, in English' || texts.elsewhere !== 'You have a new message|') throw new Error(JSON.stringify(texts));
 }
 

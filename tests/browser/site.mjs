@@ -57,7 +57,7 @@ export async function openTab(browser, origin, subscription) {
   return {
     tab,
     deliver: (push) => worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) }),
-    shown: () => tab.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag, data }) => ({ title, body, tag, id: data.id }))),
+    shown: () => tab.evaluate(async () => (await Promise.all((await navigator.serviceWorker.getRegistrations()).map((each) => each.getNotifications()))).flat().map(({ title, body, tag, data }) => ({ title, body, tag, id: data.id }))),
   };
 }
 
