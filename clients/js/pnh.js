@@ -176,7 +176,15 @@ class PnhClient {
   }
 
   async identity() {
-    if (!this.#device) await new Promise((known) => { const off = this.on('status', () => { if (this.#device) known(off()); }); });
+    if (!this.#device && !this.#isClosed) {
+      await new Promise((known) => {
+        const off = this.on('status', () => {
+          if (this.#device || this.#isClosed) known(off());
+        });
+      });
+    }
+
+    if (!this.#device) throw new Error('the client is closed');
     const token = await this.#tokens.get();
     return { hub: this.#hub, token, user: claimsOf(token).sub, device: this.#device };
   }
@@ -472,7 +480,7 @@ class PnhClient {
       if (turn !== this.#turn) return;
       const resume = this.#session && { session: this.#session, seq: this.#events.seq };
       this.#toldState = stateOf(this.#allWants);
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: this.#beatAsked, knows: ['joined', 'confirmed', 'taken', 'beat'], ...(resume && { resume }) }));
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined', 'confirmed', 'taken', 'beat'], ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (turn !== this.#turn) return;

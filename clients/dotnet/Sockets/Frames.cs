@@ -4,7 +4,7 @@ using System.Text.Json.Nodes;
 namespace Pnh.Client.Sockets;
 
 /// <summary>The first frame of a connection.</summary>
-internal sealed record HelloFrame(string Type, string Token, string Device, string State, int Beat, string[] Knows, ResumeMembers? Resume);
+internal sealed record HelloFrame(string Type, string Token, string Device, string State, bool Beat, string[] Knows, ResumeMembers? Resume);
 
 /// <summary>The session to go on with, and the highest number that was handled.</summary>
 internal sealed record ResumeMembers(string Session, long Seq);

@@ -145,7 +145,7 @@ internal sealed class SessionConnection : IDisposable
         {
             await _socket.ConnectAsync(_options.Address, _ending.Token).ConfigureAwait(false);
             var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.Events.Seq) : null;
-            var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), _wants.Beat,
+            var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true,
                 [SessionSocket.KnowsJoined, SessionSocket.KnowsConfirmed, SessionSocket.KnowsTaken, SessionSocket.KnowsBeat], resume);
             await _socket.TrySendAsync(hello, PnhJson.Default.HelloFrame, _ending.Token).ConfigureAwait(false);
             while (await _socket.ReadAsync(_ending.Token).ConfigureAwait(false) is { } frame)

@@ -67,6 +67,7 @@ internal sealed class OlderHub(Uri hub) : IAsyncDisposable
             {
                 var hello = JsonNode.Parse(message.Span)!.AsObject();
                 Assert.True(hello.Remove("knows"));
+                Assert.True(hello["beat"]!.GetValue<bool>()); // a number is no protocol there
                 message = JsonSerializer.SerializeToUtf8Bytes(hello);
                 isHello = false;
             }

@@ -62,6 +62,7 @@ export async function topicsOfAnOlderHub() {
     near.on("message", async (data) => {
       const { knows, ...frame } = JSON.parse(data);
       if (frame.type === "join") joins.push(data.length);
+      if (!["hello", "join", "leave", "ack", "state", "answer", "seen", "send"].includes(frame.type) || (frame.type === "hello" && frame.beat !== true)) throw new Error(`it does not know ${data}`);
       await opened;
       far.send(JSON.stringify(frame));
     });
