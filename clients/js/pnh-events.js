@@ -6,7 +6,7 @@ const pause = 1_000;
 
 /**
  * Calls one after the other, and beside them all else one after the other, each in its order. `client` has `handlers()`, `canHandle()`, `begun(event, isHeard)`, `handled(event)`, `failed(event, error, isGivenUp)`,
- * `withdrawn(frame)` and `done(frame, isHeard, isIdle)`.
+ * `withdrawn(frame)`, `missed(frame)` and `done(frame, isHeard, isIdle)`.
  */
 export class Events {
   #client;
@@ -33,7 +33,7 @@ export class Events {
     return this.#ids.entries;
   }
 
-  /** An event or a withdrawal; from another tab it is acknowledged there. */
+  /** An event, a withdrawal, or what was missed; from another tab it is acknowledged there. */
   take(frame, isHeard = false) {
     if (frame.seq && !isHeard) {
       this.#waiting.set(frame.seq, frame);
@@ -42,6 +42,8 @@ export class Events {
 
     if (frame.type === 'withdraw') {
       this.#withdraw(frame, isHeard);
+    } else if (frame.type === 'missed') {
+      this.#miss(frame, isHeard);
     } else {
       this.#lanes[frame.class === 'call' ? 'call' : 'rest'].push({ frame, isHeard });
       this.go();
@@ -82,6 +84,14 @@ export class Events {
       return false;
     });
     this.#client.withdrawn(frame);
+    this.#finish(frame, isHeard);
+  }
+
+  /** Told once: the hub repeats it until it is acknowledged. */
+  #miss(frame, isHeard) {
+    const twin = { id: `missed ${frame.since} ${frame.count}`, ttl: 300 };
+    if (!this.#ids.has(twin.id)) this.#client.missed(frame);
+    this.#ids.add(twin);
     this.#finish(frame, isHeard);
   }
 

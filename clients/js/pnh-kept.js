@@ -39,13 +39,14 @@ export function recall(storage, place) {
   }
 }
 
-/** Null = nothing. A page without storage begins anew. */
+/** Null = nothing. A page without storage begins anew. False = there is none, or it is full. */
 export function keep(storage, place, value) {
   try {
     if (value) globalThis[storage].setItem(place, JSON.stringify(value));
     else globalThis[storage].removeItem(place);
+    return true;
   } catch {
-    // No storage, or it is full.
+    return false;
   }
 }
 

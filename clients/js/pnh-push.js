@@ -19,7 +19,8 @@ export async function subscribe(client, options = {}) {
   if (!canPush()) return 'unsupported';
   const permission = await Notification.requestPermission();
   if (permission !== 'granted') return permission;
-  const { pushManager } = await registrationOf(options);
+  const worker = await registrationOf(options);
+  const { pushManager } = worker;
   const { key } = await request(client, 'GET', '/v1/webpush/key');
   let subscription = await pushManager.getSubscription();
   if (subscription && (keyOf(subscription) !== key || isRemoved(subscription))) {
@@ -28,7 +29,7 @@ export async function subscribe(client, options = {}) {
   }
 
   subscription ??= await subscribeAnew(pushManager, key);
-  await register(client, { locale: navigator.language, ...device, platform: 'web', webpush: subscription.toJSON() });
+  await register(client, { locale: navigator.language, ...device, platform: 'web', webpush: subscription.toJSON() }, worker, key);
   listen(client, options);
   return permission;
 }
@@ -75,18 +76,19 @@ const isRemoved = ({ endpoint }) => new URL(endpoint).hostname.endsWith('.invali
 export async function unsubscribe(client, { device = {}, serviceWorker = ownScope } = {}) {
   const registration = await navigator.serviceWorker?.getRegistration(serviceWorker);
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
-  await register(client, { locale: navigator.language, ...device, platform: 'web' });
+  await register(client, { locale: navigator.language, ...device, platform: 'web' }, registration);
 }
 
-/** Nothing is sent when the hub has it already. */
-async function register(client, registration) {
-  const { user, device } = await client.identity();
+/** Nothing is sent when the hub has it already. The worker gets the key by which it renews the subscription while no tab is open. */
+async function register(client, registration, worker, key) {
+  const { hub, user, device } = await client.identity();
   const place = `pnh-push:${user}:${device}`;
   const text = JSON.stringify(registration);
   const kept = recall('localStorage', place);
-  if (kept?.text === text && Date.now() - kept.at < renewedEvery) return;
-  await request(client, 'PUT', `/v1/users/${encodeURIComponent(user)}/devices/${encodeURIComponent(device)}`, text);
-  keep('localStorage', place, { text, at: Date.now() });
+  if (kept?.text === text && kept.renews && Date.now() - kept.at < renewedEvery) return;
+  const { renewal } = await request(client, 'PUT', `/v1/users/${encodeURIComponent(user)}/devices/${encodeURIComponent(device)}`, text);
+  for (const each of [worker?.installing, worker?.waiting, worker?.active]) each?.postMessage({ type: 'pnh-renewal', hub, key, renewal });
+  keep('localStorage', place, { text, at: Date.now(), renews: true });
 }
 
 const keyOf = (subscription) => btoa(String.fromCharCode(...new Uint8Array(subscription.options.applicationServerKey))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

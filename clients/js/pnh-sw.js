@@ -3,6 +3,7 @@
 
 self.addEventListener('push', (event) => event.waitUntil(takePush(event.data?.json() ?? {})));
 self.addEventListener('notificationclick', (event) => event.waitUntil(openFor(event.notification)));
+self.addEventListener('message', (event) => event.data?.type === 'pnh-renewal' && event.waitUntil(renewalOf(self.registration.scope, event.data)));
 self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)));
 
 /** What is taken back is closed; what the user had before his eyes already is not shown. Apple takes the permission away for a push that shows nothing: there everything is. */
@@ -71,10 +72,44 @@ function sameOrigin(url) {
   }
 }
 
-/** The browser changed the subscription: a tab that is open registers the new one, else the next one that is. */
+/** The browser changed the subscription: it is told to the hub, by the key that came with the one before. A tab that is open registers it too, and so does the next one. */
 async function renew({ oldSubscription, newSubscription }) {
-  if (!newSubscription && oldSubscription) await self.registration.pushManager.subscribe(oldSubscription.options);
+  const { pushManager, scope } = self.registration;
+  const kept = await renewalOf(scope);
+  const made = oldSubscription?.options ?? (kept && { userVisibleOnly: true, applicationServerKey: kept.key });
+  const subscription = newSubscription ?? await pushManager.getSubscription() ?? (made && await pushManager.subscribe(made));
+  if (kept?.renewal && subscription) await tellHub(kept, subscription, scope).catch((error) => console.warn('PNH: the new subscription could not be told to the hub', error));
   for (const tab of await self.clients.matchAll({ type: 'window', includeUncontrolled: true })) tab.postMessage({ type: 'pnh-renewed' });
+}
+
+/** A network that is not back yet has half a minute. */
+async function tellHub({ hub, renewal, key }, subscription, scope) {
+  const headers = { authorization: `Bearer ${renewal}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ platform: 'web', webpush: subscription.toJSON() });
+  for (let pause = 2000; ; pause *= 2) {
+    const answer = await fetch(`${hub}/v1/webpush/renew`, { method: 'POST', headers, body }).catch((error) => error);
+    if (answer.ok) return renewalOf(scope, { hub, key, renewal: (await answer.json()).renewal });
+    if ((answer.status && answer.status < 500) || pause > 16_000) throw answer.status ? new Error(`the hub answers ${answer.status}`) : answer;
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+
+/** The key that a page gave with its registration, where the hub is, and its public key; a value takes its place. Without a database there is none. */
+function renewalOf(scope, value) {
+  return new Promise((answer) => {
+    const opening = indexedDB.open('pnh-renewal', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
+    opening.onerror = () => answer(undefined);
+    opening.onsuccess = () => {
+      const work = opening.result.transaction('keys', 'readwrite');
+      const keys = work.objectStore('keys');
+      const asked = value ? keys.put(value, scope) : keys.get(scope);
+      work.oncomplete = work.onerror = work.onabort = () => {
+        opening.result.close();
+        answer(value ?? asked.result);
+      };
+    };
+  });
 }
 
 async function isApples() {

@@ -23,6 +23,13 @@ export interface PnhWithdrawal {
   readonly reason: string;
 }
 
+/** Events that ended before this device took them, at the end of their TTL or because they were too many to be kept. */
+export interface PnhMissed {
+  readonly count: number;
+  /** When the hub accepted the oldest of them, Unix milliseconds: from there on the page may lack something. */
+  readonly since: number;
+}
+
 /** What happened to the connection. */
 export type PnhStatus =
   | { readonly status: 'connecting' }
@@ -48,7 +55,7 @@ export interface PnhLoss {
 
 /** An error frame of the hub, or a handler that failed. */
 export interface PnhError extends Error {
-  /** The hub's code, like `not-allowed`; `handler` for a handler that failed; `not-shared` where tabs cannot share a socket. */
+  /** The hub's code, like `not-allowed`; `handler` for a handler that failed; `not-shared` where tabs cannot share a socket, `not-kept` where the browser refuses storage: a reload begins anew. */
   readonly code: string;
   /** Of a refused join (`not-allowed`, `too-many-topics`): which. They are asked for again on the next connection, those that were too many also after a `leave`. */
   readonly topics?: readonly string[];
@@ -101,6 +108,8 @@ export interface PnhClient {
   on<Data = unknown>(type: 'handled', handler: (event: PnhEvent<Data>) => unknown): () => void;
   /** At once, also while an event's handler waits; an event that nobody was given yet is never given. */
   on(type: 'withdraw', handler: (withdrawal: PnhWithdrawal) => void): () => void;
+  /** Once, after the session has opened: read what is missing from your own back-end. */
+  on(type: 'missed', handler: (missed: PnhMissed) => void): () => void;
   on(type: 'status', handler: (status: PnhStatus) => void): () => void;
   on(type: 'error', handler: (error: PnhError) => void): () => void;
   /** The topics that the hub has confirmed, of all tabs. An older hub confirms nothing: then those that it was asked for. */

@@ -80,6 +80,7 @@ class PnhClient {
       begun: ({ id, class: name }, isHeard) => { if (!isHeard && name === 'call' && this.#known.includes('taken')) this.#say({ type: 'taken', id }); },
       handled: (event) => this.#listeners.ask('handled', event),
       withdrawn: (frame) => this.#listeners.emit('withdraw', frame),
+      missed: ({ count, since }) => this.#listeners.emit('missed', { count, since }),
       failed: (event, error, isGivenUp) => this.#listeners.emit('error', Object.assign(new Error(`a handler failed: ${error?.message ?? error}`, { cause: error }), { code: 'handler', event, isGivenUp })),
       done: (frame, isHeard, isIdle) => {
         if (isHeard) return;
@@ -335,6 +336,7 @@ class PnhClient {
   /** The token says who is signed in: tabs of two users share nothing. */
   async #settle(place) {
     this.#place = place;
+    if (this.#options.keep && !keep('localStorage', 'pnh')) this.#fail({ code: 'not-kept', message: 'a reload begins anew, as the browser refuses storage' });
     const kept = this.#options.keep && recall('sessionStorage', place);
     if (kept && (!this.#options.device || kept.device === this.#options.device)) {
       this.#device = kept.device;
@@ -480,7 +482,7 @@ class PnhClient {
       if (turn !== this.#turn) return;
       const resume = this.#session && { session: this.#session, seq: this.#events.seq };
       this.#toldState = stateOf(this.#allWants);
-      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined', 'confirmed', 'taken', 'beat'], ...(resume && { resume }) }));
+      socket.send(JSON.stringify({ type: 'hello', token, device: this.#device, state: this.#toldState, beat: true, knows: ['joined', 'confirmed', 'taken', 'beat', 'missed'], ...(resume && { resume }) }));
     };
     socket.onmessage = ({ data }) => {
       if (turn !== this.#turn) return;
@@ -501,6 +503,7 @@ class PnhClient {
         break;
       case 'event':
       case 'withdraw':
+      case 'missed':
         this.#events.take(frame);
         break;
       case 'confirmed':

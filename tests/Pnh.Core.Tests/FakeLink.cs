@@ -52,6 +52,22 @@ internal sealed class FakeLink : ISessionLink
         }
     }
 
+    /// <summary>False = its client, or its node, does not take what was missed.</summary>
+    public bool HearsMissed { get; init; } = true;
+
+    /// <summary>What it was told to have missed.</summary>
+    public List<MissedEvents> Missed { get; } = [];
+
+    public bool TryTellMissed(string session, MissedEvents missed)
+    {
+        if (HearsMissed)
+        {
+            Missed.Add(missed);
+        }
+
+        return HearsMissed;
+    }
+
     /// <summary>Sessions that it was asked to give away. It gives none.</summary>
     public List<string> Surrendered { get; } = [];
 

@@ -42,7 +42,7 @@ async function clickThrough(page, failures) {
   await page.setContent(`<a href="${link}">the link</a>`);
   await page.click('a');
   await until('the console is open without the ticket in its address', () => page.url(), (value) => value === new URL('/console', link).href);
-  await until('the stream is live', () => text(page, '#live-text'), (value) => value === 'live');
+  await until('the stream is live', () => text(page, '#live-text'), (value) => value.startsWith('live')); // a disk that fills or a slow machine may be a trouble
   await takeState(page, 'empty');
   await until('this tab is connected', () => text(page, '#tab-text'), (value) => value.startsWith('connected'));
   await until('the form names its app', () => text(page, '#publish-app'), (value) => value.includes('demo'));

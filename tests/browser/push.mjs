@@ -61,6 +61,25 @@ async function leavesWorkersAlone() {
   }
 }
 
+/** The browser changes the subscription while no page of the site is open. */
+async function renewsWithoutATab() {
+  step = 'renew without a tab';
+  const subscription = JSON.parse(await ask(`${sandbox}/sandbox/browsers/ada-web`, ca));
+  const { tab } = await openTab(browser, site.origin, JSON.stringify(subscription));
+  await until('the client is open', () => tab.evaluate(() => client.status), (status) => status === 'open');
+  await tab.evaluate(() => subscribePush());
+  await tab.goto('about:blank');
+  const [worker] = tab.context().serviceWorkers();
+  for (const name of ['second', 'third']) {
+    const endpoint = `${subscription.endpoint}-${name}`;
+    await worker.evaluate((json) => renew({ newSubscription: { toJSON: () => json } }), { ...subscription, endpoint });
+    const { webpush } = await api('GET', '/v1/users/ada/devices/ada-web');
+    if (webpush?.endpoint !== endpoint) throw new Error(JSON.stringify(webpush));
+  }
+
+  await tab.context().close();
+}
+
 async function walk() {
   const { tab, deliver, shown } = await openTab(browser, site.origin, await ask(`${sandbox}/sandbox/browsers/ada-web`, ca));
 
@@ -104,6 +123,7 @@ async function walk() {
   const fetched = await until('both are shown', shown, (all) => ['fetched', 'elsewhere'].every((id) => all.some((one) => one.id === id)));
   const texts = Object.fromEntries(fetched.map(({ id, title, body }) => [id, `${title}|${body}`]));
   await leavesWorkersAlone();
+  await renewsWithoutATab();
   if (texts.fetched !== 'Ada|hello, in English' || texts.elsewhere !== 'You have a new message|') throw new Error(JSON.stringify(texts));
 }
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { get } from 'node:https';
 import { connect as connectTo } from 'node:net';
 import { chromium } from 'playwright-core';
+import { until } from '../ship/until.mjs';
 
 /**
  * `pages`: answers of the site's own, by path: the text, with its type where it is not HTML. Everything else is the hub's, its socket too.
@@ -54,11 +55,24 @@ export async function openTab(browser, origin, subscription) {
   let registrationId;
   worker.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => { registrationId = registrations.at(-1)?.registrationId ?? registrationId; });
   await worker.send('ServiceWorker.enable');
+  let keeping;
   return {
     tab,
-    deliver: (push) => worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) }),
+    deliver: async (push) => {
+      await (keeping ??= until('the browser keeps a notification', () => tab.evaluate(keepsNotification), (keeps) => keeps));
+      await worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) });
+    },
     shown: () => tab.evaluate(async () => (await Promise.all((await navigator.serviceWorker.getRegistrations()).map((each) => each.getNotifications()))).flat().map(({ title, body, tag, data }) => ({ title, body, tag, id: data.id }))),
   };
+}
+
+/** In the page. Chromium without a window forgets the first notification of a browser now and then, after showNotification has resolved; each one after it stays. */
+async function keepsNotification() {
+  const [registration] = await navigator.serviceWorker.getRegistrations();
+  await registration.showNotification('first', { tag: 'first' });
+  const kept = await registration.getNotifications({ tag: 'first' });
+  for (const one of kept) one.close();
+  return kept.length > 0;
 }
 
 /** What the sandbox's browser decrypted of the event; null = nothing yet. */

@@ -45,7 +45,8 @@ export class Reader {
 
     this.wire = await new Wire(this.port).open();
     this.wire.swallows = this.swallows;
-    this.client = connect({ url: `ws://127.0.0.1:${this.wire.port}/v1/socket`, token: () => world.stage.token(this.user), device: this.device, WebSocket, ...this.more });
+    const { connect: by = connect } = this.more;
+    this.client = by({ url: `ws://127.0.0.1:${this.wire.port}/v1/socket`, token: () => world.stage.token(this.user), device: this.device, WebSocket, ...this.more });
     if (!this.isIdle) this.handle();
     this.client.on("status", (status) => {
       this.statuses.push(status);

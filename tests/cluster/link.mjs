@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { delay } from "../ship/hub.mjs";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
-const kinds = { hello: 19, notLinked: 20, beat: 21, reopen: 22, synced: 23, recovered: 24 };
+export const kinds = { opened: 1, close: 16, answer: 17, hello: 19, notLinked: 20, beat: 21, reopen: 22, synced: 23, recovered: 24, reported: 25, claim: 27, claimed: 28 };
 const batchBytes = 64 * 1024;
 
 /** Writes members as the hub reads them: numbers of seven bits a byte, a text behind its length. */
-class Item {
+export class Item {
   constructor(kind) {
     this.bytes = [0, 0, 0, 0, kind];
   }
@@ -41,7 +41,7 @@ class Item {
   }
 }
 
-const hello = (node) => new Item(kinds.hello).number(1).number(1).text(node).number(Date.now()).number(0).text("").number(0).texts(["demo"]).text("simulated").end();
+export const hello = (node, version = 1) => new Item(kinds.hello).number(version).number(version).text(node).number(Date.now()).number(0).text("").number(0).texts(["demo"]).text("simulated").end();
 const reopen = (handle, user) => new Item(kinds.reopen).number(handle).text("demo").text(user).text("tab").text(`s-${user}`).number(0).number(0).number(0).texts([]).texts([]).texts([]).end();
 
 /** An edge that dials until it is linked, says its sessions on each connection, and beats. */

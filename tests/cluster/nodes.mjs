@@ -19,13 +19,13 @@ export async function openCluster(program, { settings = {}, sabotage = false } =
   return { ...stage, clusterPort, get hub() { return stage.hub; } };
 }
 
-/** An edge that is linked; on the port that it had, when it is given. */
-export async function openEdge(stage, node, program, port) {
+/** An edge that is linked; on the port that it had, when it is given. `settings`: more variables for it. */
+export async function openEdge(stage, node, program, port, settings = {}) {
   const operationsPort = await freePort();
   port ??= await freePort();
   const edge = stage.run(resolve(program), ["serve", "--role", "edge"], {
     Pnh__Node: node, Pnh__Urls: `http://127.0.0.1:${port}`, Pnh__OperationsUrls: `http://127.0.0.1:${operationsPort}`, Pnh__Hubs: `http://127.0.0.1:${stage.clusterPort}`,
-    Pnh__Cluster__KeyFile: "cluster.key", Pnh__Apps__demo__Tokens__Hs256Secret: stage.secret, Logging__LogLevel__Default: "Warning",
+    Pnh__Cluster__KeyFile: "cluster.key", Pnh__Apps__demo__Tokens__Hs256Secret: stage.secret, Logging__LogLevel__Default: "Warning", ...settings,
   });
   const url = `http://127.0.0.1:${port}`;
   for (const end = Date.now() + readyLimit; Date.now() < end; await delay(20)) {

@@ -1,17 +1,15 @@
 // node wayback.mjs PROGRAM [OLDER-PROGRAM]: an older build is started on a folder of today's, after a clean stop and after SIGKILL under load; it writes, is killed under load, and today's
 // comes back: everything that either of them answered with 202 is known, and waits in the inbox. Without OLDER-PROGRAM it is the oldest build that CHANGELOG promises, made from the clone's own history.
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { publish } from "./history.mjs";
 import { delay } from "./hub.mjs";
 import { openStage } from "./kill/stage.mjs";
 import { check, finish } from "./report.mjs";
 
 // Of 24 November 2026: all builds since then start on today's folder. A step that ends this moves it, and says so in CHANGELOG.
 const oldest = "1404019834934bd57b6fbdd65d5a93914b5ada03";
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "pnh-wayback-"));
 const program = resolve(process.argv[2]);
 const older = process.argv[3] ? resolve(process.argv[3]) : build();
@@ -48,36 +46,16 @@ for (const how of ["a clean stop", "SIGKILL under load"]) {
 rmSync(scratch, { recursive: true, force: true });
 finish();
 
-/** Publishes the oldest build; gives its program. */
+/** The oldest build's program. */
 function build() {
   try {
-    if (!has(oldest)) {
-      run("git", "fetch", "--quiet", "--unshallow");
-    }
-
-    run("git", "archive", "--output", join(scratch, "source.tar"), oldest);
-    run("tar", "xf", join(scratch, "source.tar"), "-C", scratch);
-    run("dotnet", "publish", join(scratch, "src/Pnh.Api"), "-c", "Release", "-r", "linux-x64", "--self-contained", "false", "-p:PublishReadyToRun=false", "-o", join(scratch, "published"));
-    return join(scratch, "published/pnh");
+    return publish(oldest, scratch);
   } catch (e) {
     rmSync(scratch, { recursive: true, force: true });
-    check(`the build of ${oldest} is made`, (e.stdout || e.stderr || e.message).slice(-2000));
+    check(`the build of ${oldest} is made`, e.message);
     finish();
     process.exit();
   }
-}
-
-function has(commit) {
-  try {
-    run("git", "cat-file", "-e", `${commit}^{commit}`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function run(command, ...args) {
-  return execFileSync(command, args, { cwd: root, encoding: "utf8", timeout: 240_000, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 async function register(stage, device) {

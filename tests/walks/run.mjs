@@ -26,7 +26,7 @@ if (stands.length + taken.length === 0) {
     }
   } finally {
     background.forEach(end);
-    left.forEach((name) => rmSync(join(root, name), { recursive: true, force: true }));
+    left.forEach((name) => rmSync(join(root, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
   }
 }
 

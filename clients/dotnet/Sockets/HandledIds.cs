@@ -9,15 +9,15 @@ internal sealed class HandledIds(TimeProvider time)
 
     public bool Has(string id) => _until.ContainsKey(id);
 
-    public void Add(PnhMessage message)
+    public void Add(string id, TimeSpan ttl)
     {
         // By its arrival, as the hub's clock is another one.
-        if (message.Ttl is not { } ttl || !_until.TryAdd(message.Id, time.GetUtcNow() + ttl))
+        if (!_until.TryAdd(id, time.GetUtcNow() + ttl))
         {
             return;
         }
 
-        _order.Enqueue(message.Id);
+        _order.Enqueue(id);
 
         // Roughly by age: what is behind it is younger.
         while (_order.TryPeek(out var oldest) && (_order.Count > Most || _until[oldest] <= time.GetUtcNow()))

@@ -21,6 +21,11 @@ public sealed record PnhMessage(
 /// <param name="Reason"><c>withdrawn</c>, <c>answered</c>, <c>seen</c>, or the publisher's word.</param>
 public sealed record PnhWithdrawal(string Id, string Reason);
 
+/// <summary>Events that ended before this device took them: they came to an end of their TTL, or were too many to be kept.</summary>
+/// <param name="Count">How many.</param>
+/// <param name="Since">When the oldest of them was accepted: what the app shows may lack something from there on.</param>
+public sealed record PnhMissed(int Count, DateTimeOffset Since);
+
 /// <summary>What happened to the connection.</summary>
 public enum PnhStatus
 {

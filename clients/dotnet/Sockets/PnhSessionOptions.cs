@@ -23,6 +23,11 @@ public sealed class PnhSessionOptions
     /// <summary>Told of each withdrawal at once, also while an event is handled; an event that nobody was given yet is never given; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
     public Func<PnhWithdrawal, CancellationToken, ValueTask>? OnWithdraw { get; init; }
 
+    /// <summary>
+    /// Told once, after the session has opened, of what ended while the device was away: then read it from your own back-end. What it throws goes to <see cref="OnError"/>. Null = nobody is.
+    /// </summary>
+    public Func<PnhMissed, CancellationToken, ValueTask>? OnMissed { get; init; }
+
     /// <summary>Told of each change of the connection. Must return at once; what it throws goes to <see cref="OnError"/>. Null = nobody is.</summary>
     public Action<PnhConnection>? OnConnection { get; init; }
 
@@ -63,13 +68,13 @@ public sealed class PnhSessionOptions
         }
     }
 
-    internal async ValueTask WithdrawAsync(PnhWithdrawal withdrawal, CancellationToken cancellationToken)
+    internal async ValueTask TellAsync<T>(Func<T, CancellationToken, ValueTask>? told, T news, CancellationToken cancellationToken)
     {
         try
         {
-            if (OnWithdraw is { } told)
+            if (told is not null)
             {
-                await told(withdrawal, cancellationToken).ConfigureAwait(false);
+                await told(news, cancellationToken).ConfigureAwait(false);
             }
         }
         catch (Exception fault) when (!cancellationToken.IsCancellationRequested)

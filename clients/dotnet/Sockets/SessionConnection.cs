@@ -146,7 +146,7 @@ internal sealed class SessionConnection : IDisposable
             await _socket.ConnectAsync(_options.Address, _ending.Token).ConfigureAwait(false);
             var resume = _progress.Session is { } session ? new ResumeMembers(session, _progress.Events.Seq) : null;
             var hello = new HelloFrame("hello", token, _options.Device, _wants.SayHello(), true,
-                [SessionSocket.KnowsJoined, SessionSocket.KnowsConfirmed, SessionSocket.KnowsTaken, SessionSocket.KnowsBeat], resume);
+                [SessionSocket.KnowsJoined, SessionSocket.KnowsConfirmed, SessionSocket.KnowsTaken, SessionSocket.KnowsBeat, SessionSocket.KnowsMissed], resume);
             await _socket.TrySendAsync(hello, PnhJson.Default.HelloFrame, _ending.Token).ConfigureAwait(false);
             while (await _socket.ReadAsync(_ending.Token).ConfigureAwait(false) is { } frame)
             {
@@ -177,7 +177,7 @@ internal sealed class SessionConnection : IDisposable
             case "welcome":
                 await OpenedAsync(frame).ConfigureAwait(false);
                 break;
-            case "event" or "withdraw":
+            case "event" or "withdraw" or "missed":
                 _progress.Events.Take(frame);
                 break;
             case "joined":

@@ -3,7 +3,7 @@ using System.Threading.Channels;
 namespace Pnh.Client.Sockets;
 
 /// <summary>
-/// What comes, and how far it was handled, over all connections of a session: calls one after the other, beside them all other events one after the other, each in its order, and withdrawals beside both. Thread-safe.
+/// What comes, and how far it was handled, over all connections of a session: calls one after the other, beside them all other events one after the other, each in its order, and what is no event beside both. Thread-safe.
 /// </summary>
 internal sealed class SessionEvents(PnhSessionOptions options)
 {
@@ -12,7 +12,7 @@ internal sealed class SessionEvents(PnhSessionOptions options)
     private readonly Lock _gate = new();
     private readonly Lane _calls = new();
     private readonly Lane _others = new();
-    private readonly Lane _withdrawals = new();
+    private readonly Lane _news = new(); // what was withdrawn or missed
     private readonly SortedDictionary<long, HubFrame> _waiting = []; // by seq: what came and is not handled
     private readonly HandledIds _handled = new(options.Time);
     private long _highest;
@@ -32,7 +32,7 @@ internal sealed class SessionEvents(PnhSessionOptions options)
 
     private long SeqNow => _waiting.Count > 0 ? _waiting.Keys.First() - 1 : _highest;
 
-    /// <summary>An event or a withdrawal.</summary>
+    /// <summary>An event, a withdrawal, or what was missed.</summary>
     public void Take(HubFrame frame)
     {
         lock (_gate)
@@ -78,9 +78,9 @@ internal sealed class SessionEvents(PnhSessionOptions options)
     /// <param name="done">Hears of each afterwards, and whether nothing waits.</param>
     /// <param name="cancellationToken">The end.</param>
     public Task RunAsync(Func<HubFrame, ValueTask> begun, Func<bool, ValueTask> done, CancellationToken cancellationToken) => Task.WhenAll(
-        RunAsync(_calls, begun, done, cancellationToken), RunAsync(_others, begun, done, cancellationToken), RunAsync(_withdrawals, begun, done, cancellationToken));
+        RunAsync(_calls, begun, done, cancellationToken), RunAsync(_others, begun, done, cancellationToken), RunAsync(_news, begun, done, cancellationToken));
 
-    private Lane LaneOf(HubFrame frame) => frame.Type == "withdraw" ? _withdrawals : frame.Class == "call" ? _calls : _others;
+    private Lane LaneOf(HubFrame frame) => frame.Type != "event" ? _news : frame.Class == "call" ? _calls : _others;
 
     // An event that waits and is taken back is never shown. Under the gate.
     private void Forget(string id)
@@ -90,7 +90,7 @@ internal sealed class SessionEvents(PnhSessionOptions options)
             if (LaneOf(waiting).Current != waiting)
             {
                 _waiting.Remove(seq);
-                _handled.Add(waiting.ToMessage());
+                _handled.Add(id, waiting.OnceFor);
             }
         }
     }
@@ -124,7 +124,7 @@ internal sealed class SessionEvents(PnhSessionOptions options)
     {
         lock (_gate)
         {
-            isKnown = frame.Type == "event" && _handled.Has(frame.Id!);
+            isKnown = frame.OnceId is { } id && _handled.Has(id);
             var isOurs = frame.Seq is null || connection == _connection;
             lane.Current = isOurs ? frame : null;
             return isOurs;
@@ -137,9 +137,9 @@ internal sealed class SessionEvents(PnhSessionOptions options)
         lock (_gate)
         {
             lane.Current = null;
-            if (frame.Type == "event")
+            if (frame.OnceId is { } id)
             {
-                _handled.Add(frame.ToMessage());
+                _handled.Add(id, frame.OnceFor);
             }
 
             if (frame.Seq is { } seq && ReferenceEquals(_waiting.GetValueOrDefault(seq), frame))
@@ -155,7 +155,13 @@ internal sealed class SessionEvents(PnhSessionOptions options)
     {
         if (frame.Type == "withdraw")
         {
-            await options.WithdrawAsync(new PnhWithdrawal(frame.Id!, frame.Reason ?? ""), cancellationToken).ConfigureAwait(false);
+            await options.TellAsync(options.OnWithdraw, new PnhWithdrawal(frame.Id!, frame.Reason ?? ""), cancellationToken).ConfigureAwait(false);
+            return;
+        }
+
+        if (frame.Type == "missed")
+        {
+            await options.TellAsync(options.OnMissed, new PnhMissed(frame.Count ?? 0, DateTimeOffset.FromUnixTimeMilliseconds(frame.Since ?? 0)), cancellationToken).ConfigureAwait(false);
             return;
         }
 

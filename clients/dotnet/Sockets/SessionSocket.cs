@@ -19,6 +19,9 @@ internal sealed class SessionSocket : IDisposable
     /// <summary>The time between beats may be changed.</summary>
     public const string KnowsBeat = "beat";
 
+    /// <summary>The hub tells how much was missed.</summary>
+    public const string KnowsMissed = "missed";
+
     private const int LargestFrame = 1024 * 1024;
     /// <summary>From the dial to the welcome, whatever the network does in between.</summary>
     public static readonly TimeSpan WelcomeWithin = TimeSpan.FromSeconds(15);

@@ -40,8 +40,8 @@ internal sealed class DeviceJson
         })?.ToDevice();
     }
 
-    /// <summary>Writes the device as an object; <paramref name="user"/> is null except in an export. Of what was taken off the user's devices, that of this one which it has not again.</summary>
-    internal void Write(Utf8JsonWriter json, string? user, Device device, IReadOnlyList<RemovedAddress>? removed = null)
+    /// <summary>Writes the device as an object; <paramref name="user"/> is null except in an export. Of what was taken off the user's devices, that of this one which it has not again. Of <paramref name="renewal"/> null = none.</summary>
+    internal void Write(Utf8JsonWriter json, string? user, Device device, IReadOnlyList<RemovedAddress>? removed = null, string? renewal = null)
     {
         json.WriteStartObject();
         if (user is not null)
@@ -74,6 +74,7 @@ internal sealed class DeviceJson
 
         json.WriteString("registeredAt", device.RegisteredAt);
         WriteRemoved(json, device, removed ?? []);
+        WriteGiven(json, "renewal", renewal);
         json.WriteEndObject();
     }
 

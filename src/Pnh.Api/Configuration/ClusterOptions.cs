@@ -2,6 +2,34 @@ using System.Text;
 
 namespace Pnh.Api.Configuration;
 
+/// <summary>A key that lets another process link to a hub.</summary>
+/// <param name="Name">For logs, and to find its line; null = it has none, and an edge of a version that proves no sessions may show it.</param>
+/// <param name="Secret">What an edge shows.</param>
+internal sealed record ClusterKey(string? Name, string Secret)
+{
+    private const int LeastCharacters = 32;
+    private const int MostCharacters = 256;
+    private const int MostNameCharacters = 64;
+
+    /// <summary>What a line has to be.</summary>
+    public static string Form => $"one key a line, of {LeastCharacters} to {MostCharacters} visible ASCII characters, with or without a name and a space before it; a name has lower-case letters, digits and hyphens";
+
+    /// <summary>Reads a line; null = it is no key.</summary>
+    public static ClusterKey? Parse(string line) => line.Split(' ', StringSplitOptions.RemoveEmptyEntries) switch
+    {
+        [var secret] when IsSecret(secret) => new(null, secret),
+        [var name, var secret] when IsName(name) && IsSecret(secret) => new(name, secret),
+        _ => null,
+    };
+
+    /// <summary>The name alone: no log shows a secret.</summary>
+    public override string ToString() => Name ?? "a key without a name";
+
+    private static bool IsName(string text) => text.Length <= MostNameCharacters && text.All(static c => c is (>= 'a' and <= 'z') or (>= '0' and <= '9') or '-');
+
+    private static bool IsSecret(string text) => text.Length is >= LeastCharacters and <= MostCharacters && text.All(static c => c is > ' ' and < (char)127);
+}
+
 /// <summary>How this node and the others of its cluster reach each other.</summary>
 internal sealed record ClusterOptions
 {
@@ -11,9 +39,7 @@ internal sealed record ClusterOptions
     /// <summary>Where a hub takes tees.</summary>
     public const string TeePath = "/v1/tee";
 
-    private const int LeastKeyCharacters = 32;
-    private const int MostKeyCharacters = 256;
-    private const int MostKeys = 2;
+    private const int MostKeys = 64;
 
     /// <summary>Addresses at which this hub listens for links; empty = it takes none.</summary>
     public IReadOnlyList<ListenAddress> Urls { get; init; } = [];
@@ -21,8 +47,11 @@ internal sealed record ClusterOptions
     /// <summary>The addresses that an edge dials, with their path; empty = this node is no edge.</summary>
     public IReadOnlyList<Uri> Hubs { get; init; } = [];
 
-    /// <summary>The cluster's keys, one or two: an edge shows the first, a hub takes both. Empty = none is configured. Secrets.</summary>
-    public IReadOnlyList<string> Keys { get; init; } = [];
+    /// <summary>The cluster's keys: an edge shows the first, a hub takes all. Empty = none is configured. Secrets.</summary>
+    public IReadOnlyList<ClusterKey> Keys { get; init; } = [];
+
+    /// <summary>True when links may go over plain HTTP to other machines: then an edge shows no client's token there, and a hub takes its word.</summary>
+    public bool IsPlain { get; init; }
 
     /// <summary>Links of an edge to its hub.</summary>
     public int Links { get; init; }
@@ -50,6 +79,7 @@ internal sealed record ClusterOptions
             Urls = ListenAddress.ParseAll(settings.Urls),
             Hubs = [.. hubs.Select(HubAddress).OfType<Uri>()],
             Keys = ReadKeys(settings.KeyFile, pnh, workingFolder),
+            IsPlain = settings.PlainHttp,
             Links = edge.Links,
             Apps = edge.Apps,
             HubWait = edge.HubWait,
@@ -85,7 +115,7 @@ internal sealed record ClusterOptions
         }
     }
 
-    private static List<string> ReadKeys(string? file, SectionReader pnh, string workingFolder)
+    private static List<ClusterKey> ReadKeys(string? file, SectionReader pnh, string workingFolder)
     {
         if (file is null)
         {
@@ -95,12 +125,19 @@ internal sealed record ClusterOptions
         try
         {
             var lines = File.ReadAllLines(Path.GetFullPath(file, workingFolder), Encoding.UTF8).Select(static line => line.Trim()).Where(static line => line.Length > 0).ToList();
-            if (lines.Count is > 0 and <= MostKeys && lines.TrueForAll(IsKey))
+            var keys = lines.Select(ClusterKey.Parse).OfType<ClusterKey>().ToList();
+            if (keys.Count != lines.Count || keys.Count is 0 or > MostKeys)
             {
-                return lines;
+                pnh.Error("Cluster:KeyFile", $"must hold 1 to {MostKeys} lines: {ClusterKey.Form}");
             }
-
-            pnh.Error("Cluster:KeyFile", $"must hold one key of {LeastKeyCharacters} to {MostKeyCharacters} visible ASCII characters on a line of its own, or two");
+            else if (keys.DistinctBy(static key => key.Secret).Count() < keys.Count || keys.Where(static key => key.Name is not null).GroupBy(static key => key.Name).Any(static same => same.Skip(1).Any()))
+            {
+                pnh.Error("Cluster:KeyFile", "has a key or a name twice; each line is a key of its own");
+            }
+            else
+            {
+                return keys;
+            }
         }
         catch (Exception fault) when (fault is IOException or UnauthorizedAccessException)
         {
@@ -109,6 +146,4 @@ internal sealed record ClusterOptions
 
         return [];
     }
-
-    private static bool IsKey(string line) => line.Length is >= LeastKeyCharacters and <= MostKeyCharacters && line.All(static c => c is > ' ' and < (char)127);
 }

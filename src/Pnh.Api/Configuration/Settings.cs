@@ -64,12 +64,12 @@ internal sealed record ClusterSettings
     public string[] Urls { get; set; } = [];
 
     /// <summary>
-    /// File that holds the cluster's key, 32 to 256 visible ASCII characters; the same on every node. A second line is another key that a hub takes too: so a key is changed without a gap.
-    /// A process that has it may be an edge. Default none.
+    /// File with the cluster's keys, one a line, each of 32 to 256 visible ASCII characters, with or without a name before it: <c>west 0f3c…</c>. A hub takes all of them, an edge shows the first: so each edge may have its
+    /// own, and a key is changed without a gap. A key without a name is taken from edges of older versions too, which do not prove their sessions. Default none.
     /// </summary>
     public string? KeyFile { get; set; }
 
-    /// <summary>Whether links may go without TLS over more than this machine, where something else encrypts them. Default false.</summary>
+    /// <summary>Whether links may go without TLS over more than this machine, where something else encrypts them. Clients' tokens do not go there, and a hub takes an edge's word for them. Default false.</summary>
     public bool PlainHttp { get; set; }
 }
 

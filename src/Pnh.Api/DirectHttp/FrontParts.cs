@@ -9,7 +9,7 @@ using Pnh.Core.Sessions;
 namespace Pnh.Api.DirectHttp;
 
 /// <summary>Serves an upgraded connection from now on; by the loop's thread.</summary>
-internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer);
+internal delegate ILoopClient AcceptSocket(LoopSocket socket, ClientCredential? client, ConnectionPeer peer);
 
 /// <summary>
 /// What all connections of the direct transport share. No <paramref name="Intake"/>: this node takes no events, and has no keys; no <paramref name="Accept"/>: it holds no sockets. Kestrel says so. <paramref name="Answers"/> counts what events are answered.
@@ -40,10 +40,16 @@ internal sealed record FrontParts(
     public string? OriginOf(in RequestHead head) => head.Origin.IsEmpty ? null : Tokens.OriginOf(Encoding.ASCII.GetString(head.Origin), Encoding.ASCII.GetString(head.Host));
 
     /// <summary>False when there is an Authorization header with no valid client token: Kestrel says why.</summary>
-    public bool TryFindClient(ReadOnlySpan<byte> authorization, out ClientIdentity? identity)
+    public bool TryFindClient(ReadOnlySpan<byte> authorization, out ClientCredential? client)
     {
-        identity = null;
-        return authorization.IsEmpty
-            || (identity = Tokens.Authenticate(BearerCredential.Read(Encoding.ASCII.GetString(authorization)), out _)) is not null;
+        client = null;
+        if (authorization.IsEmpty)
+        {
+            return true;
+        }
+
+        var token = BearerCredential.Read(Encoding.ASCII.GetString(authorization));
+        client = Tokens.Authenticate(token, out _) is { } identity ? new ClientCredential(identity, token.ToString()) : null;
+        return client is not null;
     }
 }

@@ -88,8 +88,8 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
                 return 0;
             case HeadKind.Event when FindSender(head.Authorization) is { } sender:
                 return TakeEvent(socket, sender.App, head, bytes);
-            case HeadKind.Upgrade when _parts.Accept is not null && _parts.TryFindClient(head.Authorization, out var identity):
-                return Upgrade(socket, identity, head);
+            case HeadKind.Upgrade when _parts.Accept is not null && _parts.TryFindClient(head.Authorization, out var client):
+                return Upgrade(socket, client, head);
             default:
                 return HandOver(socket, bytes);
         }
@@ -193,7 +193,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
         Answer(socket, HttpAnswer.Of(sent, result, _fronts.DateLine, IsLastAnswer));
     }
 
-    private int Upgrade(LoopSocket socket, ClientIdentity? identity, in RequestHead head)
+    private int Upgrade(LoopSocket socket, ClientCredential? client, in RequestHead head)
     {
         var peer = new ConnectionPeer(
             socket.RemoteEndPoint?.Address.ToString(), head.UserAgent.IsEmpty ? null : System.Text.Encoding.ASCII.GetString(head.UserAgent), _parts.OriginOf(head));
@@ -205,7 +205,7 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
             return head.Length;
         }
 
-        socket.Client = _parts.Accept!(socket, identity, peer);
+        socket.Client = _parts.Accept!(socket, client, peer);
         return head.Length;
     }
 

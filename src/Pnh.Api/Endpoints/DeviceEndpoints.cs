@@ -3,7 +3,9 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Channels.WebPush;
 using Pnh.Core.Events;
+using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
@@ -22,10 +24,12 @@ internal sealed class DeviceEndpoints
     private readonly DeviceRegistrations _registrations;
     private readonly DeviceJson _json;
     private readonly IErasureStore _erasures;
+    private readonly RenewalKeys _renewals;
     private readonly TimeProvider _time;
 
-    public DeviceEndpoints(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, IErasureStore erasures, TimeProvider time)
+    public DeviceEndpoints(IDeviceStore devices, DeviceRegistrations registrations, DeviceJson json, IErasureStore erasures, RenewalKeys renewals, TimeProvider time)
     {
+        _renewals = renewals;
         _erasures = erasures;
         _devices = devices;
         _registrations = registrations;
@@ -38,6 +42,7 @@ internal sealed class DeviceEndpoints
         routes.MapPut("/v1/users/{user}/devices/{device}", PutAsync).RequireScopeOrOwner(Scope.Register);
         routes.MapGet("/v1/users/{user}/devices/{device}", GetAsync).RequireScopeOrOwner(Scope.Read);
         routes.MapDelete("/v1/users/{user}/devices/{device}", DeleteAsync).RequireScopeOrOwner(Scope.Register);
+        routes.MapPost("/v1/webpush/renew", RenewAsync).AllowAnyone(); // its key says whose
     }
 
     private async Task PutAsync(HttpContext context)
@@ -64,11 +69,52 @@ internal sealed class DeviceEndpoints
             var registration = Caller.Of(context).Client is null
                 ? await _registrations.PutAsync(key, read.Device, context.RequestAborted)
                 : await _registrations.PutByClientAsync(key, read.Device, context.RequestAborted);
-            await AnswerAsync(context, registration, read.Device);
+            await AnswerAsync(context, registration, key, read.Device);
         }
     }
 
-    private Task AnswerAsync(HttpContext context, in Registration registration, Device device)
+    // A browser replaced its subscription while no tab was open: its service worker shows the key that came with the registration.
+    private async Task RenewAsync(HttpContext context)
+    {
+        if (_renewals.Read(BearerCredential.Read(context.Request.Headers.Authorization)) is not { } key)
+        {
+            await AccessGate.Challenge(context, "bad-renewal-key", "renewal key");
+            return;
+        }
+
+        context.Features.Set(Caller.OfClient(new ClientIdentity(key.User.App, key.User.User, key.Device, [], DateTimeOffset.MaxValue)));
+        using var body = await RequestBody.ReadAsync(context.Request, RequestBody.Json, BodyBytes, context.RequestAborted);
+        var errors = new List<FieldError>();
+        if (body.Problem is { } refusal)
+        {
+            await refusal.ExecuteAsync(context);
+        }
+        else if (_json.Read(key.User.App, body.Bytes, key.User.User, key.Device, _time.GetUtcNow(), errors) is not { } read)
+        {
+            await EventAnswers.Invalid(errors).ExecuteAsync(context);
+        }
+        else if (RenewalKeys.SubscriptionOf(read.Device) is not { } renewed)
+        {
+            await EventAnswers.Invalid([new FieldError("/webpush", "required", "The member is missing.")]).ExecuteAsync(context);
+        }
+        else if (await FindRenewableAsync(key, renewed, context.RequestAborted) is not { } device)
+        {
+            await AccessGate.Challenge(context, "used-renewal-key", "renewal key");
+        }
+        else
+        {
+            var now = device with { Addresses = [.. device.Addresses.Where(static address => address.Channel != IWebPushKeys.Channel), renewed], RegisteredAt = read.Device.RegisteredAt };
+            await AnswerAsync(context, await _registrations.PutByClientAsync(key.User, now, context.RequestAborted), key.User, now);
+        }
+    }
+
+    private async Task<Device?> FindRenewableAsync(RenewalKey key, PushAddress renewed, CancellationToken cancellationToken)
+    {
+        var device = (await _devices.GetUserAsync(key.User, cancellationToken)).Find(key.Device);
+        return device is not null && RenewalKeys.Opens(key, device, renewed, await _devices.FindRemovedAddressesAsync(key.User, cancellationToken)) ? device : null;
+    }
+
+    private Task AnswerAsync(HttpContext context, in Registration registration, UserKey key, Device device)
     {
         switch (registration.Result)
         {
@@ -80,7 +126,8 @@ internal sealed class DeviceEndpoints
         }
 
         context.Response.StatusCode = registration.Result == PutDeviceResult.Created ? StatusCodes.Status201Created : StatusCodes.Status200OK;
-        return JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device));
+        context.Response.Headers.CacheControl = "no-store";
+        return JsonAnswer.WriteAsync(context.Response, json => _json.Write(json, null, device, renewal: _renewals.Make(key, device)));
     }
 
     private async Task GetAsync(HttpContext context)

@@ -35,21 +35,23 @@ internal sealed class SocketEndpoint
             return;
         }
 
-        ClientIdentity? identity = null;
+        ClientCredential? client = null;
         if (context.Request.Headers.Authorization.Count > 0)
         {
-            identity = _tokens.Authenticate(BearerCredential.Read(context.Request.Headers.Authorization), out var refusal);
-            if (identity is null)
+            var token = BearerCredential.Read(context.Request.Headers.Authorization);
+            if (_tokens.Authenticate(token, out var refusal) is not { } identity)
             {
                 await AccessGate.Challenge(context, refusal!);
                 return;
             }
+
+            client = new ClientCredential(identity, token.ToString());
         }
 
         var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent, _tokens.OriginOf(context.Request.Headers.Origin, context.Request.Host.Value ?? ""));
         using var socket = await context.WebSockets.AcceptWebSocketAsync(_server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
         var place = HttpProtocol.IsHttp11(context.Request.Protocol) ? context.Features.Get<KestrelPlace>() : null; // of HTTP/2 it is one of many streams
-        await _server.ServeAsync(socket, identity, peer, Begun, _server.Stopping);
+        await _server.ServeAsync(socket, client, peer, Begun, _server.Stopping);
 
         void Begun(Connection connection)
         {

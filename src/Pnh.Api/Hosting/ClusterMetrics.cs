@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Channels.Links;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Diagnostics;
 
 namespace Pnh.Api.Hosting;
@@ -46,7 +47,7 @@ internal sealed class ClusterMetrics
             _nodes.Add(node,
             [
                 _metrics.AddLinks(node.Name, "linked", () => node.Links),
-                _metrics.AddTraffic(node.Name, () => node.Traffic.BytesIn, () => node.Traffic.BytesOut, () => node.Traffic.Dropped),
+                _metrics.AddTraffic(node.Name, () => node.Traffic.BytesIn, () => node.Traffic.BytesOut, () => node.Traffic.Dropped, () => node.Over),
             ]);
         }
 

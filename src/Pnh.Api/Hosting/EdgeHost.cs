@@ -1,16 +1,13 @@
-using System.Reflection;
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
 using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
-using Pnh.Channels;
 using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
 using Prometheus;
@@ -135,19 +132,18 @@ internal sealed class EdgeHost : IAsyncDisposable
 
     private static EdgeSessions MakeSessions(PnhOptions options, TimeProvider time)
     {
-        var events = new EventReader(options.ToPolicies(), ChannelNames());
         var turns = new Turns(time);
-        return new EdgeSessions([.. Enumerable.Range(0, options.Cluster.Links).Select(_ => new EdgeLink(events, turns, time))], time);
+        return new EdgeSessions([.. Enumerable.Range(0, options.Cluster.Links).Select(_ => new EdgeLink(turns, time))], time);
     }
 
     private static IReadOnlyList<LinkDialler> Dial(PnhOptions options, IServiceProvider provider)
     {
         var time = provider.GetRequiredService<TimeProvider>();
         var (sockets, metrics) = (provider.GetRequiredService<WebSocketServer>(), provider.GetRequiredService<HubMetrics>());
-        var self = LinkHello.Of(options.NodeName, "", options.Apps.Keys, ProgramVersion.Text, time);
+        var self = LinkHello.OfEdge(options.NodeName, options.Apps.Keys, ProgramVersion.Text, time);
         return [.. Enumerable.Range(0, options.Cluster.Links).Select(place => new LinkDialler(
             options.Cluster.Hubs,
-            options.Cluster.Keys[0],
+            options.Cluster.Keys[0].Secret,
             self with { Place = place },
             provider.GetRequiredService<EdgeSessions>(),
             options.Cluster.HubWait,
@@ -159,12 +155,8 @@ internal sealed class EdgeHost : IAsyncDisposable
     private static NodeStatus StatusOf(WebSocketServer sockets, HubMetrics metrics)
     {
         var sessions = sockets.CountSessions();
-        return new(sessions.Active, sessions.Background, metrics.Use);
+        return new(sessions.Active, sessions.Background, metrics.Use, sockets.Over);
     }
-
-    // What an event may name: whether its hub has them is the hub's.
-    private static IEnumerable<string> ChannelNames() =>
-        typeof(PushChannelModule).Assembly.GetCustomAttributes<PushChannelModule>().Select(static module => module.Name);
 
     private void Map()
     {

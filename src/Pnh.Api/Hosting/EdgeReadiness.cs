@@ -3,9 +3,10 @@ using Pnh.Channels.Links;
 
 namespace Pnh.Api.Hosting;
 
-/// <summary>An edge is ready from its first link on, and until it had none for a while: its sockets are worth keeping meanwhile. Thread-safe.</summary>
+/// <summary>An edge is ready from its first link on, until its hub refuses it or it has had no link for 10 s: new clients go to another. The sockets that it has it keeps for as long as Pnh:Edge:HubWait. Thread-safe.</summary>
 internal sealed class EdgeReadiness
 {
+    private static readonly TimeSpan Most = TimeSpan.FromSeconds(10);
     private readonly EdgeSessions _sessions;
     private readonly TimeSpan _wait;
     private readonly TimeProvider _time;
@@ -13,7 +14,7 @@ internal sealed class EdgeReadiness
     public EdgeReadiness(EdgeSessions sessions, TimeSpan wait, TimeProvider time)
     {
         _sessions = sessions;
-        _wait = wait;
+        _wait = wait < Most ? wait : Most;
         _time = time;
         Readiness = new Readiness { Refusal = FindFault };
     }
@@ -23,8 +24,9 @@ internal sealed class EdgeReadiness
 
     private string? FindFault() => _sessions.UnlinkedSince switch
     {
-        null => "no hub has been reached yet",
         0 => null,
-        { } since => _time.GetElapsedTime(since) < _wait ? null : "the hub has been away for longer than Pnh:Edge:HubWait",
+        _ when _sessions.Refusal is { } refusal => $"the hub does not link this edge: {refusal.TrimEnd('.')}",
+        null => "no hub has been reached yet",
+        { } since => _time.GetElapsedTime(since) < _wait ? null : FormattableString.Invariant($"the edge has had no link to its hub for {_wait.TotalSeconds:0.#} s"),
     };
 }

@@ -175,6 +175,10 @@ internal static partial class HubServices
         .AddSingleton(provider => new LinkServer(
             provider.GetRequiredService<ISessionEvents>(),
             provider.GetRequiredService<LinkHello>(),
+            new SessionPasses(
+                provider.GetRequiredService<DataFolder>().ReadOrCreateSecret("link-passes.key", SessionPasses.KeyBytes),
+                provider.GetRequiredService<IClientAuthenticator>(),
+                provider.GetRequiredService<TimeProvider>()),
             provider.GetRequiredService<TimeProvider>(),
             provider.GetRequiredService<ILogger<LinkServer>>()))
         .AddSingleton(provider => new TeeServer(
@@ -261,6 +265,7 @@ internal static partial class HubServices
         .AddSingleton<EventBatches>()
         .AddSingleton<EventEndpoints>()
         .AddSingleton<DeviceEndpoints>()
+        .AddSingleton<RenewalKeys>()
         .AddSingleton<DeviceTransfer>()
         .AddSingleton<UnreachableUsers>()
         .AddSingleton(provider => new UserEndpoints(

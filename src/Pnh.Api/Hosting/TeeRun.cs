@@ -26,7 +26,7 @@ internal static class TeeRun
         var self = LinkHello.Of($"{Environment.MachineName}:{Environment.ProcessId}", "", [request.App], ProgramVersion.Text, TimeProvider.System);
         var hubs = cluster.Hubs.Select(static hub => new UriBuilder(hub) { Path = ClusterOptions.TeePath }.Uri).ToList();
         var tee = new TeeClient(
-            hubs, cluster.Keys[0], self, copy => output.Out.WriteLine(Line(copy)), said => output.Error.WriteLine($"pnh: {said}"), TimeProvider.System);
+            hubs, cluster.Keys[0].Secret, self, copy => output.Out.WriteLine(Line(copy)), said => output.Error.WriteLine($"pnh: {said}"), TimeProvider.System);
         await tee.RunAsync(cancellationToken);
         return 0;
     }

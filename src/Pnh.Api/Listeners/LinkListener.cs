@@ -21,7 +21,11 @@ internal sealed class LinkListener : IAsyncDisposable
     private readonly WebApplication _app;
     private readonly LinkServer _links;
     private readonly TeeServer _tees;
-    private readonly byte[][] _keys;
+    private readonly (ClusterKey Key, byte[] Hash)[] _keys;
+    private readonly bool _isPlain;
+
+    // A quarter of what the listener takes; behind the key there is always room for edges.
+    private readonly StrangerPlaces _strangers = new(MostOpen() / 4, TimeProvider.System);
 
     /// <param name="options">Addresses and keys; at least one of each.</param>
     /// <param name="links">Serves links.</param>
@@ -32,13 +36,14 @@ internal sealed class LinkListener : IAsyncDisposable
     {
         _links = links;
         _tees = tees;
-        _keys = [.. options.Keys.Select(static key => SHA256.HashData(Encoding.ASCII.GetBytes(key)))];
+        _keys = [.. options.Keys.Select(static key => (key, SHA256.HashData(Encoding.ASCII.GetBytes(key.Secret))))];
+        _isPlain = options.IsPlain;
         var builder = WebApplication.CreateSlimBuilder(["--hostBuilder:reloadConfigOnChange=false"]);
         builder.Configuration.AddConfiguration(configuration);
         builder.Services.AddSingleton(log).AddSingleton<IHostLifetime, PartLifetime>().AddSingleton(TimeProvider.System).AddSingleton<ListenerCertificate>();
 
         // Nothing of a link blocks: what it writes leaves in the thread that wrote it, where a thread of the pool would have to wake up first.
-        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options)).UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);
+        builder.WebHost.ConfigureKestrel(kestrel => Configure(kestrel, options, _strangers)).UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);
         _app = builder.Build();
         _app.UseWebSockets();
         _app.Run(ServeAsync);
@@ -66,17 +71,20 @@ internal sealed class LinkListener : IAsyncDisposable
         return _app.DisposeAsync();
     }
 
-    private static void Configure(KestrelServerOptions kestrel, ClusterOptions options)
+    private static int MostOpen() => Math.Clamp(OpenFiles.Limit() / 16, LeastConnections, MostConnections);
+
+    private static void Configure(KestrelServerOptions kestrel, ClusterOptions options, StrangerPlaces strangers)
     {
         kestrel.AddServerHeader = false;
         kestrel.Limits.RequestHeadersTimeout = HeadersTimeout;
         kestrel.Limits.MaxRequestBodySize = 0;
-        kestrel.Limits.MaxConcurrentConnections = kestrel.Limits.MaxConcurrentUpgradedConnections = Math.Clamp(OpenFiles.Limit() / 16, LeastConnections, MostConnections);
+        kestrel.Limits.MaxConcurrentConnections = kestrel.Limits.MaxConcurrentUpgradedConnections = MostOpen();
         foreach (var address in options.Urls)
         {
             void Listen(ListenOptions listen)
             {
                 listen.Protocols = HttpProtocols.Http1;
+                strangers.Guard(listen);
                 if (address.IsHttps)
                 {
                     ListenerBinding.UseHttps(listen, address);
@@ -97,14 +105,16 @@ internal sealed class LinkListener : IAsyncDisposable
         }
 
         var peer = context.Connection.RemoteIpAddress?.ToString() ?? "unknown";
-        if (!IsKey(BearerCredential.Read(context.Request.Headers.Authorization)))
+        if (Find(BearerCredential.Read(context.Request.Headers.Authorization)) is not { } key)
         {
             _links.Refusals.Note(peer, new("wrong-key", "It does not have the cluster's key."));
             context.Response.Headers.WWWAuthenticate = "Bearer";
+            context.Response.Headers.Connection = "close";
             await new Problem(ProblemCatalogue.Unauthorized, "This is not the cluster's key.").ExecuteAsync(context);
             return;
         }
 
+        StrangerPlaces.Know(context);
         if (!context.WebSockets.IsWebSocketRequest)
         {
             context.Response.Headers.Upgrade = "websocket";
@@ -114,21 +124,21 @@ internal sealed class LinkListener : IAsyncDisposable
 
         // The framework's keep-alive is off: a ping would wait behind megabytes, and the link has beats of its own.
         using var socket = await context.WebSockets.AcceptWebSocketAsync(new WebSocketAcceptContext { KeepAliveInterval = TimeSpan.Zero });
-        await (isTee ? _tees.RunAsync(socket, peer) : _links.RunAsync(socket, peer));
+        await (isTee ? _tees.RunAsync(socket, peer) : _links.RunAsync(socket, peer, key.Name, _isPlain && !context.Request.IsHttps));
     }
 
-    // Hashes of one length, compared in a time that does not depend on them; both keys always.
-    private bool IsKey(ReadOnlySpan<char> credential)
+    // Hashes of one length, compared in a time that does not depend on them; all keys always. Null = it is none of them.
+    private ClusterKey? Find(ReadOnlySpan<char> credential)
     {
         Span<byte> shown = stackalloc byte[SHA256.HashSizeInBytes];
         SHA256.HashData(Encoding.UTF8.GetBytes(credential.ToArray()), shown);
-        var isKey = false;
-        foreach (var key in _keys)
+        ClusterKey? found = null;
+        foreach (var (key, hash) in _keys)
         {
-            isKey |= CryptographicOperations.FixedTimeEquals(key, shown);
+            found = CryptographicOperations.FixedTimeEquals(hash, shown) ? key : found;
         }
 
-        return isKey;
+        return found;
     }
 
     /// <summary>It starts and stops with the hub, and hears no signals.</summary>

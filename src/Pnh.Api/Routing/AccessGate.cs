@@ -135,11 +135,11 @@ internal sealed partial class AccessGate
         return StaticProblem.Unauthorized.WriteAsync(context);
     }
 
-    /// <summary>The answer to a client token that is not valid.</summary>
-    internal static Task Challenge(HttpContext context, string refusal)
+    /// <summary>The answer to a client token, or another credential of a client, that is not valid.</summary>
+    internal static Task Challenge(HttpContext context, string refusal, string credential = "client token")
     {
         context.Response.Headers.WWWAuthenticate = $"Bearer error=\"invalid_token\", error_description=\"{refusal}\"";
-        return new Problem(ProblemCatalogue.Unauthorized, $"The client token is not valid: {refusal}.").ExecuteAsync(context);
+        return new Problem(ProblemCatalogue.Unauthorized, $"The {credential} is not valid: {refusal}.").ExecuteAsync(context);
     }
 
     private static Task Forbid(HttpContext context, string reason, AccessRule? rule)

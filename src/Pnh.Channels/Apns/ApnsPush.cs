@@ -62,7 +62,7 @@ internal readonly record struct ApnsExpiration(string? Header)
     public static ApnsExpiration At(DateTimeOffset time) => new(time.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture));
 
     /// <summary>Of an event: a TTL of 0 is now or never.</summary>
-    public static ApnsExpiration Of(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt ? NowOrNever : At(accepted.ExpiresAt);
+    public static ApnsExpiration Of(Event accepted) => accepted.IsNowOrNever ? NowOrNever : At(accepted.ExpiresAt);
 }
 
 /// <summary>What all pushes of one event and type share: header values, and a body per language. Made once, kept by the event.</summary>

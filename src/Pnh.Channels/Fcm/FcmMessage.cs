@@ -168,7 +168,7 @@ internal static class FcmMessage
     private static JsonObject Apns(Event accepted, Notification? notification, bool isWhole)
     {
         var visible = notification is not null;
-        var expires = accepted.ExpiresAt <= accepted.AcceptedAt ? 0 : accepted.ExpiresAt.ToUnixTimeSeconds();
+        var expires = accepted.IsNowOrNever ? 0 : accepted.ExpiresAt.ToUnixTimeSeconds();
         var headers = Texts(
             ("apns-push-type", visible ? "alert" : "background"),
             ("apns-priority", AppleManner.Priority(accepted, visible)),

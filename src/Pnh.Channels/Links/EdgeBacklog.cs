@@ -45,7 +45,10 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
     }
 
     /// <summary>Gives the event to these sessions, now or behind what waits.</summary>
-    public void Give(ReadOnlySpan<long> handles, Event accepted)
+    /// <param name="handles">Their numbers on the link.</param>
+    /// <param name="accepted">The event.</param>
+    /// <param name="bytes">Of memory that it keeps, about.</param>
+    public void Give(ReadOnlySpan<long> handles, Event accepted, int bytes)
     {
         if (handles.Length <= Step && IsEmpty)
         {
@@ -55,7 +58,7 @@ internal sealed class EdgeBacklog(Turns turns, Action<ReadOnlySpan<long>, Event>
 
         var copy = ArrayPool<long>.Shared.Rent(handles.Length);
         handles.CopyTo(copy);
-        Add(new(null, accepted, copy, handles.Length, accepted.Body.Length));
+        Add(new(null, accepted, copy, handles.Length, bytes));
     }
 
     /// <summary>Completes when more may come. Throws what a step threw: that is a bug, and ends the link.</summary>

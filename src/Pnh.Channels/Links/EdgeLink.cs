@@ -13,12 +13,10 @@ namespace Pnh.Channels.Links;
 /// </summary>
 internal sealed class EdgeLink
 {
-    private const int BlockSize = 16;
     private readonly ConcurrentDictionary<long, EdgeSession> _sessions = new();
     private readonly EdgeCalls _calls = new();
     private readonly HeldReports _reports = new();
     private readonly LinkQueue _nowhere = new();
-    private readonly EventReader _events;
     private readonly EdgeBacklog _backlog;
     private readonly List<long> _handles = []; // of the event that is read
     private readonly TimeProvider _time;
@@ -26,12 +24,10 @@ internal sealed class EdgeLink
     private TaskCompletionSource _ready = NewSignal();
     private long _brokeAt = -1;
 
-    /// <param name="events">Reads the bodies of events.</param>
     /// <param name="turns">Of all links of the edge: an event for many sessions gives way after each step.</param>
     /// <param name="time">Clock.</param>
-    public EdgeLink(EventReader events, Turns turns, TimeProvider time)
+    public EdgeLink(Turns turns, TimeProvider time)
     {
-        _events = events;
         _backlog = new EdgeBacklog(turns, Give);
         _time = time;
         _nowhere.Complete();
@@ -81,10 +77,10 @@ internal sealed class EdgeLink
     public void Connect(LinkQueue output)
     {
         Volatile.Write(ref _output, output);
-        var held = _reports.BySession();
+        _reports.Sort();
         foreach (var (_, session) in _sessions)
         {
-            session.Reopen(output, held[session.Key]);
+            session.Reopen(output);
         }
 
         output.Begin(LinkItemKind.Synced).Dispose();
@@ -133,27 +129,26 @@ internal sealed class EdgeLink
     /// <summary>Called with each session that was given away to another node.</summary>
     public Action<EdgeSession> GivenAway { get; set; } = static _ => { };
 
-    /// <summary>Asks the hub for a session that another node may hold, for a connection that came then. Its topics; null = nobody gives it away.</summary>
-    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq, DateTimeOffset connectedAt)
+    /// <summary>True when a stranger may read what goes to the hub: no client's token goes there.</summary>
+    public bool IsPlain { get; set; }
+
+    /// <summary>Asks the hub about a session that the link does not carry.</summary>
+    public Task<LinkAnswer> AskAsync(LinkItemKind kind, Action<LinkWriter> members) => _calls.AskAsync(call =>
     {
-        var answer = await _calls.AskAsync(call =>
+        var output = Output;
+        using (var item = output.Begin(kind))
         {
-            var output = Output;
-            using (var item = output.Begin(LinkItemKind.Claim))
-            {
-                Connected(item.Members.Number(call).Key(key).Number(seq), connectedAt);
-            }
+            members(item.Members.Number(call));
+        }
 
-            return IsCarriedBy(output);
-        });
-        return answer.Topics;
-    }
-
-    /// <summary>Adds when a client's connection came, which a hub hears since version 3.</summary>
-    public LinkWriter Connected(LinkWriter members, DateTimeOffset at) => Output.Version >= LinkHello.SaysConnected ? members.Age(_time.GetUtcNow() - at) : members;
+        return IsCarriedBy(output);
+    });
 
     /// <summary>The client has the event, or answered it: kept until the hub has it on stable storage.</summary>
     public void Report(EdgeSession session, in HeldReport report) => _reports.Add(session, report);
+
+    /// <summary>The events that the session has reported by now, while sessions are said again.</summary>
+    public IReadOnlyList<string> ReportsOf(EdgeSession session) => _reports.Of(session.Key);
 
     /// <summary>
     /// Takes an item; never waits. Called by the one reader of the connection. Calls go to their sessions at once, all else in its order. Throws <see cref="LinkFormatException"/> for what no hub says.
@@ -163,7 +158,7 @@ internal sealed class EdgeLink
         var reader = new LinkReader(members.Span);
         switch (kind)
         {
-            case LinkItemKind.Send:
+            case LinkItemKind.Frame:
                 Send(reader);
                 break;
             case LinkItemKind.Recovered:
@@ -178,7 +173,12 @@ internal sealed class EdgeLink
                 _backlog.Do(() => _calls.End(asked, answer), members.Length);
                 break;
             case LinkItemKind.Claimed:
-                TakeClaimed(reader);
+                var (claim, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
+                Do(reader, () => _calls.End(claim, LinkAnswer.Given(isGiven ? topics : null)));
+                break;
+            case LinkItemKind.Admitted:
+                var (admission, refusal, proof) = (reader.Number(), reader.OptionalText(), reader.Bytes().ToArray());
+                Do(reader, () => _calls.End(admission, LinkAnswer.Admitted(new(proof, refusal))));
                 break;
             default:
                 // Of an unknown session nothing: it has ended, and its Closed is on the way, which says it all.
@@ -199,12 +199,6 @@ internal sealed class EdgeLink
         Volatile.Read(ref _ready).TrySetResult();
     }
 
-    private void TakeClaimed(LinkReader reader)
-    {
-        var (number, isGiven, topics) = (reader.Number(), reader.Flag(), reader.Texts());
-        Do(reader, () => _calls.End(number, LinkAnswer.Given(isGiven ? topics : null)));
-    }
-
     private async Task SurrenderAsync(EdgeSession session, long seq)
     {
         var topics = await session.Way.SurrenderAsync(session.Key.Session, seq);
@@ -218,7 +212,7 @@ internal sealed class EdgeLink
 
     private void Send(LinkReader reader)
     {
-        var accepted = reader.Event(_events, _time);
+        var accepted = reader.Frame(_time);
         _handles.Clear();
         while (reader.Left > 0)
         {
@@ -233,16 +227,16 @@ internal sealed class EdgeLink
         }
         else
         {
-            _backlog.Give(handles, accepted);
+            _backlog.Give(handles, accepted, reader.Length);
         }
     }
 
     private void Give(ReadOnlySpan<long> handles, Event accepted)
     {
-        var block = new Block();
+        var block = new EdgeSession.Block();
         while (!handles.IsEmpty)
         {
-            var (count, most) = (0, Math.Min(BlockSize, handles.Length));
+            var (count, most) = (0, Math.Min(EdgeSession.Block.Size, handles.Length));
             foreach (var handle in handles[..most])
             {
                 if (_sessions.TryGetValue(handle, out var session))
@@ -260,8 +254,8 @@ internal sealed class EdgeLink
     {
         switch (kind)
         {
-            case LinkItemKind.Replay:
-                var replayed = reader.Event(_events, _time);
+            case LinkItemKind.ReplayFrame:
+                var replayed = reader.Frame(_time);
                 Do(reader, () => session.Give(replayed, isReplay: true));
                 break;
             case LinkItemKind.Withdraw:
@@ -271,6 +265,10 @@ internal sealed class EdgeLink
             case LinkItemKind.Close:
                 var close = reader.Close();
                 Do(reader, () => session.Way.Close(session.Key.Session, close));
+                break;
+            case LinkItemKind.Missed:
+                var missed = reader.Missed(_time);
+                Do(reader, () => session.Way.TryTellMissed(session.Key.Session, missed));
                 break;
             case LinkItemKind.GoOn:
                 var heard = reader.Number();
@@ -290,11 +288,5 @@ internal sealed class EdgeLink
     {
         read.End();
         _backlog.Do(action, read.Length);
-    }
-
-    [System.Runtime.CompilerServices.InlineArray(BlockSize)]
-    private struct Block
-    {
-        private EdgeSession _first;
     }
 }

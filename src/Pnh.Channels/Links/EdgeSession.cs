@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
@@ -10,11 +11,10 @@ namespace Pnh.Channels.Links;
 /// </summary>
 internal sealed class EdgeSession
 {
+    private const int MostHolds = 2_000; // of an item, 130 kB
+
     private LinkQueue _output;
-    private SessionState _state;
     private DateTimeOffset _since; // when its connection came
-    private HashSet<string>? _topics;
-    private List<string>? _left; // while the hub could not hear of it
     private long _lastRefusal;
     private bool _isOpen;
     private bool _isDetached;
@@ -28,8 +28,8 @@ internal sealed class EdgeSession
         Way = opened.Link;
         Handle = handle;
         Link = link;
-        _state = opened.State;
         _since = opened.ConnectedAt;
+        Pass = opened.Pass;
         _output = link.Output;
     }
 
@@ -38,6 +38,9 @@ internal sealed class EdgeSession
 
     /// <summary>Its number on the link.</summary>
     public long Handle { get; }
+
+    /// <summary>What the hub made of its client's token; shown with all that is said of it.</summary>
+    public ReadOnlyMemory<byte> Pass { get; set; }
 
     /// <summary>The link that carries it.</summary>
     public EdgeLink Link { get; }
@@ -110,64 +113,27 @@ internal sealed class EdgeSession
     }
 
     /// <summary>Its client has a connection again. The hub is asked about it by <see cref="LinkItemKind.Resumed"/>.</summary>
-    public void Resume(SessionState state, DateTimeOffset connectedAt)
+    public void Resume(DateTimeOffset connectedAt)
     {
         lock (this)
         {
-            (_state, _since, _isDetached) = (state, connectedAt, false);
-        }
-    }
-
-    /// <summary>Front or background.</summary>
-    public void SetState(SessionState state)
-    {
-        lock (this)
-        {
-            _state = state;
-            Write(LinkItemKind.StateChanged, members => members.State(state));
-        }
-    }
-
-    /// <summary>It joined topics.</summary>
-    public void Join(IReadOnlyList<string> topics)
-    {
-        lock (this)
-        {
-            (_topics ??= new(StringComparer.Ordinal)).UnionWith(topics);
-            Write(LinkItemKind.Joined, members => members.Texts(topics));
-        }
-    }
-
-    /// <summary>It left topics.</summary>
-    public void Leave(IReadOnlyList<string> topics)
-    {
-        lock (this)
-        {
-            _topics?.ExceptWith(topics);
-            (_left ??= []).AddRange(topics);
-            if (Write(LinkItemKind.Left, members => members.Texts(topics)))
-            {
-                _left = null;
-            }
+            (_since, _isDetached) = (connectedAt, false);
         }
     }
 
     /// <summary>Another node gave it away: the hub learns that it is here.</summary>
-    public void TakeOver(SessionReopened reopened)
+    public void TakeOver()
     {
         lock (this)
         {
             _isOpen = true;
-            _topics = reopened.Topics.Count == 0 ? null : new(reopened.Topics, StringComparer.Ordinal);
-            _left = reopened.Left.Count == 0 ? null : [.. reopened.Left];
-            Reopen(Link.Output, []);
+            Reopen(Link.Output);
         }
     }
 
     /// <summary>The hub of this connection learns what the session is and what it holds. Not one that the hub did not take yet.</summary>
     /// <param name="output">Of the connection.</param>
-    /// <param name="reported">Events that it reported and that are not noted yet.</param>
-    public void Reopen(LinkQueue output, IEnumerable<string> reported)
+    public void Reopen(LinkQueue output)
     {
         lock (this)
         {
@@ -176,14 +142,17 @@ internal sealed class EdgeSession
                 return;
             }
 
-            var holds = new List<string>(reported);
-            Way.CopyHeld(holds);
             _output = output;
             _isRefusing = false;
+            // What the session changes from now on is said behind it, once more. First what it holds, then what it reported: an event that it reports meanwhile is in both, and never in neither.
+            var content = Way.Describe();
+            foreach (var ids in Link.ReportsOf(this).Chunk(MostHolds))
+            {
+                Write(LinkItemKind.Holds, members => members.Texts(ids));
+            }
+
             using var item = output.Begin(LinkItemKind.Reopen);
-            item.Members.Number(Handle).Key(Key).State(_state).Flag(_isDetached).Age(Link.Time.GetUtcNow() - _since)
-                .Texts(_topics is null ? [] : [.. _topics]).Texts(_left ?? []).Texts(holds);
-            _left = null;
+            item.Members.Number(Handle).Key(Key).Bytes(Pass.Span).State(content.State).Flag(_isDetached).Age(Link.Time.GetUtcNow() - _since).Texts(content.Topics).Texts(content.Holds);
         }
     }
 
@@ -274,5 +243,15 @@ internal sealed class EdgeSession
         item.Members.Number(Handle);
         members?.Invoke(item.Members);
         return Link.IsCarriedBy(_output);
+    }
+
+    /// <summary>Sessions that get an event together.</summary>
+    [InlineArray(Size)]
+    public struct Block
+    {
+        /// <summary>How many at most.</summary>
+        public const int Size = 16;
+
+        private EdgeSession _first;
     }
 }

@@ -11,6 +11,7 @@ internal sealed class EdgeSessions : ISessionEvents
     private readonly ConcurrentDictionary<string, EdgeSession> _sessions = new(StringComparer.Ordinal);
     private readonly IReadOnlyList<EdgeLink> _links;
     private readonly TimeProvider _time;
+    private readonly HashSet<string> _said = ["start"];
     private long _lastHandle;
 
     /// <param name="links">The edge's links to its hub, at least one. A session belongs to one of them.</param>
@@ -37,6 +38,51 @@ internal sealed class EdgeSessions : ISessionEvents
     /// <summary>Time-stamp of the moment since when there is no link; 0 = there is one; null = there was none yet.</summary>
     public long? UnlinkedSince => IsLinked ? 0 : _links.Max(static link => link.BrokenSince);
 
+    /// <summary>Why the hub did not link this edge when it answered last; null = it did.</summary>
+    public string? Refusal { get; set; }
+
+    /// <summary>True for the first link that fails for this reason since there was one: the log says it once, however many links the edge has.</summary>
+    public bool IsNews(string fault)
+    {
+        lock (_said)
+        {
+            return _said.Add(fault);
+        }
+    }
+
+    /// <summary>True for the first link since the start, or since one failed.</summary>
+    public bool IsBack()
+    {
+        lock (_said)
+        {
+            var isBack = _said.Count > 0;
+            _said.Clear();
+            return isBack;
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<SessionPass> AdmitAsync(SessionKey session, ClientCredential client, CancellationToken cancellationToken)
+    {
+        var link = LinkOf(session);
+        await UntilReadyAsync(link, cancellationToken);
+        var isShown = !link.IsPlain;
+        var answer = await link.AskAsync(LinkItemKind.Admit, members =>
+        {
+            members.Key(session).OptionalText(isShown ? client.Token : null);
+            if (!isShown)
+            {
+                members.Texts(client.Identity.Topics).Time(client.Identity.ExpiresAt);
+            }
+        }).WaitAsync(cancellationToken);
+        if (Find(session) is { } known && answer is { HasFailed: false, Pass.Refusal: null })
+        {
+            known.Pass = answer.Pass.Proof;
+        }
+
+        return answer.HasFailed ? throw new InvalidOperationException("The hub failed, or its link broke.") : answer.Pass;
+    }
+
     /// <inheritdoc/>
     public async ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
@@ -44,7 +90,7 @@ internal sealed class EdgeSessions : ISessionEvents
         await UntilReadyAsync(link, cancellationToken);
         var session = _sessions[opened.Key.Session] = link.Add(opened, Interlocked.Increment(ref _lastHandle));
         var age = _time.GetUtcNow() - opened.ConnectedAt;
-        var answer = await link.AskAsync(session, LinkItemKind.Opened, members => members.Key(opened.Key).State(opened.State).Age(age), cancellationToken);
+        var answer = await link.AskAsync(session, LinkItemKind.Opened, members => members.Key(opened.Key).Bytes(opened.Pass.Span).State(opened.State).Age(age), cancellationToken);
         if (answer.Yes)
         {
             session.Opened();
@@ -67,8 +113,8 @@ internal sealed class EdgeSessions : ISessionEvents
 
         await UntilReadyAsync(known.Link, cancellationToken);
         var since = connectedAt ?? _time.GetUtcNow();
-        known.Resume(state, since);
-        var answer = await known.Link.AskAsync(known, LinkItemKind.Resumed, members => known.Link.Connected(members.State(state), since), cancellationToken);
+        known.Resume(since);
+        var answer = await known.Link.AskAsync(known, LinkItemKind.Resumed, members => members.State(state).Age(_time.GetUtcNow() - since).Bytes(known.Pass.Span), cancellationToken);
         return answer.Yes;
     }
 
@@ -77,16 +123,18 @@ internal sealed class EdgeSessions : ISessionEvents
     {
         var known = Find(session) ?? throw new InvalidOperationException("The session has ended.");
         await UntilReadyAsync(known.Link, cancellationToken);
-        var answer = await known.Link.AskAsync(known, LinkItemKind.Publish, members => members.Identity(identity).Bytes(message.Span), cancellationToken);
+        var answer = await known.Link.AskAsync(known, LinkItemKind.Publish, members => members.Bytes(message.Span), cancellationToken);
         return answer.SendRefusal;
     }
 
     /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt)
+    public async ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt, ReadOnlyMemory<byte> pass = default)
     {
         var link = LinkOf(session);
         await UntilReadyAsync(link, CancellationToken.None);
-        return await link.ClaimAsync(session, seq, connectedAt ?? _time.GetUtcNow());
+        var age = _time.GetUtcNow() - (connectedAt ?? _time.GetUtcNow());
+        var answer = await link.AskAsync(LinkItemKind.Claim, members => members.Key(session).Bytes(pass.Span).Number(seq).Age(age));
+        return answer.Topics;
     }
 
     /// <summary>A session that another node gave away: from now on it is this edge's. What the hub makes of it comes back as a close.</summary>
@@ -94,7 +142,7 @@ internal sealed class EdgeSessions : ISessionEvents
     {
         var link = LinkOf(reopened.Opened.Key);
         var session = _sessions[reopened.Opened.Key.Session] = link.Add(reopened.Opened, Interlocked.Increment(ref _lastHandle));
-        session.TakeOver(reopened);
+        session.TakeOver();
         return ValueTask.FromResult(true);
     }
 
@@ -112,7 +160,7 @@ internal sealed class EdgeSessions : ISessionEvents
     }
 
     /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state) => Find(session)?.SetState(state);
+    public void StateChanged(SessionKey session, SessionState state) => Find(session)?.Say(LinkItemKind.StateChanged, members => members.State(state));
 
     /// <inheritdoc/>
     public void Acked(SessionKey session, string eventId) => Find(session)?.Report(new(eventId, null, null));
@@ -127,10 +175,10 @@ internal sealed class EdgeSessions : ISessionEvents
     public void Answered(SessionKey session, string eventId, string reason, string? answer) => Find(session)?.Report(new(eventId, reason, answer));
 
     /// <inheritdoc/>
-    public void Joined(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Join(topics);
+    public void Joined(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Say(LinkItemKind.Joined, members => members.Texts(topics));
 
     /// <inheritdoc/>
-    public void Left(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Leave(topics);
+    public void Left(SessionKey session, IReadOnlyList<string> topics) => Find(session)?.Say(LinkItemKind.Left, members => members.Texts(topics));
 
     // A hub that is started again is there within seconds: its clients need not notice.
     private static async Task UntilReadyAsync(EdgeLink link, CancellationToken cancellationToken)

@@ -17,7 +17,8 @@ internal sealed class HeldReports
 {
     private const int MostReports = 1_000_000;
     private readonly Lock _gate = new();
-    private readonly Queue<(SessionKey Session, HeldReport Report)> _held = new();
+    private readonly Queue<(SessionKey Session, ReadOnlyMemory<byte> Pass, HeldReport Report)> _held = new();
+    private Dictionary<SessionKey, List<string>>? _bySession;
     private LinkQueue? _output;
     private long _noted;
 
@@ -44,7 +45,8 @@ internal sealed class HeldReports
                 _noted++;
             }
 
-            _held.Enqueue((session.Key, report));
+            _held.Enqueue((session.Key, session.Pass, report));
+            Sort(session.Key, report);
             if (_output is not { } output)
             {
                 return;
@@ -65,11 +67,12 @@ internal sealed class HeldReports
         lock (_gate)
         {
             _output = output;
+            _bySession = null;
             _noted = 0;
-            foreach (var (session, report) in _held)
+            foreach (var (session, pass, report) in _held)
             {
                 using var item = output.Begin(LinkItemKind.Reported);
-                item.Members.Key(session).Text(report.EventId).OptionalText(report.Reason).OptionalText(report.Answer);
+                item.Members.Key(session).Bytes(pass.Span).Text(report.EventId).OptionalText(report.Reason).OptionalText(report.Answer);
             }
         }
     }
@@ -80,6 +83,7 @@ internal sealed class HeldReports
         lock (_gate)
         {
             _output = null;
+            _bySession = null;
         }
     }
 
@@ -95,12 +99,41 @@ internal sealed class HeldReports
         }
     }
 
-    /// <summary>The events by the session that reported them.</summary>
-    public ILookup<SessionKey, string> BySession()
+    /// <summary>Sessions are about to be said again: until <see cref="Start"/> they are asked for their reports.</summary>
+    public void Sort()
     {
         lock (_gate)
         {
-            return _held.ToLookup(static each => each.Session, static each => each.Report.EventId);
+            _bySession = [];
+            foreach (var (session, _, report) in _held)
+            {
+                Sort(session, report);
+            }
         }
+    }
+
+    /// <summary>The events that the session has reported by now. Nothing without <see cref="Sort()"/> before.</summary>
+    public IReadOnlyList<string> Of(SessionKey session)
+    {
+        lock (_gate)
+        {
+            return _bySession?.GetValueOrDefault(session) is { } events ? [.. events] : [];
+        }
+    }
+
+    // The caller has the gate.
+    private void Sort(SessionKey session, in HeldReport report)
+    {
+        if (_bySession is null)
+        {
+            return;
+        }
+
+        if (!_bySession.TryGetValue(session, out var events))
+        {
+            _bySession.Add(session, events = []);
+        }
+
+        events.Add(report.EventId);
     }
 }

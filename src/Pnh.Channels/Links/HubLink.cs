@@ -12,14 +12,16 @@ internal sealed class HubLink : ISessionCarrier
     private readonly ConcurrentDictionary<long, HubSession> _sessions = new();
     private readonly LinkClaims _claims;
     private readonly ConcurrentDictionary<HubSession, bool> _owedRoom = new();
+    private readonly LinkHolds _holds = new();
     private string _app = "";
     private long _highest;
     private long _reports;
     private int _late;
     private volatile bool _isEnded;
 
-    public HubLink(ISessionEvents hub, TimeProvider time, ILogger log)
+    public HubLink(ISessionEvents hub, SessionPasses passes, TimeProvider time, ILogger log)
     {
+        Door = new LinkDoor(passes);
         Hub = hub;
         Time = time;
         Log = log;
@@ -59,11 +61,8 @@ internal sealed class HubLink : ISessionCarrier
     /// <summary>Called with each session that the edge says again. Returns the connection that had it; null = it is not known to have broken.</summary>
     public Func<SessionKey, HubLink?> Reopened { get; set; } = static _ => null;
 
-    /// <summary>Apps that the edge's hello named: it speaks for sessions of these alone. Null = not said, any.</summary>
-    public IReadOnlyList<string>? Apps { get; set; }
-
-    /// <summary>Called when the edge speaks for a session that it may not speak for; the link ends. Must not throw.</summary>
-    public Action Foreign { get; set; } = static () => { };
+    /// <summary>Whom the edge may speak for.</summary>
+    public LinkDoor Door { get; }
 
     /// <summary>Called with what the edge says of itself. Must return at once.</summary>
     public Action<NodeStatus> Status { get; set; } = static _ => { };
@@ -77,10 +76,7 @@ internal sealed class HubLink : ISessionCarrier
     /// <summary>Reports that were heard; -1 while the hub has still to take one of them.</summary>
     public long Reports => Volatile.Read(ref _late) == 0 ? Volatile.Read(ref _reports) : -1;
 
-    /// <summary>
-    /// Takes an item; returns at once, whatever the hub has to wait for. Called by the one reader of the link. Throws <see cref="LinkFormatException"/> for what no edge says: then the
-    /// link is to be ended.
-    /// </summary>
+    /// <summary>Takes an item; returns at once, whatever the hub waits for. Called by the one reader of the link. Throws <see cref="LinkFormatException"/> for what no edge says: it is to be ended then.</summary>
     public void Receive(LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
@@ -92,6 +88,9 @@ internal sealed class HubLink : ISessionCarrier
             case LinkItemKind.Reopen:
                 Reopen(reader);
                 break;
+            case LinkItemKind.Holds:
+                _holds.Keep(reader);
+                break;
             case LinkItemKind.Synced:
                 reader.End();
                 Synced();
@@ -101,6 +100,9 @@ internal sealed class HubLink : ISessionCarrier
                 break;
             case LinkItemKind.Claim:
                 Claim(reader);
+                break;
+            case LinkItemKind.Admit:
+                Door.Admit(reader, Output);
                 break;
             case LinkItemKind.Status:
                 var status = NodeStatus.Read(ref reader);
@@ -195,22 +197,40 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Open(LinkReader reader)
     {
-        var (handle, call, key, state, age) = (reader.Number(), reader.Number(), Key(ref reader), reader.State(), reader.Age());
+        var (handle, call) = (reader.Number(), reader.Number());
+        var isProven = Door.TryTake(ref reader, LinkDoor.ForSessions, out var key, out var client);
+        var (state, age) = (reader.State(), reader.Age());
         reader.End();
-        var session = Add(handle, key);
+        var session = Add(handle, key, client);
+        if (!isProven)
+        {
+            session.RefuseOpen(call);
+            return;
+        }
+
         session.Open(call, new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age));
     }
 
     private void Reopen(LinkReader reader)
     {
-        var (handle, key, state, isDetached, age) = (reader.Number(), Key(ref reader), reader.State(), reader.Flag(), reader.Age());
-        var (topics, left, holds) = (reader.Texts(), reader.Texts(), reader.Texts());
+        var handle = reader.Number();
+        var isProven = Door.TryTake(ref reader, LinkDoor.ForSessions, out var key, out var client);
+        var (state, isDetached, age) = (reader.State(), reader.Flag(), reader.Age());
+        var topics = reader.Texts();
+        _ = Output.Version < LinkHello.CarriesFrames ? reader.Texts() : []; // those that it left: they are not among the others
+        var holds = _holds.Take(handle, reader.Texts());
         reader.End();
-        var session = Add(handle, key);
+        var session = Add(handle, key, client);
+        if (!isProven)
+        {
+            session.RefuseReopen();
+            return;
+        }
+
         _claims.Taken(key);
         Older?.Supersede(handle);
         var older = Reopened(key) ?? Older;
-        session.Reopen(new SessionReopened(new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age), isDetached, topics, left, holds));
+        session.Reopen(new SessionReopened(new SessionOpened(session.Key, state, session, Time.GetUtcNow() - age), isDetached, [.. topics.Where(session.MayJoin)], holds));
         older?.Orders.SayAgain(session);
     }
 
@@ -229,25 +249,25 @@ internal sealed class HubLink : ISessionCarrier
 
     private void Claim(LinkReader reader)
     {
-        var (call, key, seq, age) = (reader.Number(), Key(ref reader), reader.Number(), reader.AgeOrNone());
+        var call = reader.Number();
+        var isProven = Door.TryTake(ref reader, LinkDoor.ForSessions, out var key, out _);
+        var (seq, age) = (reader.Number(), reader.AgeOrNone());
         reader.End();
-        _ = ClaimAsync(call, key, seq, Time.GetUtcNow() - age);
-    }
-
-    private async Task ClaimAsync(long call, SessionKey key, long seq, DateTimeOffset? connectedAt)
-    {
-        var topics = await _claims.ClaimAsync(key, seq, connectedAt);
-        using var item = Output.Begin(LinkItemKind.Claimed);
-        item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
+        _ = _claims.AnswerAsync(Output, call, isProven ? key : null, seq, Time.GetUtcNow() - age);
     }
 
     private void TakeReport(LinkReader reader)
     {
-        var (key, eventId, reason, answer) = (Key(ref reader), reader.Text(), reader.OptionalText(), reader.OptionalText());
+        var isProven = Door.TryTake(ref reader, LinkDoor.ForReports, out var key, out _);
+        var (eventId, reason, answer) = (reader.Text(), reader.OptionalText(), reader.OptionalText());
         reader.End();
         try
         {
-            if (reason is null)
+            if (!isProven)
+            {
+                // Counted, so that an edge does not keep it for ever.
+            }
+            else if (reason is null)
             {
                 Hub.Acked(key, eventId);
             }
@@ -264,25 +284,10 @@ internal sealed class HubLink : ISessionCarrier
         CountReport();
     }
 
-    /// <summary>A session that the edge may speak for, with names that a client may have.</summary>
-    private SessionKey Key(ref LinkReader reader)
-    {
-        var key = reader.Key();
-        if (Apps?.Contains(key.App) == false)
-        {
-            Foreign();
-            throw new LinkFormatException("a session is of an app that the edge did not name");
-        }
-
-        return Ids.IsName(key.User) && Ids.IsName(key.Device) && key.Session.Length is >= 1 and <= Limits.IdCharacters
-            ? key
-            : throw new LinkFormatException("a session has a name that no client may have");
-    }
-
-    private HubSession Add(long handle, SessionKey key)
+    private HubSession Add(long handle, SessionKey key, ClientIdentity? client)
     {
         _app = _app == key.App ? _app : key.App; // one text for all sessions: there may be 100,000
-        var session = new HubSession(this, handle, key with { App = _app });
+        var session = new HubSession(this, handle, key with { App = _app }) { Client = client };
         if (!_sessions.TryAdd(handle, session))
         {
             throw new LinkFormatException("a session is opened twice");

@@ -6,25 +6,61 @@ namespace Pnh.Channels.Links;
 /// <summary>What the hub has to answer, and what waits behind an answer.</summary>
 internal sealed partial class HubSession
 {
+    private static readonly SendRefusal Over = new("token-expired", "The client token is over. Come back with a new one.");
+
+    /// <summary>Whom the session speaks for, as its pass says; null = its edge is taken at its word.</summary>
+    public ClientIdentity? Client { get; set; }
+
+    /// <summary>False = no token of its client allows the topic.</summary>
+    public bool MayJoin(string topic) => Client?.MayJoin(topic) != false;
+
+    /// <summary>The session that was said has no pass: its client is to come back with its token.</summary>
+    public void RefuseReopen()
+    {
+        _link.Forget(this);
+        Close(Key.Session, SessionClose.HubError);
+    }
+
+    /// <summary>The same of one that a call would open.</summary>
+    public void RefuseOpen(long call)
+    {
+        _link.Forget(this);
+        Answer(call, LinkAnswer.Failed);
+    }
+
     private (long Call, Func<ValueTask<LinkAnswer>> Ask) ReadCall(LinkItemKind kind, LinkReader reader)
     {
         var call = reader.Number();
         if (kind == LinkItemKind.Resumed)
         {
-            var (state, age) = (reader.State(), reader.AgeOrNone());
+            var state = reader.State();
+            var age = _link.Door.HasPasses ? reader.Age() : reader.AgeOrNone();
+            var isProven = _link.Door.TryPass(Key, ref reader, LinkDoor.ForSessions, out var client);
             reader.End();
+            if (!isProven)
+            {
+                return (call, static () => ValueTask.FromResult(LinkAnswer.Failed));
+            }
+
+            Client = client;
             var connectedAt = _link.Time.GetUtcNow() - age;
             return (call, () => ResumeAsync(state, connectedAt));
         }
 
-        var (identity, frame) = (reader.Identity(), reader.Bytes().ToArray());
+        var identity = _link.Door.HasPasses ? Client! : reader.Identity();
+        var frame = reader.Bytes().ToArray();
         reader.End();
-        return (call, async () => LinkAnswer.Refusal(await _link.Hub.SendAsync(_key, identity, frame, CancellationToken.None)));
+        if (_link.Door.IsOver(identity))
+        {
+            return (call, static () => ValueTask.FromResult(LinkAnswer.Refusal(Over)));
+        }
+
+        return (call, async () => LinkAnswer.Refusal(await _link.Hub.SendAsync(Key, identity, frame, CancellationToken.None)));
     }
 
     private async ValueTask<LinkAnswer> ResumeAsync(SessionState state, DateTimeOffset? connectedAt)
     {
-        var isKnown = await _link.Hub.ResumedAsync(_key, state, connectedAt, CancellationToken.None);
+        var isKnown = await _link.Hub.ResumedAsync(Key, state, connectedAt, CancellationToken.None);
         _isDetached &= !isKnown;
         return LinkAnswer.Flag(isKnown);
     }
@@ -35,14 +71,14 @@ internal sealed partial class HubSession
         {
             if (!await _link.Hub.ReopenedAsync(reopened, CancellationToken.None))
             {
-                Close(_key.Session, SessionClose.Replaced);
+                Close(Key.Session, SessionClose.Replaced);
                 _link.Forget(this);
             }
         }
         catch (Exception fault)
         {
             HubFailed(_link.Log, fault);
-            Close(_key.Session, SessionClose.HubError);
+            Close(Key.Session, SessionClose.HubError);
         }
     }
 
@@ -69,6 +105,11 @@ internal sealed partial class HubSession
             HubFailed(_link.Log, fault); // the edge closes the session's connection, as a node that is alone does
         }
 
+        Answer(call, answer);
+    }
+
+    private void Answer(long call, LinkAnswer answer)
+    {
         using var item = _link.Output.Begin(LinkItemKind.Answer);
         answer.Write(item.Members.Number(call));
     }

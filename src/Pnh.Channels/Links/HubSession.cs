@@ -13,7 +13,6 @@ internal sealed partial class HubSession : ISessionLink
 {
     private static readonly TimeSpan SurrenderWithin = TimeSpan.FromSeconds(3);
     private readonly HubLink _link;
-    private readonly SessionKey _key;
     private Queue<(LinkItemKind Kind, byte[] Members)>? _behind;
     private TaskCompletionSource<IReadOnlyList<string>?>? _surrendered;
     private bool _isAsking;
@@ -24,14 +23,14 @@ internal sealed partial class HubSession : ISessionLink
     {
         _link = link;
         Handle = handle;
-        _key = key;
+        Key = key;
     }
 
     /// <summary>The edge's number of it.</summary>
     public long Handle { get; }
 
     /// <summary>Session and device.</summary>
-    public SessionKey Key => _key;
+    public SessionKey Key { get; }
 
     /// <inheritdoc/>
     public ISessionCarrier FindCarrier(out long number)
@@ -71,8 +70,9 @@ internal sealed partial class HubSession : ISessionLink
             return false;
         }
 
-        using var item = _link.Output.Begin(LinkItemKind.Replay);
-        item.Members.Number(Handle).Event(accepted, _link.Time);
+        var version = _link.Output.Version;
+        using var item = _link.Output.Begin(version >= LinkHello.CarriesFrames ? LinkItemKind.ReplayFrame : LinkItemKind.Replay);
+        item.Members.Number(Handle).Event(accepted, _link.Time, version);
         return true;
     }
 
@@ -87,6 +87,19 @@ internal sealed partial class HubSession : ISessionLink
         _link.Orders.Add(Handle, again => again.TryWithdraw(session, withdrawal));
         using var item = _link.Output.Begin(LinkItemKind.Withdraw);
         item.Members.Number(Handle).Withdrawal(withdrawal);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public bool TryTellMissed(string session, MissedEvents missed)
+    {
+        if (!IsThis(session) || _link.Output.Version < LinkHello.SaysMissed)
+        {
+            return false;
+        }
+
+        using var item = _link.Output.Begin(LinkItemKind.Missed);
+        item.Members.Number(Handle).Missed(missed, _link.Time);
         return true;
     }
 
@@ -148,7 +161,7 @@ internal sealed partial class HubSession : ISessionLink
 
     private static bool IsCall(LinkItemKind kind) => kind is LinkItemKind.Resumed or LinkItemKind.Publish;
 
-    private bool IsThis(string session) => string.Equals(session, _key.Session, StringComparison.Ordinal);
+    private bool IsThis(string session) => string.Equals(session, Key.Session, StringComparison.Ordinal);
 
     private void Tell(LinkItemKind kind, LinkReader reader)
     {
@@ -187,16 +200,16 @@ internal sealed partial class HubSession : ISessionLink
             case LinkItemKind.StateChanged:
                 var state = reader.State();
                 reader.End();
-                _link.Hub.StateChanged(_key, state);
+                _link.Hub.StateChanged(Key, state);
                 break;
             case LinkItemKind.Acked:
                 var acked = reader.Text();
                 reader.End();
-                _link.Hub.Acked(_key, acked);
+                _link.Hub.Acked(Key, acked);
                 break;
             case LinkItemKind.HasRoom:
                 reader.End();
-                _link.Hub.HasRoom(_key);
+                _link.Hub.HasRoom(Key);
                 break;
             case LinkItemKind.Refused:
                 var (refused, number) = (reader.Text(), reader.Number());
@@ -206,7 +219,7 @@ internal sealed partial class HubSession : ISessionLink
             case LinkItemKind.Answered:
                 var (eventId, reason, answer) = (reader.Text(), reader.Text(), reader.OptionalText());
                 reader.End();
-                _link.Hub.Answered(_key, eventId, reason, answer);
+                _link.Hub.Answered(Key, eventId, reason, answer);
                 break;
             case LinkItemKind.Joined or LinkItemKind.Left:
                 var topics = reader.Texts();
@@ -222,11 +235,11 @@ internal sealed partial class HubSession : ISessionLink
     {
         if (hasJoined)
         {
-            _link.Hub.Joined(_key, topics);
+            _link.Hub.Joined(Key, topics.TrueForAll(MayJoin) ? topics : topics.FindAll(MayJoin));
         }
         else
         {
-            _link.Hub.Left(_key, topics);
+            _link.Hub.Left(Key, topics);
         }
     }
 
@@ -254,7 +267,7 @@ internal sealed partial class HubSession : ISessionLink
             if (!_isDetached && !_isSuperseded)
             {
                 _isDetached = true;
-                _link.Hub.Detached(_key);
+                _link.Hub.Detached(Key);
             }
         }
     }
@@ -266,7 +279,7 @@ internal sealed partial class HubSession : ISessionLink
         {
             if (!_isSuperseded)
             {
-                _link.Hub.Closed(_key);
+                _link.Hub.Closed(Key);
             }
         }
     }
@@ -274,7 +287,7 @@ internal sealed partial class HubSession : ISessionLink
     // What the hub sends from GoOn on, it sends knowing of the refusal.
     private void Refuse(string eventId, long refusal)
     {
-        _link.Hub.Refused(_key, eventId);
+        _link.Hub.Refused(Key, eventId);
         if (refusal > 0)
         {
             using var item = _link.Output.Begin(LinkItemKind.GoOn);

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links.Protocol;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.Links;
@@ -10,8 +11,16 @@ internal sealed class LinkClaims(ISessionEvents hub, ILogger log)
     private readonly ConcurrentDictionary<SessionKey, bool> _given = new();
     private volatile bool _isEnded;
 
-    /// <summary>Asks the node that holds the session. Its topics; null = nobody gives it away.</summary>
-    public async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq, DateTimeOffset? connectedAt)
+    /// <summary>Asks the node that holds the session, and answers the edge. Null = it is none that the edge may ask for.</summary>
+    public async Task AnswerAsync(LinkQueue output, long call, SessionKey? key, long seq, DateTimeOffset? connectedAt)
+    {
+        var topics = key is { } proven ? await ClaimAsync(proven, seq, connectedAt) : null;
+        using var item = output.Begin(LinkItemKind.Claimed);
+        item.Members.Number(call).Flag(topics is not null).Texts(topics ?? []);
+    }
+
+    // Its topics; null = nobody gives it away.
+    private async Task<IReadOnlyList<string>?> ClaimAsync(SessionKey key, long seq, DateTimeOffset? connectedAt)
     {
         try
         {

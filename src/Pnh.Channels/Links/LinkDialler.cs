@@ -21,7 +21,6 @@ internal sealed partial class LinkDialler : IAsyncDisposable
     private readonly LinkDial _dial;
     private readonly CancellationTokenSource _stopping = new();
     private Task _running = Task.CompletedTask;
-    private string? _lastFault;
     private readonly EdgeLink _link;
     private readonly Func<NodeStatus>? _status;
     private LinkQueue? _output;
@@ -142,7 +141,7 @@ internal sealed partial class LinkDialler : IAsyncDisposable
             {
                 Greet(output, kind, members);
                 isGreeted = true;
-                if (_status is not null && output.Version >= NodeStatus.Since)
+                if (_status is not null)
                 {
                     _status().Write(output);
                     saying = SecondHand.Each(_time, () => _status().Write(output));
@@ -170,25 +169,43 @@ internal sealed partial class LinkDialler : IAsyncDisposable
 
     private void Greet(LinkQueue output, LinkItemKind kind, ReadOnlyMemory<byte> members)
     {
-        var hub = LinkHello.ReadAnswer(kind, members);
+        var hub = ReadAnswer(kind, members);
         if (!_self.Understands(hub) || (_sessions.Cluster.Length > 0 && _sessions.Cluster != hub.Cluster))
         {
             throw new LinkFormatException("it is a hub of another cluster or of a version that this edge does not speak");
         }
 
         _sessions.Cluster = hub.Cluster;
-        _lastFault = null;
-        Log.Linked(_log, hub.Node, _hub);
+        if (_sessions.IsBack())
+        {
+            Log.Linked(_log, hub.Node, _hub);
+        }
+
         output.Version = _self.VersionWith(hub);
+        _link.IsPlain = _hub.Scheme == Uri.UriSchemeWs && !_hub.IsLoopback;
         _link.Connect(output);
     }
 
-    // Each fault once: a hub that is away for an hour is not 7,200 lines.
+    private LinkHello ReadAnswer(LinkItemKind kind, ReadOnlyMemory<byte> members)
+    {
+        try
+        {
+            var hub = LinkHello.ReadAnswer(kind, members);
+            _sessions.Refusal = null;
+            return hub;
+        }
+        catch (LinkFormatException refusal) when (kind == LinkItemKind.NotLinked)
+        {
+            _sessions.Refusal = refusal.Message;
+            throw;
+        }
+    }
+
+    // Once that the hub is away, whatever each dial comes to: an hour is not 7,200 lines. Each refusal once.
     private void Say(string why)
     {
-        if (_lastFault != why)
+        if (_sessions.IsNews(_sessions.Refusal ?? "away"))
         {
-            _lastFault = why;
             Log.NotLinked(_log, _hub, why.TrimEnd('.'));
         }
     }

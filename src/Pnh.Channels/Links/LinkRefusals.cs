@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
+using Pnh.Channels.Links.Protocol;
 
 namespace Pnh.Channels.Links;
 

@@ -16,22 +16,25 @@ internal sealed partial class LinkServer
     private readonly LinkOrphans _orphans;
     private readonly ISessionEvents _hub;
     private readonly LinkHello _self;
+    private readonly SessionPasses _passes;
     private readonly TimeProvider _time;
     private readonly ILogger<LinkServer> _log;
     private volatile bool _isStopping;
 
     /// <param name="hub">Hears what sessions say.</param>
     /// <param name="self">What this hub says of itself.</param>
+    /// <param name="passes">Of sessions of edges.</param>
     /// <param name="time">Clock.</param>
     /// <param name="log">Log.</param>
     /// <param name="linger">How long sessions of a connection that broke wait for their edge to say them again; null = a minute.</param>
-    public LinkServer(ISessionEvents hub, LinkHello self, TimeProvider time, ILogger<LinkServer> log, TimeSpan? linger = null)
+    public LinkServer(ISessionEvents hub, LinkHello self, SessionPasses passes, TimeProvider time, ILogger<LinkServer> log, TimeSpan? linger = null)
     {
         _orphans = new LinkOrphans(time, linger ?? TimeSpan.FromMinutes(1));
         Start = new LinkStart(time);
         Refusals = new LinkRefusals(time, log);
         _hub = hub;
         _self = self;
+        _passes = passes;
         _time = time;
         _log = log;
     }
@@ -58,11 +61,15 @@ internal sealed partial class LinkServer
     public IReadOnlyList<(LinkHello Edge, int Sessions)> Links => [.. _links.Values.Select(static linked => (linked.Edge!, linked.Link.Sessions))];
 
     /// <summary>Serves one link until it ends. The caller owns the socket. Never throws for what an edge does.</summary>
-    public async Task RunAsync(WebSocket socket, string peer)
+    /// <param name="socket">The connection.</param>
+    /// <param name="peer">Address of the other end.</param>
+    /// <param name="keyName">Name of the key that it showed; null = the key has none, and an edge of a version without passes may show it.</param>
+    /// <param name="takesWord">As <see cref="LinkDoor.TakesWord"/>.</param>
+    public async Task RunAsync(WebSocket socket, string peer, string? keyName = null, bool takesWord = false)
     {
-        var link = new HubLink(_hub, _time, _log);
+        var link = new HubLink(_hub, _passes, _time, _log) { Door = { TakesWord = takesWord } };
         using var carrier = new LinkSocket(socket, link.Output, _time);
-        var linked = new LinkedEdge(link, carrier, peer);
+        var linked = new LinkedEdge(link, carrier, peer, keyName);
         _open[linked] = true;
         using var late = carrier.ExpectHello(() => linked.Edge is not null);
         if (_isStopping)
@@ -85,7 +92,7 @@ internal sealed partial class LinkServer
             SayChanged();
             Log.Ended(_log, edge.Node, peer, link.Fault?.Message ?? why);
         }
-        else if (!linked.IsRefused)
+        else if (!linked.IsRefused && !LinkSocket.IsGone(why))
         {
             Refuse(linked, new("no-hello", why));
         }
@@ -138,7 +145,7 @@ internal sealed partial class LinkServer
 
     private void Greet(LinkedEdge linked, LinkHello edge)
     {
-        var refusal = LinkRefusal.Of(_self, edge) ?? Outlive(linked, edge);
+        var refusal = LinkRefusal.Of(_self, edge, linked.KeyName) ?? Outlive(linked, edge);
         if (refusal is not null)
         {
             Refuse(linked, refusal);
@@ -146,12 +153,14 @@ internal sealed partial class LinkServer
             return;
         }
 
-        linked.Link.Apps = edge.Apps;
-        linked.Link.Foreign = () => Refusals.Note(linked.Peer, new("foreign-session", $"Edge {edge.Node} spoke for a session of an app that its hello did not name."));
+        linked.Link.Output.Version = _self.VersionWith(edge);
+        linked.Link.Door.Apps = edge.Apps;
+        linked.Link.Door.HasPasses = linked.Link.Output.Version >= LinkHello.CarriesFrames;
+        linked.Link.Door.Refused = refusal => Refusals.Note(linked.Peer, refusal with { Text = $"Edge {edge.Node}: {refusal.Text}" });
         Count(linked, edge);
         SayChanged();
         _self.Write(linked.Link.Output);
-        Log.Greeted(_log, edge.Node, linked.Peer, string.Join(' ', edge.Apps));
+        Log.Greeted(_log, edge.Node, linked.Peer, string.Join(' ', edge.Apps), linked.KeyName is { } key ? $"key {key}" : "a key without a name");
     }
 
     // Pods have a new name each: those that are gone are not counted for ever.
@@ -204,8 +213,8 @@ internal sealed partial class LinkServer
 
     private static partial class Log
     {
-        [LoggerMessage(1, LogLevel.Information, "Edge {Node} at {Peer} is linked; it holds sessions of {Apps}.", EventName = "EdgeLinked")]
-        public static partial void Greeted(ILogger logger, string node, string peer, string apps);
+        [LoggerMessage(1, LogLevel.Information, "Edge {Node} at {Peer} is linked; it holds sessions of {Apps} and has shown {Key}.", EventName = "EdgeLinked")]
+        public static partial void Greeted(ILogger logger, string node, string peer, string apps, string key);
 
         [LoggerMessage(2, LogLevel.Warning, "A link of edge {Node} at {Peer} ended: {Why}.", EventName = "EdgeLinkEnded")]
         public static partial void Ended(ILogger logger, string node, string peer, string why);

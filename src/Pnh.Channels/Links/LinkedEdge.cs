@@ -6,7 +6,7 @@ using Pnh.Core.Stores;
 namespace Pnh.Channels.Links;
 
 /// <summary>A connection of a link at the hub, and the edge behind it.</summary>
-internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
+internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer, string? keyName)
 {
     private static readonly TimeSpan NoteAfter = TimeSpan.FromMilliseconds(250);
     private volatile LinkHello? _edge;
@@ -22,6 +22,9 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer)
 
     /// <summary>Address of the other end.</summary>
     public string Peer { get; } = peer;
+
+    /// <summary>Name of the key that it showed; null = the key has none.</summary>
+    public string? KeyName { get; } = keyName;
 
     /// <summary>What the edge said of itself; null = it was not greeted (yet).</summary>
     public LinkHello? Edge

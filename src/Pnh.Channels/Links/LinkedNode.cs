@@ -11,6 +11,7 @@ internal sealed class LinkedNode(string name, TimeProvider time)
     private readonly List<LinkedEdge> _living = [];
     private LinkTraffic _ended;
     private string _build = "";
+    private long _over;
 
     /// <summary>Its name.</summary>
     public string Name => name;
@@ -29,6 +30,9 @@ internal sealed class LinkedNode(string name, TimeProvider time)
             }
         }
     }
+
+    /// <summary>As <see cref="NodeStatus.Over"/>, also while it has no link.</summary>
+    public long Over => Volatile.Read(ref _over);
 
     /// <summary>For how long it has had no link; null = it has one.</summary>
     public TimeSpan? GoneFor
@@ -83,7 +87,7 @@ internal sealed class LinkedNode(string name, TimeProvider time)
     {
         lock (_gate)
         {
-            _status = status;
+            (_status, _over) = (status, status.Over);
         }
     }
 

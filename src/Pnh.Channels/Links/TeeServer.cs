@@ -66,7 +66,7 @@ internal sealed partial class TeeServer
             }
 
             var hello = LinkHello.Read(members);
-            refusal = LinkRefusal.Of(_self, hello);
+            refusal = LinkRefusal.Of(_self, hello, keyName: null);
             if (refusal is null)
             {
                 _self.Write(output); // the first item: before any copy
@@ -76,9 +76,14 @@ internal sealed partial class TeeServer
 
             refusal?.Say(output);
         });
+        refusal ??= tee is null && !LinkSocket.IsGone(why) ? new("no-hello", why) : null;
+        if (refusal is not null)
+        {
+            _refusals.Note(peer, refusal);
+        }
+
         if (refusal is not null || tee is null)
         {
-            _refusals.Note(peer, refusal ?? new("no-hello", why));
             return;
         }
 

@@ -31,6 +31,7 @@ internal sealed class VapidCredential : IDisposable
     private readonly string _subject;
     private readonly TimeProvider _time;
     private readonly TimeSpan _renewalAge;
+    private readonly byte[] _macKey;
 
     /// <param name="signer">The P-256 key; belongs to the credential from here on.</param>
     /// <param name="subject">Whom the push service may write to: <c>mailto:</c> or <c>https:</c>.</param>
@@ -42,8 +43,9 @@ internal sealed class VapidCredential : IDisposable
         _subject = $"\"{JsonEncodedText.Encode(subject)}\"";
         _time = SteadyClock.WallOf(time);
         _renewalAge = RenewalAge + TimeSpan.FromSeconds(RandomNumberGenerator.GetInt32(3600));
-        var point = signer.ExportParameters(includePrivateParameters: false).Q;
-        PublicKey = Base64Url.EncodeToString([4, .. point.X!, .. point.Y!]);
+        var key = signer.ExportParameters(includePrivateParameters: true);
+        PublicKey = Base64Url.EncodeToString([4, .. key.Q.X!, .. key.Q.Y!]);
+        _macKey = HKDF.DeriveKey(HashAlgorithmName.SHA256, key.D!, HMACSHA256.HashSizeInBytes, info: "pnh renewal keys of subscriptions"u8.ToArray());
     }
 
     /// <summary>The key's public half: 65 bytes, in base64url without padding.</summary>
@@ -58,6 +60,9 @@ internal sealed class VapidCredential : IDisposable
         var origin = (endpoint.Host, endpoint.Port);
         return _byOrigin.TryGetValue(origin, out var known) && IsFresh(known) ? known.Authorization : Renew(origin, endpoint);
     }
+
+    /// <summary>As <see cref="IWebPushKeys.FindMac"/> says.</summary>
+    public byte[] Mac(ReadOnlySpan<byte> text) => HMACSHA256.HashData(_macKey, text);
 
     public void Dispose() => _signer.Dispose();
 

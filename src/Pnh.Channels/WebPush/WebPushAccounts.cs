@@ -56,6 +56,9 @@ internal sealed class WebPushAccounts : IWebPushKeys, IConfigurationCheck, IDisp
     /// <inheritdoc/>
     public string? FindKey(string app) => _byApp.GetValueOrDefault(app)?.FirstOrDefault()?.Credential.PublicKey;
 
+    /// <inheritdoc/>
+    public byte[]? FindMac(string app, ReadOnlySpan<byte> text) => _byApp.GetValueOrDefault(app)?.FirstOrDefault()?.Credential.Mac(text);
+
     /// <summary>The route of an app to an endpoint; null when the app has none.</summary>
     public WebPushRoute? Find(string app, Uri endpoint)
     {

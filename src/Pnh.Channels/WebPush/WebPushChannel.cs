@@ -10,7 +10,7 @@ namespace Pnh.Channels.WebPush;
 /// <summary>Web Push to browsers: RFC 8030, encrypted by RFC 8291, authenticated by RFC 8292.</summary>
 internal sealed class WebPushChannel : IPushChannel
 {
-    public const string ChannelName = "webpush";
+    public const string ChannelName = IWebPushKeys.Channel;
 
     private readonly WebPushAccounts _accounts;
     private readonly EndpointNetwork _network;

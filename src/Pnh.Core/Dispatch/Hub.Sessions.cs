@@ -87,21 +87,16 @@ public sealed partial class Hub
             await _memberships.SubscribeAsync(key).ConfigureAwait(false);
         }
 
-        if (reopened.Left.Count > 0)
+        if ((reopened.Topics.Count > 0 ? ShardOf(key).GetOrAddSubscriber(key) : ShardOf(key).Find(key)?.Subscriber) is { } subscriber)
         {
-            Left(key, reopened.Left);
-        }
-
-        if (reopened.Topics.Count > 0)
-        {
-            Joined(key, reopened.Topics);
+            _topics.SetJoined(subscriber, reopened.Topics);
         }
 
         return true;
     }
 
     /// <inheritdoc/>
-    public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt) =>
+    public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt, ReadOnlyMemory<byte> pass = default) =>
         ShardOf(session).Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
             ? known.Link.SurrenderAsync(session.Session, seq)
             : ValueTask.FromResult<IReadOnlyList<string>?>(null);

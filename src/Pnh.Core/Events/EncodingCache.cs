@@ -33,7 +33,8 @@ public sealed class EncodingCache
         }
     }
 
-    private T? Find<T>(string shape)
+    /// <summary>The value that was made for <paramref name="shape"/>; null = none was.</summary>
+    internal T? Find<T>(string shape)
         where T : class
     {
         for (var entry = _first; entry is not null; entry = entry.Next)

@@ -69,6 +69,9 @@ public sealed class Event
     /// <summary>False for <see cref="EventClass.Transient"/>: not journaled, promises nothing.</summary>
     public bool IsDurable => Class != EventClass.Transient;
 
+    /// <summary>True for a TTL of 0: it wants the present moment and no other.</summary>
+    public bool IsNowOrNever => ExpiresAt <= AcceptedAt;
+
     /// <summary>The same event, taken at another time: its TTL counts from there. A copy, and nothing encoded from this one is in it.</summary>
     /// <param name="at">Wall clock.</param>
     /// <param name="timestamp">Monotonic clock at the same moment.</param>

@@ -22,6 +22,9 @@ public interface ISessionLink
     /// <summary>Takes the event back: out of what waits in the session, else by a withdraw frame. False when the session is known to be gone or too slow.</summary>
     bool TryWithdraw(string session, Withdrawal withdrawal);
 
+    /// <summary>Tells the client, after its welcome, what ended before it came. False when it is not told: it does not ask for it, its node cannot pass it on, or the session is gone.</summary>
+    bool TryTellMissed(string session, MissedEvents missed) => false;
+
     /// <summary>Closes the session's connection with a code of <see cref="SessionClose"/>; nothing happens when it is gone.</summary>
     void Close(string session, SessionClose reason);
 
@@ -39,10 +42,8 @@ public interface ISessionLink
     /// </summary>
     ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
-    /// <summary>Adds the ids of the events that the session holds: given to it, and not acknowledged yet. Nothing where only the other node knows.</summary>
-    void CopyHeld(ICollection<string> ids)
-    {
-    }
+    /// <summary>What the session is now, for its node to say it again. Empty where only the other node knows.</summary>
+    SessionContent Describe() => SessionContent.Empty;
 
     /// <summary>How many steps there are.</summary>
     const int PrefetchSteps = 2;
@@ -78,6 +79,11 @@ public interface ISessionCarrier
 public interface ISessionEvents
 {
     /// <summary>
+    /// A client is about to open this session, resume it or claim it: a hub in another process checks the client's token too, and its answer is shown with the session. Throws when it cannot be asked.
+    /// </summary>
+    ValueTask<SessionPass> AdmitAsync(SessionKey session, ClientCredential client, CancellationToken cancellationToken) => ValueTask.FromResult(default(SessionPass));
+
+    /// <summary>
     /// A device said hello. The hub closes the device's older session with <see cref="SessionClose.Replaced"/> (this one, when the connection of the present one came later), sends what waits for the
     /// device, and plans with the new session from now on. False when the user has as many sessions as one may: then nothing happened, and the connection is to be
     /// closed with <see cref="SessionClose.Overloaded"/>.
@@ -107,7 +113,7 @@ public interface ISessionEvents
     /// A client asks at this node for a session that another node holds. That node gives it away: its topics, and <see cref="ReopenedAsync"/> has to follow. Null when nobody has it to give, or when its
     /// connection there came after <paramref name="connectedAt"/>, when the client's did (null = its node does not say): then nothing happened, and the client gets a new session, or is closed as stale.
     /// </summary>
-    ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
+    ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt, ReadOnlyMemory<byte> pass = default) => ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
     /// <summary>Completes when what sessions said before is on stable storage. Throws as a journal's flush does.</summary>
     ValueTask FlushAsync() => ValueTask.CompletedTask;
@@ -179,61 +185,26 @@ public readonly record struct SessionKey(string App, string User, string Device,
 /// <param name="State">As said in the hello.</param>
 /// <param name="Link">The way back to it.</param>
 /// <param name="ConnectedAt">When.</param>
-public sealed record SessionOpened(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset ConnectedAt);
+public sealed record SessionOpened(SessionKey Key, SessionState State, ISessionLink Link, DateTimeOffset ConnectedAt)
+{
+    /// <summary>As <see cref="SessionPass.Proof"/>.</summary>
+    public ReadOnlyMemory<byte> Pass { get; init; }
+}
+
+/// <summary>A session as its node knows it.</summary>
+/// <param name="State">As its client said last.</param>
+/// <param name="Topics">Those that it has joined.</param>
+/// <param name="Holds">Ids of the events that it was given and has not acknowledged.</param>
+public sealed record SessionContent(SessionState State, IReadOnlyList<string> Topics, IReadOnlyList<string> Holds)
+{
+    /// <summary>Nothing is known.</summary>
+    public static SessionContent Empty { get; } = new(SessionState.Active, [], []);
+}
 
 /// <summary>A session as its node says it again.</summary>
 /// <param name="Opened">As when it opened, with its state and way of now.</param>
 /// <param name="IsDetached">True while it waits for its client.</param>
-/// <param name="Topics">Those that it joined.</param>
-/// <param name="Left">Those that it left since the hub could be told.</param>
+/// <param name="Topics">All that it has joined: it has left every other.</param>
 /// <param name="Holds">Ids of the events that it was given and has not acknowledged, or whose ack the hub may not have.</param>
 public sealed record SessionReopened(
-    SessionOpened Opened, bool IsDetached, IReadOnlyList<string> Topics, IReadOnlyList<string> Left, IReadOnlyCollection<string> Holds);
-
-/// <summary>Whom a client token speaks for.</summary>
-/// <param name="App">The app the token was made for (<c>aud</c>).</param>
-/// <param name="User"><c>sub</c>.</param>
-/// <param name="Device">The only device it may use; null = any of the user's.</param>
-/// <param name="Topics">Topics its sessions may join; empty = none.</param>
-/// <param name="ExpiresAt">When nobody takes it any more: <c>exp</c>, and as much as clocks may be apart. A session is closed then.</param>
-public sealed record ClientIdentity(string App, string User, string? Device, IReadOnlyList<string> Topics, DateTimeOffset ExpiresAt)
-{
-    /// <summary>True when the token allows the topic: by name, or by a trailing <c>*</c> that stands for any rest.</summary>
-    public bool MayJoin(string topic)
-    {
-        foreach (var allowed in Topics)
-        {
-            if (allowed.EndsWith('*')
-                ? topic.AsSpan().StartsWith(allowed.AsSpan(0, allowed.Length - 1), StringComparison.Ordinal)
-                : string.Equals(allowed, topic, StringComparison.Ordinal))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-}
-
-/// <summary>Checks client tokens. Thread-safe, does not wait.</summary>
-public interface IClientAuthenticator
-{
-    /// <summary>The refusal of a token of which all was valid but its age, the signature too.</summary>
-    const string Expired = "expired";
-
-    /// <summary>
-    /// True when a later token of the same issuer may be taken: keys are replaced on both sides one after the other, clocks are set, and a user who was erased may be back. Its form, its app and its claims stay wrong.
-    /// </summary>
-    static bool IsPassing(string refusal) => refusal is Expired or "unknown-key" or "wrong-algorithm" or "bad-signature" or "not-yet-valid" or "erased-user";
-
-    /// <summary>Whom the token speaks for; null when it is not valid now. <paramref name="refusal"/> says why without repeating the token.</summary>
-    ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal);
-
-    /// <summary>
-    /// The origin (RFC 6454) that an upgrade request names, as <see cref="TakesOrigin"/> wants it; null = none, or nobody cares, or it is that of <paramref name="host"/>, the request's Host.
-    /// </summary>
-    string? OriginOf(string? header, string host) => null;
-
-    /// <summary>Whether a page of this origin may open a session of the app.</summary>
-    bool TakesOrigin(string app, string? origin) => true;
-}
+    SessionOpened Opened, bool IsDetached, IReadOnlyList<string> Topics, IReadOnlyCollection<string> Holds);

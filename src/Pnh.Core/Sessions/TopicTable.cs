@@ -43,6 +43,17 @@ internal sealed class TopicTable
         }
     }
 
+    /// <summary>Has joined these topics, and no others. Those that it stays in miss nothing meanwhile.</summary>
+    internal void SetJoined(Subscriber subscriber, IReadOnlyList<string> topics)
+    {
+        lock (subscriber.Places)
+        {
+            var wanted = topics.ToHashSet(StringComparer.Ordinal);
+            Leave(subscriber, [.. subscriber.Places.Where(place => (place.Reasons & TopicReasons.Joined) != 0 && !wanted.Contains(place.Topic.Key.Topic)).Select(static place => place.Topic.Key.Topic)]);
+            Join(subscriber, topics);
+        }
+    }
+
     /// <summary>No longer in the topics for this reason; out of those that it is in for no other.</summary>
     internal void Leave(Subscriber subscriber, IReadOnlyList<string> topics, TopicReasons reason = TopicReasons.Joined)
     {

@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Push;
+using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
 
 namespace Pnh.Core.Shards;
@@ -68,6 +69,15 @@ internal sealed class Mailbox : WheelEntry
         }
     }
 
+    /// <summary>Adds a delivery that was planned just now, and books it.</summary>
+    internal void AddPlanned(MailboxItem item)
+    {
+        item.Progress.Add();
+        Add(item);
+        item.Progress.Books.Planned(item.Class);
+        item.Progress.Books.InFlight(item.Class, +1);
+    }
+
     internal void Remove(MailboxItem item)
     {
         _ = item.Previous is null ? First = item.Next : item.Previous.Next = item.Next;
@@ -119,6 +129,20 @@ internal sealed class Mailbox : WheelEntry
                 (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
             }
         }
+    }
+
+    /// <summary>True when a call that came before this one is still to be sent to the session.</summary>
+    internal bool HasCallBefore(MailboxItem call, LiveSession session, DateTimeOffset now)
+    {
+        for (var item = First; item is not null && item != call; item = item.Next)
+        {
+            if (item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > now && !item.IsOn(session))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /// <summary>How many have no terminal state.</summary>

@@ -1,6 +1,7 @@
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
+using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Shards;
 
@@ -77,6 +78,9 @@ internal sealed class MailboxItem(EventProgress progress)
 
     /// <summary>The id of the session that was given the frame last; null = none yet. Not the session: it may be gone long before the TTL is over.</summary>
     internal string? Session { get; set; }
+
+    /// <summary>True when this session was given the frame last.</summary>
+    internal bool IsOn(LiveSession session) => string.Equals(Session, session.Key.Session, StringComparison.Ordinal);
 
     /// <summary>When the frame was last given to a session, for the ack latency; 0 = never.</summary>
     internal long FrameTimestamp { get; set; }

@@ -18,6 +18,18 @@ internal sealed class PendingPush : Delivery
     /// <summary>When the planned push goes out.</summary>
     internal PushTiming Push { get; init; }
 
+    /// <summary>
+    /// True when it goes out at once. A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later. A frame that only queues behind others still has the
+    /// time for its ack; one that the session refused will not be acknowledged.
+    /// </summary>
+    internal bool IsDueAtOnce(bool isFramed, bool isBehind) => Push switch
+    {
+        PushTiming.Now => true,
+        PushTiming.UnlessAcked => !isFramed && (!isBehind || Event.IsNowOrNever),
+        PushTiming.UnlessAckedElsewhere => Event.IsNowOrNever,
+        _ => false,
+    };
+
     /// <summary>True from entering the lane until its answer: its time then ends there.</summary>
     internal bool IsInLane { get; set; }
 

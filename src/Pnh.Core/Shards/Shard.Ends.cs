@@ -1,5 +1,7 @@
 using Pnh.Core.Events;
 using Pnh.Core.Push;
+using Pnh.Core.Sessions;
+using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
@@ -7,6 +9,80 @@ namespace Pnh.Core.Shards;
 internal sealed partial class Shard
 {
     private const string UnreadableReason = "unreadable";
+    private const string Collapsed = "collapsed";
+
+    /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge. True when it waited.</summary>
+    internal bool Ack(UserKey key, string device, string eventId)
+    {
+        using (Enter())
+        {
+            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
+            {
+                return false;
+            }
+
+            var item = mailbox.Find(eventId);
+            if (item is not null)
+            {
+                Acknowledge(user, mailbox, item);
+            }
+            else if (user.FindSession(device) is >= 0 and var index)
+            {
+                _missed.Retract(user.Sessions[index].Key);
+            }
+
+            // Also after an ack of what has ended already: it made room all the same.
+            ReplayRest(user, mailbox);
+            RemoveIfEmpty(mailbox);
+            return item is not null;
+        }
+    }
+
+    private void Acknowledge(UserState user, Mailbox mailbox, MailboxItem item)
+    {
+        if (item.FrameTimestamp != 0)
+        {
+            _hub.Metrics.Acked(item.Class, _hub.Time.GetElapsedTime(item.FrameTimestamp));
+        }
+
+        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, item.Class, DeliveryStatus.Acked);
+        if (item.IsSettled)
+        {
+            _hub.Notes.AckedLate(mailbox, item, _now);
+            Leave(mailbox, item);
+        }
+        else
+        {
+            Settle(mailbox, item, DeliveryState.Acked, null);
+        }
+
+        HoldBackElsewhere(user, mailbox, item.Progress);
+    }
+
+    private void HoldBackElsewhere(UserState user, Mailbox acknowledged, EventProgress progress)
+    {
+        if (user.WaitElsewhere == 0)
+        {
+            return;
+        }
+
+        foreach (var other in user.Mailboxes)
+        {
+            if (other.Find(progress.Id) is not { } item)
+            {
+                continue;
+            }
+
+            if (item.Push is { WaitsElsewhere: true } push)
+            {
+                HoldBack(push);
+            }
+            else if (item.Hold is not null)
+            {
+                EndHoldElsewhere(acknowledged, other, item);
+            }
+        }
+    }
 
     /// <summary>The ledger's end. What the mailbox keeps stays in it, without its push.</summary>
     private void Settle(Mailbox mailbox, MailboxItem item, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
@@ -14,7 +90,7 @@ internal sealed partial class Shard
         var push = item.Push;
         state = EndOf(state, item.MayBeShown);
         var keeps = item.IsKept && !isDeviceGone && (state is DeliveryState.Accepted or DeliveryState.Suppressed or DeliveryState.Failed or DeliveryState.Unconfirmed)
-            && item.ExpiresAt > _now && reason is not ("collapsed" or "evicted" or UnreadableReason);
+            && item.ExpiresAt > _now && reason is not (Collapsed or "evicted" or UnreadableReason);
         item.State = state;
         StopPush(item);
         EndHold(mailbox.User, item);
@@ -31,11 +107,15 @@ internal sealed partial class Shard
         if (keeps)
         {
             ScheduleEnd(mailbox, item);
+            return;
         }
-        else
+
+        if (state is not (DeliveryState.Acked or DeliveryState.Withdrawn) && reason != Collapsed)
         {
-            Leave(mailbox, item);
+            Miss(mailbox, item);
         }
+
+        Leave(mailbox, item);
     }
 
     // What may be on the screen is not said to have failed.
@@ -52,7 +132,23 @@ internal sealed partial class Shard
         }
 
         _hub.Notes.Dropped(mailbox, item, reason, _now);
+        if (state == DeliveryState.Failed)
+        {
+            Miss(mailbox, item);
+        }
+
         Leave(mailbox, item);
+    }
+
+    // It ends and its device has not acknowledged it. A TTL of 0 promised no more than the moment; a session that has the frame may still say that its client had it.
+    private void Miss(Mailbox mailbox, MailboxItem item)
+    {
+        if (item.TakesFrames && item.ExpiresAt > item.Order)
+        {
+            var (user, index) = (mailbox.User, mailbox.User.FindSession(mailbox.Device));
+            var holder = index >= 0 && item.IsOn(user.Sessions[index]) ? item.Session : null;
+            _missed.Add(new SessionKey(user.Key.App, user.Key.User, mailbox.Device, holder ?? ""), item.Order);
+        }
     }
 
     // What expired while it was read is left to its timer, which knows better how it ended.
@@ -127,6 +223,7 @@ internal sealed partial class Shard
             {
                 if (item.IsSettled)
                 {
+                    Miss(mailbox, item);
                     Leave(mailbox, item);
                 }
                 else

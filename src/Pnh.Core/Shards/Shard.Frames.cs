@@ -132,12 +132,12 @@ internal sealed partial class Shard
         var unacked = 0;
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
-            if (!item.TakesFrames || (item.ExpiresAt <= _now && !IsOn(item, session)))
+            if (!item.TakesFrames || (item.ExpiresAt <= _now && !item.IsOn(session)))
             {
                 continue;
             }
 
-            if (!IsOn(item, session) && (unacked == ReplayWindow || !TryReplay(user, mailbox, item, session)))
+            if (!item.IsOn(session) && (unacked == ReplayWindow || !TryReplay(user, mailbox, item, session)))
             {
                 mailbox.IsBehind = true;
                 return;
@@ -177,7 +177,7 @@ internal sealed partial class Shard
         var items = new List<MailboxItem>();
         for (var item = first; item is not null && items.Count < LoadItems; item = item.Next)
         {
-            if (item is { TakesFrames: true, Loaded: null, Push: null } && !IsOn(item, session))
+            if (item is { TakesFrames: true, Loaded: null, Push: null } && !item.IsOn(session))
             {
                 items.Add(item);
             }
@@ -194,8 +194,6 @@ internal sealed partial class Shard
         }
     }
 
-    private static bool IsOn(MailboxItem item, LiveSession session) => string.Equals(item.Session, session.Key.Session, StringComparison.Ordinal);
-
     private static bool IsOnLiveSession(UserState user, MailboxItem item, string device) =>
-        user.FindLive(device) is { } live && IsOn(item, live);
+        user.FindLive(device) is { } live && item.IsOn(live);
 }

@@ -37,7 +37,7 @@ internal sealed partial class Shard
         using (Enter())
         {
             if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
-                || (user.FindSession(device) is >= 0 and var index && IsOn(item, user.Sessions[index])))
+                || (user.FindSession(device) is >= 0 and var index && item.IsOn(user.Sessions[index])))
             {
                 return;
             }

@@ -14,15 +14,15 @@ internal sealed partial class Shard
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
-        var item = MailboxItem.Of(progress, plan, IsNowOrNever(accepted));
+        var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.MayBeShown = before is { Unanswered: > 0 };
-        Put(mailbox, item);
+        mailbox.AddPlanned(item);
         if (before is null)
         {
             _hub.Notes.Planned(mailbox, item, plan, _now);
         }
 
-        if (IsExpired(accepted) && (isPast || !IsNowOrNever(accepted)))
+        if (IsExpired(accepted) && (isPast || !accepted.IsNowOrNever))
         {
             // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant the previous process's now.
             if (before is null)
@@ -49,7 +49,7 @@ internal sealed partial class Shard
         }
 
         // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
-        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || IsCallAhead(mailbox, item, plan.Socket));
+        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || mailbox.HasCallBefore(item, plan.Socket, _now));
         if (isBehind)
         {
             // What is ahead may have ended without an ack meanwhile; then there is room now.
@@ -69,19 +69,6 @@ internal sealed partial class Shard
         return false;
     }
 
-    private bool IsCallAhead(Mailbox mailbox, MailboxItem call, LiveSession session)
-    {
-        for (var item = mailbox.First; item is not null && item != call; item = item.Next)
-        {
-            if (item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > _now && !IsOn(item, session))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
     private void BeginPush(
         UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, bool sent, bool isBehind, UnfinishedDelivery? before)
     {
@@ -98,7 +85,7 @@ internal sealed partial class Shard
             return;
         }
 
-        var push = NewPush(user.Key, item, accepted, plan, before);
+        var push = _hub.NewPush(user.Key, item, accepted, plan, before);
         item.Push = push;
         item.Loaded = null;
         if (before is { Unanswered: >= PushSetbacks.MostUnanswered })
@@ -109,11 +96,11 @@ internal sealed partial class Shard
         {
             _wheel.Schedule(push, due - _now);
         }
-        else if (IsPushedAtOnce(push, sent, isBehind))
+        else if (push.IsDueAtOnce(sent, isBehind))
         {
             SendPush(push);
         }
-        else if (IsNowOrNever(accepted))
+        else if (accepted.IsNowOrNever)
         {
             Rest(push);
         }
@@ -140,41 +127,24 @@ internal sealed partial class Shard
         }
     }
 
-    // A TTL of 0 means now or never: one attempt on each channel that can be tried at once, and none later. A frame that only queues behind
-    // others still has the time for its ack; one that the session refused will not be acknowledged.
-    private static bool IsPushedAtOnce(PendingPush delivery, bool sent, bool isBehind) => delivery.Push switch
-    {
-        PushTiming.Now => true,
-        PushTiming.UnlessAcked => !sent && (!isBehind || IsNowOrNever(delivery.Event)),
-        PushTiming.UnlessAckedElsewhere => IsNowOrNever(delivery.Event),
-        _ => false,
-    };
-
-    private PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
-    {
-        Event = _hub.ForProviders(accepted),
-        User = key,
-        Device = plan.Device,
-        Address = plan.Address,
-        Item = item,
-        Push = plan.Push,
-        Attempts = before?.Attempts ?? 0,
-        Setbacks = before is { Unanswered: > 0 and var unanswered } ? new PushSetbacks { Unanswered = unanswered } : null,
-        Lane = _hub.Lanes.Get(plan.Channel!, plan.Account!, accepted.Class),
-    };
-
     // Settled in the previous process, but the device has not come for it yet.
     private void Keep(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, UnfinishedDelivery before)
     {
-        if (!before.IsKept || plan is not { Mailbox: true, IsRegistered: true } || IsExpired(accepted))
+        if (!before.IsKept || plan is not { Mailbox: true, IsRegistered: true })
         {
+            return;
+        }
+
+        if (IsExpired(accepted))
+        {
+            _missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
             return;
         }
 
         var user = GetOrAddUser(key);
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         MakeRoom(mailbox, accepted);
-        var item = MailboxItem.Of(progress, plan, IsNowOrNever(accepted));
+        var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);
@@ -188,14 +158,6 @@ internal sealed partial class Shard
         }
     }
 
-    private static void Put(Mailbox mailbox, MailboxItem item)
-    {
-        item.Progress.Add();
-        mailbox.Add(item);
-        item.Progress.Books.Planned(item.Class);
-        item.Progress.Books.InFlight(item.Class, +1);
-    }
-
     // A newer event with the same collapse key takes the older one's place (not the other way round when the registry held the older one up);
     // of too many the least needed goes.
     private void MakeRoom(Mailbox mailbox, Event accepted)
@@ -205,7 +167,7 @@ internal sealed partial class Shard
             var next = item.Next;
             if (item.Class == accepted.Class && item.Order <= accepted.AcceptedAt && string.Equals(item.CollapseKey, accepted.CollapseKey, StringComparison.Ordinal))
             {
-                Drop(mailbox, item, DeliveryState.Suppressed, "collapsed");
+                Drop(mailbox, item, DeliveryState.Suppressed, Collapsed);
             }
 
             item = next;

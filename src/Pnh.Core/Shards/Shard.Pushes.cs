@@ -80,7 +80,7 @@ internal sealed partial class Shard
             return;
         }
 
-        if (delivery.Withdrawal is null && IsExpired(delivery.Event) && !IsNowOrNever(delivery.Event))
+        if (delivery.Withdrawal is null && IsExpired(delivery.Event) && !delivery.Event.IsNowOrNever)
         {
             End(delivery);
             return;
@@ -89,7 +89,7 @@ internal sealed partial class Shard
         // A TTL of 0 gets the one attempt that it asks for, so nobody is late with the next.
         if (delivery.Item is { } item)
         {
-            item.WaitsForHub = !IsNowOrNever(delivery.Event);
+            item.WaitsForHub = !delivery.Event.IsNowOrNever;
         }
 
         if (delivery.Lane.TryEnqueue(delivery))
@@ -99,7 +99,7 @@ internal sealed partial class Shard
             NoLongerWaitsElsewhere(delivery);
             _wheel.Cancel(delivery);
         }
-        else if (delivery.Withdrawal is null && IsNowOrNever(delivery.Event))
+        else if (delivery.Withdrawal is null && delivery.Event.IsNowOrNever)
         {
             End(delivery);
         }
@@ -192,6 +192,4 @@ internal sealed partial class Shard
         _users.TryGetValue(delivery.User, out var user) && IsOnLiveSession(user, delivery.Item!, delivery.Device.Id);
 
     private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _now;
-
-    private static bool IsNowOrNever(Event accepted) => accepted.ExpiresAt <= accepted.AcceptedAt;
 }

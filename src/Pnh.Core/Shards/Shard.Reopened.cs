@@ -33,6 +33,12 @@ internal sealed partial class Shard
             }
 
             older = Place(user, index, ref session);
+            if (reopened is { IsDetached: false, Holds.Count: 0 })
+            {
+                // Another one still acknowledges what it holds.
+                _missed.Tell(session);
+            }
+
             TakeOver(user, session, reopened.Holds, isRecovered);
         }
 
@@ -70,6 +76,7 @@ internal sealed partial class Shard
         {
             older = user.Sessions[index];
             session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
+            _missed.Replace(older.Key, session.Key);
             Count(older, -1);
             Replace(user, index, session);
         }
@@ -102,7 +109,7 @@ internal sealed partial class Shard
                 {
                     MarkHeld(item, session);
                 }
-                else if (IsOn(item, session))
+                else if (item.IsOn(session))
                 {
                     item.Session = null;
                 }
@@ -131,7 +138,7 @@ internal sealed partial class Shard
         var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = DeviceGone, MayBeShown = before.Unanswered > 0 };
         var end = _now + Linger;
         item.EndsAt = end < item.EndsAt ? end : item.EndsAt;
-        Put(mailbox, item);
+        mailbox.AddPlanned(item);
         ScheduleEnd(mailbox, item);
         progress.Planned(1);
     }

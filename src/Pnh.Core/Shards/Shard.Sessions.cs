@@ -1,4 +1,3 @@
-using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -39,6 +38,7 @@ internal sealed partial class Shard
             else
             {
                 older = Place(user, index, ref newer);
+                _missed.Tell(newer);
                 if (user.FindMailbox(opened.Key.Device) is { } mailbox)
                 {
                     mailbox.EndLinger();
@@ -84,6 +84,7 @@ internal sealed partial class Shard
             var session = before with { IsDetached = false, State = state, Since = connectedAt ?? before.Since };
             Replace(user, index, session);
             Count(session, +1);
+            _missed.Tell(session);
             if (user.FindMailbox(resumed.Device) is { } mailbox)
             {
                 Replay(user, mailbox, session);
@@ -106,6 +107,7 @@ internal sealed partial class Shard
             var session = user.Sessions[index];
             Count(session, -1);
             End(session);
+            _missed.End(closed);
             user.Sessions.RemoveAt(index);
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
@@ -131,29 +133,6 @@ internal sealed partial class Shard
                 Replace(user, index, user.Sessions[index] with { State = state });
                 Count(user.Sessions[index], +1);
             }
-        }
-    }
-
-    /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge. True when it waited.</summary>
-    internal bool Ack(UserKey key, string device, string eventId)
-    {
-        using (Enter())
-        {
-            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
-            {
-                return false;
-            }
-
-            var item = mailbox.Find(eventId);
-            if (item is not null)
-            {
-                Acknowledge(user, mailbox, item);
-            }
-
-            // Also after an ack of what has ended already: it made room all the same.
-            ReplayRest(user, mailbox);
-            RemoveIfEmpty(mailbox);
-            return item is not null;
         }
     }
 
@@ -215,52 +194,6 @@ internal sealed partial class Shard
     }
 
     private static void End(LiveSession session) => session.Subscriber?.Session = null;
-
-    private void Acknowledge(UserState user, Mailbox mailbox, MailboxItem item)
-    {
-        if (item.FrameTimestamp != 0)
-        {
-            _hub.Metrics.Acked(item.Class, _hub.Time.GetElapsedTime(item.FrameTimestamp));
-        }
-
-        _hub.Metrics.DeliveryCounted(ChannelNames.WebSocket, item.Class, DeliveryStatus.Acked);
-        if (item.IsSettled)
-        {
-            _hub.Notes.AckedLate(mailbox, item, _now);
-            Leave(mailbox, item);
-        }
-        else
-        {
-            Settle(mailbox, item, DeliveryState.Acked, null);
-        }
-
-        HoldBackElsewhere(user, mailbox, item.Progress);
-    }
-
-    private void HoldBackElsewhere(UserState user, Mailbox acknowledged, EventProgress progress)
-    {
-        if (user.WaitElsewhere == 0)
-        {
-            return;
-        }
-
-        foreach (var other in user.Mailboxes)
-        {
-            if (other.Find(progress.Id) is not { } item)
-            {
-                continue;
-            }
-
-            if (item.Push is { WaitsElsewhere: true } push)
-            {
-                HoldBack(push);
-            }
-            else if (item.Hold is not null)
-            {
-                EndHoldElsewhere(acknowledged, other, item);
-            }
-        }
-    }
 
     // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
     private void BeginLinger(Mailbox mailbox, TimeSpan linger)

@@ -19,6 +19,7 @@ internal sealed partial class Shard
     private readonly Dictionary<UserKey, UserState> _users = [];
     private readonly List<DevicePlan> _plans = [];
     private readonly List<WheelEntry> _due = [];
+    private readonly MissedTable _missed = new(ShardContext.MissedDevices);
     private readonly TimingWheel _wheel;
     private readonly ShardContext _hub;
     private DateTimeOffset _now;
@@ -88,6 +89,11 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
+            if (state == DeliveryState.Expired && progress.ExpiresAt > progress.AcceptedAt)
+            {
+                past.Unseen(key.User).ForEach(device => _missed.Add(new SessionKey(key.App, key.User, device, ""), progress.AcceptedAt));
+            }
+
             foreach (var lost in past.TakeLost(key.User))
             {
                 EndLost(progress, key, past, lost, state, reason);

@@ -40,6 +40,9 @@ internal sealed class ShardContext
     /// <summary>The same of what takes it back.</summary>
     internal Withdrawal ForProviders(Withdrawal withdrawal) => ContentTexts.Count > 0 && ContentTexts.ContainsKey(withdrawal.App) ? IdsOnly.Of(withdrawal) : withdrawal;
 
+    /// <summary>Devices of one shard whose missed events are counted at most: of all shards a million, in 40 MB.</summary>
+    internal const int MissedDevices = 16_384;
+
     /// <summary>The reason of what ended because the registry could not be read.</summary>
     internal const string StoreUnavailable = "store-unavailable";
 
@@ -51,6 +54,20 @@ internal sealed class ShardContext
 
     /// <summary>Plans a held push anew when its lane has room for it; off the caller's lock.</summary>
     internal Action<HeldPush, DeliveryLane> Release { get; set; } = null!;
+
+    /// <summary>The push of a device's plan.</summary>
+    internal PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
+    {
+        Event = ForProviders(accepted),
+        User = key,
+        Device = plan.Device,
+        Address = plan.Address,
+        Item = item,
+        Push = plan.Push,
+        Attempts = before?.Attempts ?? 0,
+        Setbacks = before is { Unanswered: > 0 and var unanswered } ? new PushSetbacks { Unanswered = unanswered } : null,
+        Lane = Lanes.Get(plan.Channel!, plan.Account!, accepted.Class),
+    };
 
     /// <summary>A transient event to a session.</summary>
     internal void SendTransient(Event accepted, LiveSession session)

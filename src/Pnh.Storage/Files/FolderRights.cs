@@ -19,7 +19,7 @@ internal static class FolderRights
     /// <summary>What the hub makes in the folder. A volume may hold more (<c>lost+found</c>), which is not the hub's.</summary>
     internal static IReadOnlyList<string> Names { get; } =
     [
-        "console.sessions", "demo.hs256", "demo.key", "gone.key", "hub.clock", "hub.incarnation", "hub.lock", "hub.pid", "journal", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
+        "console.sessions", "demo.hs256", "demo.key", "gone.key", "hub.clock", "hub.incarnation", "hub.lock", "hub.pid", "journal", "link-passes.key", "operator.secret", "registry.db", "registry.db-shm", "registry.db-wal", "sandbox",
     ];
 
     /// <summary>What of it the hub makes again when it is gone.</summary>

@@ -305,6 +305,29 @@ public sealed class PnhSessionTests
         await Assert.ThrowsAsync<ArgumentException>(() => session.JoinAsync(new string('n', 129)).AsTask());
     }
 
+    /// <summary>Told once, though the connection breaks before the ack of what came first, and to a new session alone.</summary>
+    [Fact]
+    public async Task Run_EventsExpiredMeanwhile_AreToldOnce()
+    {
+        await using var scene = await SessionScene.StartAsync();
+        var since = TimeProvider.System.GetUtcNow().AddSeconds(-5);
+        await scene.PostAsync("over-1", ttl: 1);
+        await scene.PostAsync("over-2", ttl: 1);
+        await Task.Delay(TimeSpan.FromSeconds(2.5));
+        await scene.PostAsync("alive");
+        var handler = new TaskCompletionSource();
+        var running = scene.RunAsync(scene.Session(handles: _ => handler.Task), out var _);
+        await TestHub.EventuallyAsync(() => scene.Missed.Count, static count => count == 1);
+        scene.Wire.Cut();
+        await TestHub.EventuallyAsync(() => scene.Connections.Count(static one => one.Status == PnhStatus.Open), static opened => opened == 2);
+        handler.SetResult();
+        await TestHub.EventuallyAsync(() => scene.Handled.Count, static count => count == 1);
+        await scene.StopAsync(running);
+        var told = Assert.Single(scene.Missed);
+        Assert.Equal(2, told.Count);
+        Assert.InRange(told.Since, since, since.AddSeconds(60));
+    }
+
     [Fact]
     public async Task Run_TopicsAnswersAndWithdrawals_GoBothWays()
     {

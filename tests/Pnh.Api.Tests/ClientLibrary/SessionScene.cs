@@ -23,6 +23,8 @@ internal sealed class SessionScene : IAsyncDisposable
 
     public ConcurrentQueue<PnhWithdrawal> Withdrawn { get; } = new();
 
+    public ConcurrentQueue<PnhMissed> Missed { get; } = new();
+
     /// <summary>Why it had to wait, each time.</summary>
     public IEnumerable<string?> Reasons => Connections.Where(static one => one.Status == PnhStatus.Waiting).Select(static one => one.Reason);
 
@@ -69,6 +71,11 @@ internal sealed class SessionScene : IAsyncDisposable
                 Withdrawn.Enqueue(withdrawal);
                 return withdraw?.Invoke(withdrawal) ?? ValueTask.CompletedTask;
             },
+            OnMissed = (missed, _) =>
+            {
+                Missed.Enqueue(missed);
+                return ValueTask.CompletedTask;
+            },
             OnConnection = now =>
             {
                 Connections.Enqueue(now);
@@ -83,8 +90,8 @@ internal sealed class SessionScene : IAsyncDisposable
 
     public async Task OpenAsync() => await TestHub.EventuallyAsync(() => Connections.LastOrDefault()?.Status, static status => status == PnhStatus.Open);
 
-    public async Task PostAsync(string id) =>
-        Assert.Equal(202, (await Hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{"user":"lin"},"class":"message"}""")).Status);
+    public async Task PostAsync(string id, int ttl = 3600) =>
+        Assert.Equal(202, (await Hub.SendAsync("POST", "/v1/events", $$"""{"id":"{{id}}","to":{"user":"lin"},"class":"message","ttl":{{ttl}}}""")).Status);
 
     public async Task StopAsync(Task running)
     {

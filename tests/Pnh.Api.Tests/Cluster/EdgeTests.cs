@@ -1,3 +1,4 @@
+using System.Globalization;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Access;
 using Pnh.Api.Commands;
@@ -154,6 +155,7 @@ public sealed class EdgeTests
         Assert.Contains("\npnh_link_refused_total{reason=\"wrong-key\"} 1\n", hub, StringComparison.Ordinal);
         Assert.Contains("\npnh_link_refused_total{reason=\"other-cluster\"} 0\n", hub, StringComparison.Ordinal);
         Assert.Contains("\npnh_link_dropped_total{node=\"edge-1\",reason=\"queue-full\"} 0\n", hub, StringComparison.Ordinal);
+        Assert.Contains("\npnh_link_dropped_total{node=\"edge-1\",reason=\"over\"} 0\n", hub, StringComparison.Ordinal);
         Assert.Contains($"\npnh_nodes{{role=\"edge\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
         Assert.Contains($"\npnh_nodes{{role=\"hub\",version=\"{ProgramVersion.Text}\"}} 1\n", hub, StringComparison.Ordinal);
         Assert.Contains("\npnh_sessions{state=\"active\"} 0\n", hub, StringComparison.Ordinal); // one node exports each session
@@ -187,6 +189,24 @@ public sealed class EdgeTests
         Assert.Equal(400, await TestCluster.GetAsync(new Uri(cluster.Hub.Host.ClusterAddress, "/v1/link"), TestCluster.ClusterKey));
         await Task.Delay(300);
         await TestCluster.UntilReadyAsync(edge, false);
+    }
+
+    /// <summary>A line each, so that one of them can be removed.</summary>
+    [Theory]
+    [InlineData("west {0}", "east {0}")]
+    [InlineData("west {0}", "west {1}")]
+    public async Task Build_KeyOrNameTwice_IsAnErrorWithoutTheKey(string first, string second)
+    {
+        await using var files = new TestClusterFiles();
+        string[] keys = [new('a', 32), new('b', 32)];
+        var errors = new ConfigurationErrors();
+        await using var host = await HubHost.BuildAsync(
+            Role.Hub,
+            [.. TestHub.Tokens(files.Folder), "--Pnh:Cluster:Urls=http://127.0.0.1:0", $"--Pnh:Cluster:KeyFile={files.Write(string.Format(CultureInfo.InvariantCulture, first, keys), string.Format(CultureInfo.InvariantCulture, second, keys))}"],
+            errors, TestHub.Quiet, CancellationToken.None);
+
+        Assert.Null(host);
+        Assert.Equal("Pnh:Cluster:KeyFile: has a key or a name twice; each line is a key of its own", Assert.Single(errors.All).ToString());
     }
 
     [Fact]
@@ -435,6 +455,8 @@ public sealed class EdgeTests
     [Theory]
     [InlineData("short")]
     [InlineData("thirty-one-characters-are-fewer")]
+    [InlineData("West a-key-of-thirty-two-characters-or-more")]
+    [InlineData("west short")]
     [InlineData("with a space in it, thirty-two characters or more")]
     [InlineData("")]
     public async Task Build_KeyThatIsNone_IsAnErrorWithoutTheKey(string line)

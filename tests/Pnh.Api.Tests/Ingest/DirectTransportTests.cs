@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -8,6 +7,7 @@ using Pnh.Channels.Net.Epoll;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Ingest;
 
@@ -255,11 +255,7 @@ public sealed class DirectTransportTests : IAsyncLifetime
     [Fact]
     public async Task Localhost_WithAPort_IsOursOnBothItsAddresses()
     {
-        // A port that was free a moment ago.
-        using var probe = new TcpListener(System.Net.IPAddress.Loopback, 0);
-        probe.Start();
-        var port = ((System.Net.IPEndPoint)probe.LocalEndpoint).Port;
-        probe.Stop();
+        var port = FreePort.Take();
         await using var hub = await TestHub.StartAsync(null, null, $"--Pnh:Urls=http://localhost:{port}");
         using var client = await RawClient.ConnectAsync(port);
         await client.SendAsync(Request(Transient, hub.Key));

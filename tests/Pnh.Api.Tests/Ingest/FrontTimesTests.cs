@@ -162,7 +162,7 @@ public sealed class FrontTimesTests : IAsyncLifetime, IDisposable
         Assert.Equal("alive", arrived);
     }
 
-    private Quiet Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer)
+    private Quiet Accept(LoopSocket socket, ClientCredential? client, ConnectionPeer peer)
     {
         _upgraded.SetResult(socket);
         return new Quiet();

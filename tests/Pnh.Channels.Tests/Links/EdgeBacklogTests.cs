@@ -29,7 +29,7 @@ public sealed class EdgeBacklogTests : IDisposable
     public void Give_FewSessionsAndNothingWaits_IsDoneAtOnce()
     {
         _gate.Set();
-        _backlog.Give(Handles(EdgeBacklog.Step), Message);
+        _backlog.Give(Handles(EdgeBacklog.Step), Message, 1);
         _backlog.Do(() => _done.Enqueue("other"), 0);
         Assert.Equal([$"{EdgeBacklog.Step} from 0", "other"], _done);
     }
@@ -37,9 +37,9 @@ public sealed class EdgeBacklogTests : IDisposable
     [Fact]
     public async Task Give_ManySessions_StepsAndWhatCameLaterInItsOrder()
     {
-        _backlog.Give(Handles(70), Message);
+        _backlog.Give(Handles(70), Message, 1);
         _backlog.Do(() => _done.Enqueue("other"), 0);
-        _backlog.Give([100], Message);
+        _backlog.Give([100], Message, 1);
         Assert.Empty(_done);
 
         _gate.Set();
@@ -53,7 +53,7 @@ public sealed class EdgeBacklogTests : IDisposable
         for (var steps = 0; steps < EdgeBacklog.MostSteps; steps++)
         {
             Assert.True(_backlog.UntilRoomAsync().IsCompleted);
-            _backlog.Give(Handles(steps == 0 ? EdgeBacklog.Step + 1 : 1), Message);
+            _backlog.Give(Handles(steps == 0 ? EdgeBacklog.Step + 1 : 1), Message, 1);
         }
 
         var room = _backlog.UntilRoomAsync();
@@ -66,7 +66,7 @@ public sealed class EdgeBacklogTests : IDisposable
     [Fact]
     public async Task UntilRoomAsync_TooManyBytesWait_CompletesWhenAllOfItIsDone()
     {
-        _backlog.Give(Handles(EdgeBacklog.Step + 1), Message);
+        _backlog.Give(Handles(EdgeBacklog.Step + 1), Message, Message.Body.Length);
         _backlog.Do(static () => { }, LinkQueue.MostBytes - Message.Body.Length);
         Assert.True(_backlog.UntilRoomAsync().IsCompleted);
         _backlog.Do(static () => { }, 1);
@@ -82,7 +82,7 @@ public sealed class EdgeBacklogTests : IDisposable
     [Fact]
     public async Task Do_StepThrows_NothingOvertakesItAndTheEndSaysIt()
     {
-        _backlog.Give(Handles(EdgeBacklog.Step + 1), Message);
+        _backlog.Give(Handles(EdgeBacklog.Step + 1), Message, 1);
         _backlog.Do(static () => throw new InvalidDataException("bug"), 0);
         _gate.Set();
         await Waiting.UntilAsync(() => _backlog.UntilRoomAsync().IsFaulted);
@@ -99,7 +99,7 @@ public sealed class EdgeBacklogTests : IDisposable
     [Fact]
     public async Task Receive_CallBehindAnEventForMany_GoesToItsSessionAtOnceAndItsWithdrawalInItsOrder()
     {
-        var link = new EdgeLink(new EventReader(ClassPolicies.Default, ["websocket"]), new Turns(TimeProvider.System), TimeProvider.System);
+        var link = new EdgeLink(new Turns(TimeProvider.System), TimeProvider.System);
         var way = new StuckWay(_gate, _done);
         var handles = Handles(EdgeBacklog.Step + 1);
         foreach (var handle in handles)
@@ -107,7 +107,7 @@ public sealed class EdgeBacklogTests : IDisposable
             link.Add(new(new("demo", "ada", "tab", $"s-{handle}"), SessionState.Active, way, DateTimeOffset.UnixEpoch), handle);
         }
 
-        var output = new LinkQueue();
+        var output = new LinkQueue { Version = LinkHello.Version };
         Assert.True(output.TryAdd(handles, Events.Make("many"), TimeProvider.System));
         await ReceiveAsync(link, output);
         Assert.True(output.TryAdd(1, Events.Make("call", EventClass.Call), TimeProvider.System));

@@ -40,18 +40,41 @@ public sealed class LinkCodecTests
         Assert.Equal(("here", null, true, false), (reader.OptionalText(), reader.OptionalText(), reader.Flag(), reader.Flag()));
         var withdrawal = reader.Withdrawal();
         Assert.Equal(("demo", "e-1", "answered", Noon), (withdrawal.App, withdrawal.Event, withdrawal.Reason, withdrawal.At));
-        var read = reader.Event(Events, time);
-        Assert.Equal((accepted.App, accepted.Id, accepted.AcceptedAt, accepted.ExpiresAt, accepted.TraceParent), (read.App, read.Id, read.AcceptedAt, read.ExpiresAt, read.TraceParent));
+        Assert.Equal(new MissedEvents(3, Noon.AddHours(-1).ToUnixTimeMilliseconds()), reader.Missed(time));
+        var read = reader.Frame(time);
+        Assert.Equal((accepted.Id, accepted.Class, accepted.AcceptedAt, accepted.ExpiresAt, accepted.CollapseKey), (read.Id, read.Class, read.AcceptedAt, read.ExpiresAt, read.CollapseKey));
         Assert.Equal(accepted.AcceptedTimestamp, read.AcceptedTimestamp);
-        Assert.True(accepted.Body.Span.SequenceEqual(read.Body.Span));
+        Assert.Equal(ClientEvent.Of(accepted), ClientEvent.Of(read));
+        Assert.True(read.Body.IsEmpty);
         reader.End();
+    }
+
+    /// <summary>An edge whose clock is apart by minutes gives each frame as much time as the hub does.</summary>
+    [Theory]
+    [InlineData(EventClass.Transient, 0)]
+    [InlineData(EventClass.Message, 0)]
+    [InlineData(EventClass.Call, 30)]
+    public void Frame_ClockOfTheEdgeIsApart_HasTheAgeAndTheTimeThatIsLeft(EventClass @class, int ttl)
+    {
+        foreach (var apart in (TimeSpan[])[TimeSpan.FromMinutes(10), TimeSpan.FromMinutes(-10)])
+        {
+            var (hub, edge) = (new FakeTimeProvider(Noon), new FakeTimeProvider(Noon + apart));
+            var accepted = new Event { App = "demo", Id = "e-1", To = EventTarget.ToUser("ada"), Class = @class, AcceptedAt = Noon, ExpiresAt = Noon.AddSeconds(ttl) };
+            hub.Advance(TimeSpan.FromSeconds(5));
+            var writer = new LinkWriter();
+            writer.Begin(LinkItemKind.Frame).Event(accepted, hub, LinkHello.Version).End();
+            ReadOnlyMemory<byte> batch = writer.Written.ToArray();
+            Assert.True(LinkReader.TryTake(ref batch, out _, out var members));
+            var read = new LinkReader(members.Span).Frame(edge);
+            Assert.Equal((TimeSpan.FromSeconds(-5), TimeSpan.FromSeconds(ttl - 5), ttl == 0), (read.AcceptedAt - edge.GetUtcNow(), read.ExpiresAt - edge.GetUtcNow(), read.IsNowOrNever));
+        }
     }
 
     /// <summary>Nodes of two versions talk to each other: what is on the wire stays what it is.</summary>
     [Fact]
     public void Items_OnTheWire_AreThese()
     {
-        Assert.Equal(Enumerable.Range(1, 31), Enum.GetValues<LinkItemKind>().Select(static kind => (int)kind));
+        Assert.Equal(Enumerable.Range(1, 37), Enum.GetValues<LinkItemKind>().Select(static kind => (int)kind));
         var writer = new LinkWriter();
         writer.Begin(LinkItemKind.Acked).Number(7).Text("e1").End();
         writer.Begin(LinkItemKind.GoOn).Number(7).Number(300).End();
@@ -139,7 +162,7 @@ public sealed class LinkCodecTests
         {
             case 0: reader.Texts(); break;
             case 2: reader.Identity(); break;
-            case 4: reader.Event(Events, time); break;
+            case 4: reader.Frame(time); break;
             case 6: reader.Withdrawal(); break;
             case 8: reader.Bytes(); break;
             case 10: reader.Time(); break;
@@ -166,7 +189,8 @@ public sealed class LinkCodecTests
         reader.Flag();
         reader.Flag();
         reader.Withdrawal();
-        reader.Event(Events, time);
+        reader.Missed(time);
+        reader.Frame(time);
     }
 
     private static LinkWriter Write(TimeProvider time, Event accepted)
@@ -179,7 +203,8 @@ public sealed class LinkCodecTests
         }
 
         writer.Key(Key).State(SessionState.Background).Time(Noon).Identity(Identity).OptionalText("here").OptionalText(null).Flag(true).Flag(false)
-            .Withdrawal(new Withdrawal("demo", "e-1", "answered", Noon)).Event(accepted, time).End();
+            .Withdrawal(new Withdrawal("demo", "e-1", "answered", Noon)).Missed(new MissedEvents(3, Noon.AddHours(-1).ToUnixTimeMilliseconds()), time)
+            .Event(accepted, time, LinkHello.Version).End();
         return writer;
     }
 

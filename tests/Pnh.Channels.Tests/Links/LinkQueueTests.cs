@@ -1,3 +1,4 @@
+using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.WebSockets;
 using Pnh.Core.Events;
@@ -10,7 +11,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Take_ManyItems_KeepsTheirOrderInBoundedBatches()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         for (var i = 0; i < 1_000; i++)
         {
             Add(queue, i, bytes: 1_000);
@@ -32,7 +33,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_PeerReadsNothing_IsFalseAtTheBound()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         while (queue.TryAdd(1, Events.Make("e"), TimeProvider.System))
         {
             Add(queue, 1, bytes: 10_000);
@@ -77,7 +78,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_SameEventForManySessions_CarriesItsBodyOnce()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var (big, other) = (Events.Make("big", data: $"\"{new string('x', 10_000)}\""), Events.Make("other"));
         for (var handle = 1; handle <= 2_000; handle++)
         {
@@ -97,7 +98,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_ManySessionsAtOnce_IsTheSameItem()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var accepted = Events.Make("e");
         Assert.True(queue.TryAdd([1, 2, 300], accepted, TimeProvider.System));
         Assert.True(queue.TryAdd(4, accepted, TimeProvider.System));
@@ -109,7 +110,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_ManySessionsAndMore_LeaveTogetherWithTheFlush()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var accepted = Events.Make("e", EventClass.Transient);
         var taking = queue.TakeAsync().AsTask();
         Assert.True(queue.TryAdd([1, 2], accepted, TimeProvider.System));
@@ -139,7 +140,7 @@ public sealed class LinkQueueTests
 
     private static async Task<bool> SendsTheNextInAnotherAsync()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var threads = new List<Thread>();
         var writing = WriteAsync();
         Assert.Empty(threads);
@@ -167,7 +168,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Flush_ByCallerAndNothingElseComes_TheWriterWaitsAgain()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var taken = 0;
         var writing = WriteAsync();
         await Task.Run(() =>
@@ -195,19 +196,45 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Take_HelloAndThenACall_HelloComesFirst()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         LinkScene.Edge("tee").Write(queue);
         Assert.True(queue.TryAdd(0, Events.Make("c", EventClass.Call), TimeProvider.System));
         var batch = await queue.TakeAsync();
         Assert.True(LinkReader.TryTake(ref batch, out var first, out _));
         Assert.True(LinkReader.TryTake(ref batch, out var second, out _));
-        Assert.Equal((LinkItemKind.Hello, LinkItemKind.Send), (first, second));
+        Assert.Equal((LinkItemKind.Hello, LinkItemKind.Frame), (first, second));
+    }
+
+    /// <summary>Edges of this version get the frame, edges of before a body that they know, tees the event as it was posted.</summary>
+    [Theory]
+    [InlineData(LinkHello.CarriesFrames)]
+    [InlineData(LinkHello.CarriesFrames - 1)]
+    [InlineData(LinkHello.OldestVersion)]
+    [InlineData(LinkHello.Tee)]
+    public async Task TryAdd_LinkOfAVersion_CarriesItsForm(int version)
+    {
+        var queue = new LinkQueue { Version = version };
+        var accepted = Events.Make("e-1");
+        Assert.True(queue.TryAdd(7, accepted, TimeProvider.System));
+        var batch = await queue.TakeAsync();
+        Assert.True(LinkReader.TryTake(ref batch, out var kind, out var members));
+        Assert.Equal(version == LinkHello.CarriesFrames ? LinkItemKind.Frame : LinkItemKind.Send, kind);
+        if (kind == LinkItemKind.Frame)
+        {
+            Assert.Equal("e-1", new LinkReader(members.Span).Frame(TimeProvider.System).Id);
+        }
+        else
+        {
+            var copy = TeeCopy.Read(members);
+            Assert.Equal("e-1", copy.Id);
+            Assert.Equal(version == LinkHello.Tee ? accepted.Body.ToArray() : EdgeBody.Of(accepted), copy.Body.ToArray());
+        }
     }
 
     [Fact]
     public async Task TryAdd_BatchIsFull_LeavesWithoutAFlush()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var accepted = Events.Make("e", EventClass.Transient);
         var taking = queue.TakeAsync().AsTask();
         var handles = new long[1_000];
@@ -223,7 +250,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_ManySessionsAtTheBound_AreAllCounted()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         while (queue.Bytes < LinkQueue.MostBytes)
         {
             Add(queue, 1, bytes: 10_000);
@@ -238,7 +265,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_BatchOfItsEventTaken_CarriesTheBodyAgain()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var accepted = Events.Make("e");
         queue.TryAdd(1, accepted, TimeProvider.System);
         ReadOnlyMemory<byte> first = (await queue.TakeAsync()).ToArray();
@@ -250,7 +277,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task TryAdd_AnotherItemBetween_KeepsItsPlace()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var accepted = Events.Make("e");
         queue.TryAdd(1, accepted, TimeProvider.System);
         Add(queue, 1, bytes: 1);
@@ -262,7 +289,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Take_CallsBehindMuchElse_ComeFirst()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         for (var i = 0; i < 500; i++)
         {
             queue.TryAdd(1, Events.Make($"m-{i}", data: $"\"{new string('x', 1_000)}\""), TimeProvider.System);
@@ -281,7 +308,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Take_NothingThere_WaitsForTheNextItem()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var taking = queue.TakeAsync().AsTask();
         Assert.False(taking.IsCompleted);
         Add(queue, 5, bytes: 1);
@@ -308,7 +335,7 @@ public sealed class LinkQueueTests
     [Fact]
     public async Task Add_ByManyThreads_LosesNothingAndKeepsTheOrderOfEach()
     {
-        var queue = new LinkQueue();
+        var queue = new LinkQueue { Version = LinkHello.Version };
         var adding = Task.WhenAll(Enumerable.Range(0, 4).Select(thread => Task.Run(() =>
         {
             for (var i = 0; i < 5_000; i++)
@@ -349,20 +376,19 @@ public sealed class LinkQueueTests
 
     private static IEnumerable<(string Id, List<long> Handles)> ReadSends(ReadOnlyMemory<byte> batch)
     {
-        var reader = new EventReader(ClassPolicies.Default, ["websocket"]);
         while (LinkReader.TryTake(ref batch, out var kind, out var members))
         {
-            if (kind == LinkItemKind.Send)
+            if (kind == LinkItemKind.Frame)
             {
-                yield return ReadSend(reader, members);
+                yield return ReadSend(members);
             }
         }
     }
 
-    private static (string Id, List<long> Handles) ReadSend(EventReader events, ReadOnlyMemory<byte> members)
+    private static (string Id, List<long> Handles) ReadSend(ReadOnlyMemory<byte> members)
     {
         var reader = new LinkReader(members.Span);
-        var accepted = reader.Event(events, TimeProvider.System);
+        var accepted = reader.Frame(TimeProvider.System);
         var handles = new List<long>();
         while (reader.Left > 0)
         {

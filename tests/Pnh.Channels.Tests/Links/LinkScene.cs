@@ -11,7 +11,6 @@ using Pnh.Channels.Links;
 using Pnh.Channels.Links.Protocol;
 using Pnh.Channels.Tests.Http;
 using Pnh.Channels.Tests.WebSockets;
-using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
 using Pnh.TestKit;
@@ -21,7 +20,6 @@ namespace Pnh.Channels.Tests.Links;
 /// <summary>A hub that listens for links on a loopback port, over and over on the same one.</summary>
 internal sealed class LinkScene : IAsyncDisposable
 {
-    private static readonly EventReader Reader = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
     private readonly LogLines _log = new();
     private WebApplication? _kestrel;
     private int _port;
@@ -32,6 +30,12 @@ internal sealed class LinkScene : IAsyncDisposable
 
     /// <summary>How long sessions of a broken link wait at the hub.</summary>
     public TimeSpan Linger { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>Name of the key that all who link have shown.</summary>
+    public string? KeyName { get; set; }
+
+    /// <summary>True when links go over plain HTTP.</summary>
+    public bool TakesWord { get; set; }
 
     public LinkServer Links { get; private set; } = null!;
 
@@ -46,7 +50,14 @@ internal sealed class LinkScene : IAsyncDisposable
     public static LinkHello Edge(string node = "edge-1", long incarnation = 1, int place = 0, string cluster = "", int version = LinkHello.Version) =>
         new(Math.Min(version, LinkHello.OldestVersion), version, node, incarnation, place, cluster, 0, ["demo"]);
 
-    public static EdgeSessions Sessions() => new([new EdgeLink(Reader, new Turns(TimeProvider.System), TimeProvider.System)], TimeProvider.System);
+    /// <summary>The passes of all hubs of these tests.</summary>
+    public static SessionPasses PassesOf(RecordingHub hub) => new(new byte[SessionPasses.KeyBytes], hub, TimeProvider.System);
+
+    /// <summary>A pass with which the session may join every topic.</summary>
+    public static ReadOnlyMemory<byte> PassOf(SessionKey key, TimeSpan? lifetime = null) =>
+        PassesOf(new RecordingHub()).Admit(key, RecordingHub.Identity(key.User, lifetime: lifetime) with { Topics = ["*"] }).Proof;
+
+    public static EdgeSessions Sessions() => new([new EdgeLink(new Turns(TimeProvider.System), TimeProvider.System)], TimeProvider.System);
 
     public static async Task<LinkScene> StartAsync(TimeSpan? linger = null)
     {
@@ -58,7 +69,7 @@ internal sealed class LinkScene : IAsyncDisposable
     public async Task StartHubAsync(string cluster = "c-1", int version = LinkHello.Version)
     {
         var self = Edge("hub", cluster: cluster, version: version) with { Apps = ["demo", "other"] };
-        Links = new LinkServer(Hub, self, TimeProvider.System, new Logger<LinkServer>(_log), Linger);
+        Links = new LinkServer(Hub, self, PassesOf(Hub), TimeProvider.System, new Logger<LinkServer>(_log), Linger);
         Tees = new TeeServer(self, Links.Refusals, TimeProvider.System, new Logger<TeeServer>(_log));
         Links.Refusals.Counted = Refusals.Enqueue;
         Links.Start.Recovered();
@@ -70,7 +81,7 @@ internal sealed class LinkScene : IAsyncDisposable
         _kestrel.Run(async context =>
         {
             using var socket = await context.WebSockets.AcceptWebSocketAsync();
-            await (context.Request.Path == "/v1/tee" ? Tees.RunAsync(socket, "peer") : Links.RunAsync(socket, "peer"));
+            await (context.Request.Path == "/v1/tee" ? Tees.RunAsync(socket, "peer") : Links.RunAsync(socket, "peer", KeyName, TakesWord));
         });
         await _kestrel.StartAsync();
         _port = new Uri(_kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()).Port;
@@ -124,10 +135,11 @@ internal sealed class LinkScene : IAsyncDisposable
     }
 
     /// <summary>Says a new session, number 1 of the link.</summary>
-    public static void Open(LinkQueue output, SessionKey key)
+    public static void Open(LinkQueue output, SessionKey key, int version = LinkHello.Version)
     {
         using var item = output.Begin(LinkItemKind.Opened);
-        item.Members.Number(1).Number(1).Key(key).State(SessionState.Active).Age(TimeSpan.Zero);
+        var members = item.Members.Number(1).Number(1).Key(key);
+        (version < LinkHello.CarriesFrames ? members : members.Bytes(PassOf(key).Span)).State(SessionState.Active).Age(TimeSpan.Zero);
     }
 
     /// <summary>Says it again on another connection, as the only one, and that it holds nothing.</summary>
@@ -135,7 +147,7 @@ internal sealed class LinkScene : IAsyncDisposable
     {
         using (var item = output.Begin(LinkItemKind.Reopen))
         {
-            item.Members.Number(1).Key(key).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]).Texts([]);
+            item.Members.Number(1).Key(key).Bytes(PassOf(key).Span).State(SessionState.Active).Flag(false).Age(TimeSpan.Zero).Texts([]).Texts([]);
         }
 
         output.Begin(LinkItemKind.Synced).Dispose();

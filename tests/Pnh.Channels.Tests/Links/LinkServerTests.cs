@@ -45,7 +45,7 @@ public sealed class LinkServerTests
     [Fact]
     public async Task Dialler_HubOfThisVersion_HearsWhatTheNodeHoldsAndTakes()
     {
-        var status = new NodeStatus(3, 4, new ProcessUse(500, TimeSpan.FromSeconds(7), 0.25, 71.5, 80_000_000));
+        var status = new NodeStatus(3, 4, new ProcessUse(500, TimeSpan.FromSeconds(7), 0.25, 71.5, 80_000_000), 9);
         await using var scene = await LinkScene.StartAsync();
         await using (await scene.LinkAsync(LinkScene.Sessions(), status: () => status))
         {
@@ -58,45 +58,33 @@ public sealed class LinkServerTests
         Assert.Null(scene.Links.Nodes.Single().Status);
     }
 
-    /// <summary>The previous build ends a link for an item that it does not know.</summary>
-    [Fact]
-    public async Task Dialler_HubOfTheFirstVersion_HearsNoStatus()
+    /// <summary>An edge that would end its link for it is not told what its clients have missed: they hear it once it is replaced.</summary>
+    [Theory]
+    [InlineData(LinkHello.SaysMissed, true)]
+    [InlineData(LinkHello.SaysMissed - 1, false)]
+    [InlineData(LinkHello.Version, true)]
+    public async Task TellMissed_EdgeOfAVersion_IsToldOrNot(int version, bool isTold)
     {
         await using var scene = await LinkScene.StartAsync();
-        await scene.StopHubAsync();
-        await scene.StartHubAsync(version: LinkHello.OldestVersion);
-        var asked = 0;
-        await using var dialler = await scene.LinkAsync(LinkScene.Sessions(), status: () =>
-        {
-            Interlocked.Increment(ref asked);
-            return default;
-        });
-        await Task.Delay(300);
-        Assert.Equal(0, Volatile.Read(ref asked));
+        var (socket, _, _) = await scene.GreetAsync(LinkScene.Edge(version: version));
+        using var edge = socket;
+        await LinkScene.SendAsync(socket, output => LinkScene.Open(output, Key, version));
+        var opened = await scene.Hub.NextOpenedAsync();
+
+        Assert.Equal(isTold, opened.Link.TryTellMissed(opened.Key.Session, new MissedEvents(2, 1)));
+        Assert.False(opened.Link.TryTellMissed("another", new MissedEvents(2, 1)));
     }
 
-    /// <summary>So does the second one for a member that it does not know.</summary>
-    [Theory]
-    [InlineData(LinkHello.SaysConnected, true)]
-    [InlineData(LinkHello.SaysConnected - 1, false)]
-    public async Task Dialler_HubOfAVersion_HearsWhenAConnectionCameOrNot(int version, bool isSaid)
+    /// <summary>An edge reads no event: one that speaks of frames alone is told by an older hub that it has to wait for a newer one.</summary>
+    [Fact]
+    public async Task Hello_EdgeOfThisVersionAtAnOlderHub_IsRefusedWithTheReason()
     {
         await using var scene = await LinkScene.StartAsync();
         await scene.StopHubAsync();
-        await scene.StartHubAsync(version: version);
-        var sessions = LinkScene.Sessions();
-        await using var dialler = await scene.LinkAsync(sessions);
-        await OpenAsync(sessions);
-        await scene.Hub.NextOpenedAsync();
-        sessions.Detached(Key);
-        var since = TimeProvider.System.GetUtcNow() - TimeSpan.FromMinutes(5);
-
-        Assert.True(await sessions.ResumedAsync(Key, SessionState.Active, since, CancellationToken.None));
-        Assert.Null(await sessions.ClaimAsync(Key with { Session = "s-2" }, 0, since));
-
-        var said = Assert.Single(scene.Hub.ConnectedAt);
-        Assert.Equal(isSaid, said is not null);
-        Assert.InRange((said ?? since) - since, TimeSpan.Zero, TimeSpan.FromMinutes(1));
+        await scene.StartHubAsync(version: LinkHello.CarriesFrames - 1);
+        var (socket, kind, first) = await scene.GreetAsync(LinkHello.OfEdge("edge-1", ["demo"], "", TimeProvider.System));
+        using var _ = socket;
+        Assert.Equal((LinkItemKind.NotLinked, "no-common-version"), (kind, first));
     }
 
     [Fact]
@@ -318,6 +306,27 @@ public sealed class LinkServerTests
         }
     }
 
+    /// <summary>An edge that is stopped while it dials is no fault of its settings.</summary>
+    [Fact]
+    public async Task Link_BrokenBeforeItsHello_IsNoRefusal()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        for (var i = 0; i < 3; i++)
+        {
+            var broken = await scene.ConnectAsync();
+            broken.Abort();
+            broken.Dispose();
+            using var closed = await scene.ConnectAsync();
+            await closed.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+            await LinkScene.ReadToEndAsync(closed);
+        }
+
+        var (socket, kind, _) = await scene.GreetAsync(LinkScene.Edge());
+        Assert.Equal(LinkItemKind.Hello, kind);
+        socket.Dispose();
+        Assert.Empty(scene.Refusals);
+    }
+
     [Fact]
     public async Task Link_NoHello_IsEndedAfterFiveSeconds()
     {
@@ -379,7 +388,7 @@ public sealed class LinkServerTests
         var parts = new ServerParts(sessions, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
         var now = TimeProvider.System.GetUtcNow();
         var session = new Session(Key with { Session = id }, SessionState.Active, now, ConnectionPeer.Unknown, parts);
-        Assert.True(await sessions.OpenedAsync(new SessionOpened(session.Key, SessionState.Active, session, now), CancellationToken.None));
+        Assert.True(await sessions.OpenedAsync(new SessionOpened(session.Key, SessionState.Active, session, now) { Pass = LinkScene.PassOf(session.Key) }, CancellationToken.None));
         var transport = new FakeTransport();
         session.Attach(transport);
         return (session, transport);

@@ -17,11 +17,10 @@ internal sealed class ByteLink : IAsyncDisposable
     /// <summary>Not on a real link: says that everything before it was heard.</summary>
     private const LinkItemKind Fence = (LinkItemKind)255;
 
-    private static readonly EventReader Reader = new(ClassPolicies.Default, ["websocket", "apns", "fcm"]);
     private static readonly LinkWriter ForMany = WriteForMany();
     private readonly ConcurrentDictionary<string, TaskCompletionSource> _fences = new();
     private readonly HubLink _hubEnd;
-    private readonly EdgeLink _edgeEnd = new(Reader, new Turns(TimeProvider.System), TimeProvider.System);
+    private readonly EdgeLink _edgeEnd = new(new Turns(TimeProvider.System), TimeProvider.System);
     private readonly LinkQueue _edgeOutput = new() { Version = LinkHello.Version };
     private readonly Task _toHub;
     private readonly Task _toEdge;
@@ -29,9 +28,10 @@ internal sealed class ByteLink : IAsyncDisposable
     private int _sent;
     private int _heard;
 
-    public ByteLink(ISessionEvents hub)
+    public ByteLink(ISessionEvents hub, IClientAuthenticator tokens)
     {
-        _hubEnd = new HubLink(new WatchedHub(this, hub), TimeProvider.System, NullLogger.Instance);
+        _hubEnd = new HubLink(new WatchedHub(this, hub), new SessionPasses(new byte[SessionPasses.KeyBytes], tokens, TimeProvider.System), TimeProvider.System, NullLogger.Instance);
+        _hubEnd.Output.Version = LinkHello.Version;
         Edge = new EdgeSessions([_edgeEnd], TimeProvider.System);
         _edgeEnd.Connect(_edgeOutput);
         _toHub = Task.Run(() => PumpAsync(_edgeOutput, TakeAtHubAsync));
@@ -101,7 +101,7 @@ internal sealed class ByteLink : IAsyncDisposable
     private static LinkWriter WriteForMany()
     {
         var writer = new LinkWriter();
-        writer.Begin(LinkItemKind.Send).Event(Events.Make("for-many"), TimeProvider.System).Numbers([.. Enumerable.Range(0, 2 * EdgeBacklog.Step).Select(static n => 1_000_000L + n)]).End();
+        writer.Begin(LinkItemKind.Frame).Event(Events.Make("for-many"), TimeProvider.System, LinkHello.Version).Numbers([.. Enumerable.Range(0, 2 * EdgeBacklog.Step).Select(static n => 1_000_000L + n)]).End();
         return writer;
     }
 
@@ -188,6 +188,8 @@ internal sealed class ByteLink : IAsyncDisposable
         public bool TryReplay(string session, Event accepted) => Count(accepted, () => way.TryReplay(session, accepted));
 
         public bool TryWithdraw(string session, Withdrawal withdrawal) => way.TryWithdraw(session, withdrawal);
+
+        public bool TryTellMissed(string session, MissedEvents missed) => way.TryTellMissed(session, missed);
 
         public void Close(string session, SessionClose reason) => way.Close(session, reason);
 

@@ -136,6 +136,50 @@ public abstract class ClientFramesTests(SocketTransport transport, bool overByte
         Assert.Equal("e-1", await host.Hub.NextAckedAsync());
     }
 
+    /// <summary>After the welcome, and on each connection until it is acknowledged.</summary>
+    [Fact]
+    public async Task TellMissed_ClientThatHearsIt_IsToldUntilItAcknowledges()
+    {
+        await using var host = await StartAsync();
+        var client = await SocketClient.ConnectAsync(host.Port);
+        await client.SendAsync("""{"type":"hello","token":"ada-token","device":"tab-1","knows":["missed"]}""");
+        var session = (await client.ReadAsync("welcome")).GetProperty("session").GetString();
+        var opened = await host.Hub.NextOpenedAsync();
+        Assert.True(opened.Link.TryTellMissed(opened.Key.Session, new MissedEvents(3, 1_790_000_000_000)));
+        await AssertToldAsync(client);
+        client.Lose();
+        await host.Hub.NextDetachedAsync();
+
+        using var again = await SocketClient.ConnectAsync(host.Port);
+        await again.SendAsync($$$"""{"type":"hello","token":"ada-token","device":"tab-1","knows":["missed"],"resume":{"session":"{{{session}}}","seq":0}}""");
+        Assert.True((await again.ReadAsync("welcome")).GetProperty("resumed").GetBoolean());
+        await AssertToldAsync(again);
+        opened.Link.TrySend(session!, Events.Make("e-1"));
+        Assert.Equal(2, (await again.ReadAsync("event")).GetProperty("seq").GetInt64());
+        await again.AckAsync(2);
+        Assert.Equal("e-1", await host.Hub.NextAckedAsync());
+    }
+
+    // Over a link only its age travels: the time may be off by what the way takes.
+    private static async Task AssertToldAsync(SocketClient client)
+    {
+        var missed = await client.ReadAsync("missed");
+        Assert.Equal(("1", "3"), (missed.GetProperty("seq").GetRawText(), missed.GetProperty("count").GetRawText()));
+        Assert.InRange(missed.GetProperty("since").GetInt64(), 1_790_000_000_000 - 30_000, 1_790_000_000_000 + 30_000);
+        Assert.Equal(["type", "seq", "count", "since"], missed.EnumerateObject().Select(static member => member.Name));
+    }
+
+    [Fact]
+    public async Task TellMissed_ClientOfBefore_IsNotTold()
+    {
+        await using var host = await StartAsync();
+        var (client, opened) = await host.OpenAsync();
+        using var _ = client;
+        Assert.Equal(OverBytes, opened.Link.TryTellMissed(opened.Key.Session, new MissedEvents(3, 1_790_000_000_000)));
+        opened.Link.TrySend(opened.Key.Session, Events.Make("e-1"));
+        Assert.Equal(1, (await client.ReadAsync("event")).GetProperty("seq").GetInt64());
+    }
+
     [Fact]
     public async Task Resume_ByAClientThatKnowsAnswers_SaysWhichTopicsTheTokenLeft()
     {

@@ -15,8 +15,8 @@ internal sealed class LoopFront : IDisposable
     private readonly SocketLoops _loops = new(2, TimeProvider.System, NullLogger.Instance);
     private readonly LoopListener _listener;
 
-    public LoopFront(WebSocketServer server, Func<ClientIdentity?> identity) =>
-        _listener = _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), 100_000, () => new Upgrade(this, server, identity));
+    public LoopFront(WebSocketServer server, Func<ClientCredential?> client) =>
+        _listener = _loops.Listen(new IPEndPoint(IPAddress.Loopback, 0), 100_000, () => new Upgrade(this, server, client));
 
     public int Port => _listener.EndPoint.Port;
 
@@ -26,7 +26,7 @@ internal sealed class LoopFront : IDisposable
     public void Dispose() => _loops.Dispose();
 
     /// <summary>One connection before its upgrade.</summary>
-    private sealed class Upgrade(LoopFront front, WebSocketServer server, Func<ClientIdentity?> identity) : ILoopClient
+    private sealed class Upgrade(LoopFront front, WebSocketServer server, Func<ClientCredential?> client) : ILoopClient
     {
         public int Receive(LoopSocket socket, ReadOnlySpan<byte> bytes)
         {
@@ -49,7 +49,7 @@ internal sealed class LoopFront : IDisposable
             front.Last = socket;
             Assert.Equal(answer.Length, socket.Send(answer));
             var peer = new ConnectionPeer(socket.RemoteEndPoint?.Address.ToString(), headers.GetValueOrDefault("User-Agent"));
-            socket.Client = server.Accept(socket, identity(), peer);
+            socket.Client = server.Accept(socket, client(), peer);
             return end + 4;
         }
 

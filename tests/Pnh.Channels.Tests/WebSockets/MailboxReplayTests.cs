@@ -1,5 +1,6 @@
 using System.Text;
 using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.Tests.Links;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
@@ -70,12 +71,12 @@ public abstract class MailboxReplayTests
             Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, $"e{i}"))).Status);
         }
 
-        await using var bytes = _overBytes ? new ByteLink(hub) : null;
+        await using var bytes = _overBytes ? new ByteLink(hub, new RecordingHub()) : null;
         async Task AcceptNewerAsync() => Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, "newer"))).Status);
         between?.Invoke(bytes!, AcceptNewerAsync);
         var parts = new ServerParts(bytes?.Edge ?? hub, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
         var session = new Session(Key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts);
-        await parts.Events.OpenedAsync(new SessionOpened(Key, SessionState.Active, session, TimeProvider.System.GetUtcNow()), CancellationToken.None);
+        await parts.Events.OpenedAsync(new SessionOpened(Key, SessionState.Active, session, TimeProvider.System.GetUtcNow()) { Pass = LinkScene.PassOf(Key) }, CancellationToken.None);
         var transport = new FakeTransport();
         session.Attach(transport);
 

@@ -65,6 +65,19 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public static ClientIdentity Identity(string user, string? device = null, TimeSpan? lifetime = null) =>
         new("demo", user, device, [], TimeProvider.System.GetUtcNow() + (lifetime ?? TimeSpan.FromHours(1)));
 
+    /// <summary>A token of its own for this client, as an upgrade's header would have it; null = none.</summary>
+    public ClientCredential? Credential(ClientIdentity? identity)
+    {
+        if (identity is null)
+        {
+            return null;
+        }
+
+        var token = $"token-{Tokens.Count}";
+        Tokens[token] = identity;
+        return new ClientCredential(identity, token);
+    }
+
     public ClientIdentity? Authenticate(ReadOnlySpan<char> token, out string? refusal)
     {
         var found = Tokens.GetValueOrDefault(token.ToString());

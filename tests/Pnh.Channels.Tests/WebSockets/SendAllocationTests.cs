@@ -54,7 +54,7 @@ public class SendAllocationTests
         var (socket, peer) = await ConnectAsync(loops);
         using var _ = peer;
         await using var server = MakeServer();
-        var connection = new DirectConnection(socket, server, MakeParts(), RecordingHub.Identity("ada"), ConnectionPeer.Unknown, CancellationToken.None);
+        var connection = new DirectConnection(socket, server, MakeParts(), new ClientCredential(RecordingHub.Identity("ada"), ""), ConnectionPeer.Unknown, CancellationToken.None);
         byte[] hello = MaskedFrame.Of(MaskedFrame.Text, """{"type":"hello","device":"tab-1"}""");
         Assert.Equal(hello.Length, connection.Receive(socket, hello));
         Assert.NotNull(connection.Session);

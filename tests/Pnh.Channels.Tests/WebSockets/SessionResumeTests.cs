@@ -103,7 +103,7 @@ public abstract class SessionResumeTests
         await scene.LoseAsync();
         Assert.Equal(0, await scene.ResumeAsync(0));
 
-        Assert.Equal([(1, "a"), (4, "d")], scene.Drain(now.AddSeconds(5)));
+        Assert.Equal([(1, "a"), (4, "d")], scene.Drain(now.AddSeconds(10)));
         var acked = await AckAsync(scene, 4);
         Assert.Equal(["a", "d"], acked);
         Assert.Equal(0, scene.Session.Snapshot().Unacked);
@@ -119,10 +119,10 @@ public abstract class SessionResumeTests
         scene.Drain(now);
         await scene.LoseAsync();
         Assert.Equal(1, await scene.ResumeAsync(1));
-        Assert.Empty(scene.Drain(now.AddSeconds(5)));
+        Assert.Empty(scene.Drain(now.AddSeconds(10)));
         Assert.Equal(0, scene.Session.Snapshot().Unacked);
         await SendAsync(scene, "b");
-        Assert.Equal([(3, "b")], scene.Drain(now.AddSeconds(5)));
+        Assert.Equal([(3, "b")], scene.Drain(now.AddSeconds(10)));
     }
 
     [Fact]
@@ -135,7 +135,7 @@ public abstract class SessionResumeTests
         scene.Drain(now);
         await scene.LoseAsync();
         Assert.Equal(0, await scene.ResumeAsync(0));
-        Assert.Equal([(1, "a")], scene.Drain(now.AddSeconds(5)));
+        Assert.Equal([(1, "a")], scene.Drain(now.AddSeconds(10)));
         Assert.Equal(["a"], await AckAsync(scene, 1));
         Assert.Equal(0, scene.Session.Snapshot().Unacked);
     }

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
+using Pnh.Channels.Tests.Links;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Events;
@@ -16,7 +17,7 @@ internal sealed class SessionScene : IAsyncDisposable
 
     private SessionScene(bool overBytes, Action<WebSocketServerOptions>? configure, TimeProvider? clock)
     {
-        _bytes = overBytes ? new ByteLink(Hub) : null;
+        _bytes = overBytes ? new ByteLink(Hub, Hub) : null;
         var options = new WebSocketServerOptions();
         configure?.Invoke(options);
         Parts = new ServerParts(_bytes?.Edge ?? Hub, Hub, clock ?? TimeProvider.System, options, null, NullLogger.Instance);
@@ -38,7 +39,7 @@ internal sealed class SessionScene : IAsyncDisposable
         bool overBytes, Action<WebSocketServerOptions>? configure = null, bool attach = true, TimeProvider? clock = null)
     {
         var scene = new SessionScene(overBytes, configure, clock);
-        var opened = new SessionOpened(Key, SessionState.Active, scene.Session, TimeProvider.System.GetUtcNow());
+        var opened = new SessionOpened(Key, SessionState.Active, scene.Session, TimeProvider.System.GetUtcNow()) { Pass = LinkScene.PassOf(Key) };
         await scene.Parts.Events.OpenedAsync(opened, CancellationToken.None);
         scene.Link = (await scene.Hub.NextOpenedAsync()).Link;
         if (attach)

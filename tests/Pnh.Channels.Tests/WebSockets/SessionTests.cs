@@ -5,7 +5,25 @@ using Pnh.Core.Sessions;
 namespace Pnh.Channels.Tests.WebSockets;
 
 /// <summary>The logical stream, without any connection; by a hub in the process.</summary>
-public sealed class DirectSessionTests() : SessionTests(overBytes: false);
+public sealed class DirectSessionTests() : SessionTests(overBytes: false)
+{
+    /// <summary>An edge that says its session again just then says the event as held, or the hub would send it again.</summary>
+    [Fact]
+    public async Task Describe_WhileTheHubIsToldOfAnAck_StillHasTheEvent()
+    {
+        await using var scene = await SessionScene.OpenAsync(overBytes: false);
+        await scene.SendAsync("a");
+        await scene.SendAsync("b");
+        scene.Drain();
+        var held = new List<string>();
+        scene.Hub.OnAcked = _ => held.Add(string.Join(' ', ((ISessionLink)scene.Session).Describe().Holds.Order()));
+
+        scene.Session.Acknowledge(2);
+
+        Assert.Equal(["a b", "b"], held);
+        Assert.Empty(((ISessionLink)scene.Session).Describe().Holds);
+    }
+}
 
 /// <summary>The same by a hub that is reached by bytes only.</summary>
 public sealed class ByteLinkSessionTests() : SessionTests(overBytes: true);
@@ -188,14 +206,15 @@ public abstract class SessionTests
     }
 
     [Fact]
-    public async Task TryTake_ExpiredWhileItWaited_IsSkippedWithoutASeq()
+    public async Task TryTake_ExpiredWhileItWaited_IsSkippedWithoutASeqAndCounted()
     {
         var now = TimeProvider.System.GetUtcNow();
         await using var scene = await OpenAsync();
         await scene.SendAsync(Events.Make("late", ttl: TimeSpan.FromSeconds(1), at: now));
         await scene.SendAsync(Events.Make("now-or-never", ttl: TimeSpan.Zero, at: now));
         await scene.SendAsync(Events.Make("alive", at: now));
-        Assert.Equal([(1, "now-or-never"), (2, "alive")], scene.Drain(now.AddSeconds(1)));
+        Assert.Equal([(1, "now-or-never"), (2, "alive")], scene.Drain(now.AddSeconds(5)));
+        Assert.Equal(1, scene.Parts.Over);
     }
 
     [Fact]

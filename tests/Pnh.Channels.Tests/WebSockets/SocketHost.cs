@@ -55,7 +55,7 @@ internal sealed class SocketHost : IAsyncDisposable
         var options = new WebSocketServerOptions { SweepInterval = TimeSpan.FromMilliseconds(50) };
         configure?.Invoke(options);
         var hub = new RecordingHub();
-        var bytes = overBytes ? new ByteLink(hub) : null;
+        var bytes = overBytes ? new ByteLink(hub, hub) : null;
         var stopping = new CancellationTokenSource();
         var server = new WebSocketServer(
             bytes?.Edge ?? hub, hub, clock ?? TimeProvider.System, options, log ?? NullLogger<WebSocketServer>.Instance, written, stopping.Token);
@@ -66,7 +66,7 @@ internal sealed class SocketHost : IAsyncDisposable
         }
         else
         {
-            host._loop = new LoopFront(server, () => host.HeaderIdentity);
+            host._loop = new LoopFront(server, () => hub.Credential(host.HeaderIdentity));
             host.Port = host._loop.Port;
         }
 
@@ -145,7 +145,7 @@ internal sealed class SocketHost : IAsyncDisposable
         {
             using var socket = await context.WebSockets.AcceptWebSocketAsync(Server.AcceptContext(context.WebSockets.WebSocketRequestedProtocols));
             var peer = new ConnectionPeer(context.Connection.RemoteIpAddress?.ToString(), context.Request.Headers.UserAgent);
-            await Server.ServeAsync(socket, HeaderIdentity, peer, connection => context.Features.Get<CountedUpgrade>()!.Serves(connection), _stopping.Token);
+            await Server.ServeAsync(socket, Hub.Credential(HeaderIdentity), peer, connection => context.Features.Get<CountedUpgrade>()!.Serves(connection), _stopping.Token);
         });
         await _kestrel.StartAsync();
         var address = _kestrel.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();

@@ -155,7 +155,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         session.Link.IsConnected = _random.Next(4) > 0;
         var opened = new SessionOpened(session.Key, RandomState(), session.Link, _hub.Now);
         string[] topics = session.IsJoined ? ["room", "hall"] : [];
-        Assert.True(await _hub.Hub.ReopenedAsync(new(opened, !session.Link.IsConnected, topics, [], session.Link.Unacknowledged), CancellationToken.None));
+        Assert.True(await _hub.Hub.ReopenedAsync(new(opened, !session.Link.IsConnected, topics, session.Link.Unacknowledged), CancellationToken.None));
     }
 
     private void Close(string device)

@@ -20,6 +20,19 @@ public sealed class TopicTableTests
     }
 
     [Fact]
+    public void SetJoined_LeavesWhatItJoinedBefore_AndWhatItsUserIsAMemberOfStays()
+    {
+        var table = new TopicTable();
+        var session = Session("s");
+        table.Join(session, ["left", "kept", "both"]);
+        table.Join(session, ["member", "both"], TopicReasons.Member);
+        table.SetJoined(session, ["kept", "new"]);
+        Assert.Equal(["both", "kept", "member", "new"], session.Places.Select(place => place.Topic.Key.Topic).Order());
+        Assert.Empty(Find(table, "left"));
+        Assert.Equal(TopicReasons.Member, session.Places.Single(place => place.Topic.Key.Topic == "both").Reasons);
+    }
+
+    [Fact]
     public void Remove_TouchesItsOwnTopicsOnly()
     {
         // Two sessions in each of 10,000 topics, one more in five of them.

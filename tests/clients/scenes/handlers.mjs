@@ -128,3 +128,35 @@ export async function expectsCalls() {
     throw new Error(`after ${Date.now() - from} ms`);
   }
 }
+
+/** What expired while the user was away is told once, though the connection breaks and the page comes again, at a hub and at an edge. */
+async function missedIsTold(name, port) {
+  const reader = new Reader(name, { port });
+  const told = [];
+  reader.isIdle = true;
+  await reader.open();
+  reader.client.close();
+  await until("the hub knows that it left", async () => !(await send(world.stage, "GET", `/v1/users/${name}/presence`)).text.includes('"session"'));
+  const since = Date.now();
+  for (const n of [0, 1]) {
+    await postTo({ user: name }, `${name}-${n}`, n, { ttl: 1 });
+  }
+
+  await delay(2_500);
+  await postTo({ user: name }, `${name}-2`, 2);
+  reader.wire.close();
+  await reader.start();
+  reader.client.on("missed", ({ count, since: from }) => told.push({ count, isRight: Math.abs(from - since) < 60_000 }));
+  await until("it is told", () => told.length === 1);
+  reader.wire.cut();
+  await until("it is back", () => reader.statuses.filter(({ status, resumed }) => status === "open" && resumed).length === 1);
+  reader.handle();
+  await until("the event that is alive is handled", () => reader.handled.length === 1);
+  await delay(500);
+  expect({ told, handled: reader.handled }, { told: [{ count: 2, isRight: true }], handled: [2] });
+  reader.close();
+}
+
+export const missedIsToldAtAHub = () => missedIsTold("missed-hub", world.stage.port);
+
+export const missedIsToldAtAnEdge = () => missedIsTold("missed-edge", world.edge.port);

@@ -95,4 +95,16 @@ export const access = [
     name: "each-client-writes-a-line", hurts: "a stranger fills the disk with log lines", tests: "Pnh.Core.Tests:HubLoudLinesTests|PacedLogTests",
     file: "src/Pnh.Core/Diagnostics/PacedLog.cs", at: "if (⟦logLevel < LogLevel.Warning⟧)", fault: "true",
   },
+  {
+    name: "idle-strangers-keep-edges-out", hurts: "idle connections keep new edges from linking", tests: "Pnh.Api.Tests:LinkPeerTests",
+    file: "src/Pnh.Api/Listeners/StrangerPlaces.cs", at: "⟦Enter(stranger)⟧?.Abort(", fault: "(Stranger?)null",
+  },
+  {
+    name: "edge-speaks-for-any-session", hurts: "a stolen cluster key takes sessions and acknowledges for every user", tests: "Pnh.Channels.Tests:LinkPassTests",
+    file: "src/Pnh.Channels/Links/Protocol/SessionPasses.cs", at: "if (⟦pass.Length <= SealBytes || !CryptographicOperations.FixedTimeEquals(Seal(session, pass[SealBytes..]), pass[..SealBytes])⟧)", fault: "pass.Length <= SealBytes",
+  },
+  {
+    name: "ack-lost-while-sessions-are-said", hurts: "what a client acknowledged while its edge was linked again comes twice", tests: "Pnh.Channels.Tests:LinkReopenTests",
+    file: "src/Pnh.Channels/Links/HeldReports.cs", at: "            ⟦Sort(session.Key, report);⟧", fault: "",
+  },
 ];

@@ -20,7 +20,7 @@ export const core = [
   },
   {
     name: "acked-elsewhere-still-rings", hurts: "a second phone rings for what was read on the first", tests: "Pnh.Core.Tests:HubSocketTests|HubPushTimeTests|HubPushTests",
-    file: `${shards}/Shard.Sessions.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
+    file: `${shards}/Shard.Ends.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
   },
   {
     name: "refused-push-ends-live-frame", hurts: "a delivery on an open socket is called failed before its ack", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
@@ -48,7 +48,7 @@ export const core = [
   },
   {
     name: "call-overtakes-call", hurts: "the second call rings before the first", tests: "Pnh.Core.Tests:HubReplayTests|HubResumeTests",
-    file: `${shards}/Shard.Mailboxes.cs`, at: "if (⟦item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > _now && !IsOn(item, session)⟧)", fault: "false",
+    file: `${shards}/Mailbox.cs`, at: "if (⟦item is { Class: EventClass.Call, TakesFrames: true } && item.ExpiresAt > now && !item.IsOn(session)⟧)", fault: "false",
   },
   {
     name: "retry-after-zero-at-once", hurts: "a provider that says 0 s is asked in a busy loop", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests",
@@ -60,11 +60,23 @@ export const core = [
   },
   {
     name: "ttl-zero-waits-in-lane", hurts: "a push of now or never comes later", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests|HubDeadlineTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "else if (⟦delivery.Withdrawal is null && IsNowOrNever(delivery.Event)⟧)", fault: "false",
+    file: `${shards}/Shard.Pushes.cs`, at: "else if (⟦delivery.Withdrawal is null && delivery.Event.IsNowOrNever⟧)", fault: "false",
   },
   {
     name: "late-ack-leaves-mailbox-full", hurts: "an acknowledged event is replayed for ever", tests: "Pnh.Core.Tests:HubMailboxTests|HubReplayTests",
-    file: `${shards}/Shard.Sessions.cs`, at: "Notes.AckedLate(mailbox, item, _now);\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
+    file: `${shards}/Shard.Ends.cs`, at: "Notes.AckedLate(mailbox, item, _now);\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
+  },
+  {
+    name: "missed-is-not-counted", hurts: "an app shows a hole and does not know", tests: "Pnh.Core.Tests:HubMissedTests",
+    file: `${shards}/Shard.Ends.cs`, at: "if (⟦item.TakesFrames && item.ExpiresAt > item.Order⟧)", fault: "item.Order > item.ExpiresAt",
+  },
+  {
+    name: "missed-counts-late-acks", hurts: "an app is told to read again what it has", tests: "Pnh.Core.Tests:HubMissedTests",
+    file: `${shards}/Shard.Ends.cs`, at: "else if (⟦user.FindSession(device) is >= 0 and var index⟧)", fault: "user.FindSession(device) is < -1 and var index",
+  },
+  {
+    name: "missed-is-told-again", hurts: "an app reads everything again at each start", tests: "Pnh.Core.Tests:HubMissedTests",
+    file: "src/Pnh.Core/Sessions/MissedTable.cs", at: "&& ⟦!session.Link.TryTellMissed(session.Key.Session, missed)⟧", fault: "session.Link.TryTellMissed(session.Key.Session, missed)",
   },
   {
     name: "replay-window-without-end", hurts: "a phone that comes back is flooded past its window", tests: "Pnh.Core.Tests:HubReplayTests",

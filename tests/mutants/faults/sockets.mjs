@@ -16,15 +16,15 @@ export const sockets = [
   },
   {
     name: "slow-consumer-has-no-bound", hurts: "one client that acknowledges nothing fills the hub's memory", tests: "Pnh.Channels.Tests:SlowConsumerTests|SessionTests",
-    file: `${folder}/SessionBacklog.cs`, at: "if (Items > 0 && (⟦Items >= _maxItems⟧ || Bytes + frame.Tail.Length > _maxBytes) &&", fault: "Items >= _maxItems * 8",
+    file: `${folder}/SessionBacklog.cs`, at: "if (Items > 0 && (⟦Items >= _maxItems⟧ || Bytes + frame.Tail.Length > _maxBytes))", fault: "Items >= _maxItems * 8",
   },
   {
     name: "expired-frame-sent", hurts: "a call rings after its end", tests: "Pnh.Channels.Tests:SessionTests|SlowConsumerTests",
-    file: `${folder}/SessionBacklog.cs`, at: "if (⟦frame.IsExpired(now)⟧)\n            {\n                continue;", fault: "false",
+    file: `${folder}/SessionBacklog.cs`, at: "if (⟦frame.IsExpired(now)⟧)\n            {\n                over++;", fault: "false",
   },
   {
     name: "withdrawal-behind-messages", hurts: "a phone rings on while its withdrawal waits behind a queue", tests: "Pnh.Channels.Tests:SessionTests|SlowConsumerTests|WriteOrderTests",
-    file: `${folder}/SessionBacklog.cs`, at: "if (⟦frame.Event is null or { Class: EventClass.Call }⟧)", fault: "frame.Event is { Class: EventClass.Call }",
+    file: `${folder}/SessionBacklog.cs`, at: "return Queued.Full;\n        }\n\n        ⟦_calls⟧.Enqueue(frame);", fault: "_others",
   },
   {
     name: "session-of-another-resumed", hurts: "a session goes on with a user's token who lost the topic", tests: "Pnh.Channels.Tests:ResumeTests",

@@ -7,7 +7,8 @@ namespace Pnh.Channels.Links.Protocol;
 /// <param name="Yes">The answer.</param>
 /// <param name="SendRefusal">Why a frame was not taken; null = it was, or the call was no frame.</param>
 /// <param name="Topics">Of a session that was given away; null = it was not, or the call was no claim.</param>
-internal readonly record struct LinkAnswer(bool HasFailed, bool Yes, SendRefusal? SendRefusal, IReadOnlyList<string>? Topics = null)
+/// <param name="Pass">Of a session that a client wants; else empty.</param>
+internal readonly record struct LinkAnswer(bool HasFailed, bool Yes, SendRefusal? SendRefusal, IReadOnlyList<string>? Topics = null, SessionPass Pass = default)
 {
     /// <summary>The hub failed.</summary>
     public static LinkAnswer Failed => new(HasFailed: true, Yes: false, null);
@@ -19,6 +20,8 @@ internal readonly record struct LinkAnswer(bool HasFailed, bool Yes, SendRefusal
 
     /// <summary>Null = nobody gives the session away.</summary>
     public static LinkAnswer Given(IReadOnlyList<string>? topics) => new(HasFailed: false, topics is not null, null, topics);
+
+    public static LinkAnswer Admitted(SessionPass pass) => new(HasFailed: false, pass.Refusal is null, null, Pass: pass);
 
     public static LinkAnswer Read(LinkReader reader)
     {

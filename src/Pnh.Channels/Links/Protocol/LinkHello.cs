@@ -12,18 +12,27 @@ namespace Pnh.Channels.Links.Protocol;
 internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incarnation, int Place, string Cluster, long Term, IReadOnlyList<string> Apps)
 {
     /// <summary>The newest version that this build speaks.</summary>
-    public const int Version = 3;
+    public const int Version = 5;
 
-    /// <summary>The oldest.</summary>
+    /// <summary>The oldest that a hub of it speaks.</summary>
     public const int OldestVersion = 1;
 
-    /// <summary>The version since which an edge says when a client's connection came: of two that ask for a session the later has it, whatever is read first.</summary>
-    public const int SaysConnected = 3;
+    /// <summary>The version of a tee, which gets each event as it was posted.</summary>
+    public const int Tee = 0;
+
+    /// <summary>The version since which a hub says what a client has missed.</summary>
+    public const int SaysMissed = 4;
+
+    /// <summary>The version since which links carry frames, and no body that an edge has to read. An edge of it speaks no older one.</summary>
+    public const int CarriesFrames = 5;
 
     /// <summary>The version of its program; empty = it does not say.</summary>
     public string Build { get; init; } = "";
 
-    /// <summary>What a process that has just started says of itself.</summary>
+    /// <summary>What an edge that has just started says of itself.</summary>
+    public static LinkHello OfEdge(string node, IEnumerable<string> apps, string build, TimeProvider time) => Of(node, "", apps, build, time) with { Oldest = CarriesFrames };
+
+    /// <summary>What another process that has just started says of itself.</summary>
     public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, string build, TimeProvider time) =>
         new(OldestVersion, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]) { Build = build };
 

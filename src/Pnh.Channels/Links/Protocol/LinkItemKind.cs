@@ -3,13 +3,13 @@ namespace Pnh.Channels.Links.Protocol;
 /// <summary>What an item of a link says: a call of <c>ISessionEvents</c>, a call of <c>ISessionLink</c>, or what both ends need to keep their order. The numbers are on the wire. A handle is the edge's number of a session on this link.</summary>
 internal enum LinkItemKind : byte
 {
-    /// <summary>Edge to hub, answered: a device said hello. Handle, call number, key, state, age.</summary>
+    /// <summary>Edge to hub, answered: a device said hello. Handle, call number, key, since version 5 its pass, state, age.</summary>
     Opened = 1,
 
     /// <summary>Edge to hub: the session lost its connection. Handle.</summary>
     Detached = 2,
 
-    /// <summary>Edge to hub, answered: it has one again. Handle, call number, state; since version 3 the age of the connection.</summary>
+    /// <summary>Edge to hub, answered: it has one again. Handle, call number, state; since version 3 the age of the connection; since version 5 its pass.</summary>
     Resumed = 3,
 
     /// <summary>Edge to hub: the session is gone for good. Handle.</summary>
@@ -36,13 +36,13 @@ internal enum LinkItemKind : byte
     /// <summary>Edge to hub. Handle, topics.</summary>
     Left = 11,
 
-    /// <summary>Edge to hub, answered: the client publishes. Handle, call number, identity, frame.</summary>
+    /// <summary>Edge to hub, answered: the client publishes. Handle, call number, up to version 4 its identity, frame.</summary>
     Publish = 12,
 
-    /// <summary>Hub to edge: an event for one or many sessions. Event, handles up to the end.</summary>
+    /// <summary>Hub to edge and tee: an event for one or many sessions. Event, handles up to the end. To edges up to version 4.</summary>
     Send = 13,
 
-    /// <summary>Hub to edge: an event that waited for the session. Handle, event.</summary>
+    /// <summary>Hub to edge: an event that waited for the session. Handle, event. Up to version 4.</summary>
     Replay = 14,
 
     /// <summary>Hub to edge. Handle, withdrawal.</summary>
@@ -67,8 +67,8 @@ internal enum LinkItemKind : byte
     Beat = 21,
 
     /// <summary>
-    /// Edge to hub, on a new connection: a session that the hub of now may know or not. Handle, key, state, whether it waits for its client, age, topics, topics that it left meanwhile, events that
-    /// it holds: given to it and not noted as acknowledged.
+    /// Edge to hub, on a new connection: a session that the hub of now may know or not. Handle, key, since version 5 its pass, state, whether it waits for its client, age, topics, up to version 4 topics that it left
+    /// meanwhile, events that it holds: given to it and not noted as acknowledged.
     /// </summary>
     Reopen = 22,
 
@@ -78,13 +78,13 @@ internal enum LinkItemKind : byte
     /// <summary>Hub to edge: the hub knows what its previous process left; from here on it takes everything.</summary>
     Recovered = 24,
 
-    /// <summary>Edge to hub: a report that was not noted, said again. Key, event id, reason or none (an ack), answer or none.</summary>
+    /// <summary>Edge to hub: a report that was not noted, said again. Key, since version 5 the session's pass, event id, reason or none (an ack), answer or none.</summary>
     Reported = 25,
 
     /// <summary>Hub to edge: so many reports of this connection (<see cref="Acked"/>, <see cref="Answered"/>, <see cref="Reported"/>) are on stable storage. Number.</summary>
     Noted = 26,
 
-    /// <summary>Edge to hub, answered by <see cref="Claimed"/>: a client asks for a session that another node may hold. Call number, key, seq; since version 3 the age of its connection.</summary>
+    /// <summary>Edge to hub, answered by <see cref="Claimed"/>: a client asks for a session that another node may hold. Call number, key, since version 5 its pass, seq; since version 3 the age of its connection.</summary>
     Claim = 27,
 
     /// <summary>Hub to edge. Call number, whether the session was given away, its topics. A <see cref="Reopen"/> has to follow.</summary>
@@ -98,4 +98,22 @@ internal enum LinkItemKind : byte
 
     /// <summary>Edge to hub, each second over its first link, since version 2: what it holds and what it takes. See <see cref="NodeStatus"/>.</summary>
     Status = 31,
+
+    /// <summary>Hub to edge, since version 4: what ended before the session's client came. Handle, number of events, age of the oldest.</summary>
+    Missed = 32,
+
+    /// <summary>Hub to edge, since version 5 in place of <see cref="Send"/>: an event's frame for one or many sessions. Frame, handles up to the end.</summary>
+    Frame = 33,
+
+    /// <summary>Hub to edge, since version 5 in place of <see cref="Replay"/>. Handle, frame.</summary>
+    ReplayFrame = 34,
+
+    /// <summary>Edge to hub, since version 5, before the session's <see cref="Reopen"/>: what it holds besides. Handle, ids.</summary>
+    Holds = 35,
+
+    /// <summary>Edge to hub, since version 5, answered by <see cref="Admitted"/>: a client wants this session. Call number, key, the client's token or none; if none, its topics and its end.</summary>
+    Admit = 36,
+
+    /// <summary>Hub to edge. Call number, why the hub does not take the token or none, the session's pass.</summary>
+    Admitted = 37,
 }

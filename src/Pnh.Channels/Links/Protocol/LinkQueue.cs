@@ -29,7 +29,7 @@ internal sealed class LinkQueue
     private bool _isWaiting; // the writer, for the next item
     private bool _isLent; // the writer's thread is the one that flushed
 
-    /// <summary>The version of the protocol that both ends speak; 0 = they have not greeted yet.</summary>
+    /// <summary>The version of the protocol that both ends speak; 0 = they have not greeted yet, or the other end is a tee.</summary>
     public int Version { get; set; }
 
     /// <summary>Bytes that wait or are being written.</summary>
@@ -200,7 +200,7 @@ internal sealed class LinkQueue
         if (!ReferenceEquals(lane.Event, accepted) || !batch.TryReopen())
         {
             lane.Event = accepted;
-            batch.Begin(LinkItemKind.Send).Event(accepted, time);
+            batch.Begin(Version >= LinkHello.CarriesFrames ? LinkItemKind.Frame : LinkItemKind.Send).Event(accepted, time, Version);
         }
 
         Close(batch.Numbers(handles));

@@ -21,6 +21,7 @@ internal ref struct LinkReader
     public const int MaxItemBytes = 512 * 1024;
 
     private const int MostNameCharacters = 128;
+    private static readonly EventTarget NotHere = EventTarget.ToUser("");
     private static readonly TimeSpan MostAge = TimeSpan.FromDays(36_525);
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -106,11 +107,13 @@ internal ref struct LinkReader
         ? new(ticks, TimeSpan.Zero)
         : throw new LinkFormatException("a time is out of range");
 
-    /// <summary>How long ago it was, up to a hundred years.</summary>
     /// <summary>An age that a node of an older version does not say: null then. It ends the item.</summary>
     public TimeSpan? AgeOrNone() => Left == 0 ? null : Age();
 
+    /// <summary>How long ago it was, or how long it will be, up to a hundred years.</summary>
     public TimeSpan Age() => Number() is var ticks && ticks <= MostAge.Ticks ? new(ticks) : throw new LinkFormatException("an age is out of range");
+
+    public MissedEvents Missed(TimeProvider time) => new(Small(), (time.GetUtcNow() - Age()).ToUnixTimeMilliseconds());
 
     /// <summary>Code and reason of a close frame.</summary>
     public SessionClose Close() => Number() is var code and >= 1000 and < 5000
@@ -171,18 +174,28 @@ internal ref struct LinkReader
 
     public Withdrawal Withdrawal() => new(Text(), Text(), Text(), Time());
 
-    /// <summary>The event, with the time-stamp that it would have had on this node's clock. Its body is a copy.</summary>
-    /// <param name="events">Reads the body.</param>
-    /// <param name="time">This node's clock.</param>
-    public Event Event(EventReader events, TimeProvider time)
+    /// <summary>An event of which the hub has made the frame, with the times that it would have on this node's clocks: nothing of it is left to encode, and its body stays at the hub.</summary>
+    public Event Frame(TimeProvider time)
     {
-        var (app, id, acceptedAt, expiresAt, age) = (Text(), Text(), Time(), Time(), Number());
-        var ticks = age == 0 ? 0 : TimeSpan.FromTicks(age - 1).TotalSeconds * time.TimestampFrequency;
-        var timestamp = age == 0 ? 0 : time.GetTimestamp() - (long)ticks;
-        var origin = new EventOrigin(app, acceptedAt, timestamp, OptionalText(), id, expiresAt);
-        var errors = new List<FieldError>();
-        return events.Read(Bytes().ToArray(), origin, errors) ?? throw new LinkFormatException("this node does not take the event");
+        var (id, kind, age, isNowOrNever, left, elapsed) = (Text(), Class(), Age(), Flag(), Age(), Number());
+        var now = time.GetUtcNow();
+        var ticks = elapsed == 0 ? 0 : TimeSpan.FromTicks(elapsed - 1).TotalSeconds * time.TimestampFrequency;
+        var accepted = new Event
+        {
+            App = "",
+            Id = id,
+            To = NotHere,
+            Class = kind,
+            AcceptedAt = now - age,
+            ExpiresAt = isNowOrNever ? now - age : now + left,
+            AcceptedTimestamp = elapsed == 0 ? 0 : time.GetTimestamp() - (long)ticks,
+            CollapseKey = OptionalText(),
+        };
+        ClientEvent.Take(accepted, Bytes() is { IsEmpty: false } bytes ? bytes.ToArray() : throw new LinkFormatException("a frame is empty"));
+        return accepted;
     }
+
+    private EventClass Class() => (EventClass)Take(1)[0] is var kind && Enum.IsDefined(kind) ? kind : throw new LinkFormatException("an event has no such class");
 
     private ReadOnlySpan<byte> Take(int length)
     {

@@ -9,6 +9,8 @@ namespace Pnh.Channels.Links.Protocol;
 /// </summary>
 internal sealed class LinkSocket : IDisposable
 {
+    private const string Broke = "the connection broke";
+    private const string Closed = "the other end closed it";
     private static readonly TimeSpan BeatEvery = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Silence = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan HelloWithin = TimeSpan.FromSeconds(5);
@@ -83,6 +85,9 @@ internal sealed class LinkSocket : IDisposable
         _socket.Abort();
     }
 
+    /// <summary>True when the other end was gone: a dial that broke, or was given up, and nothing that it said.</summary>
+    public static bool IsGone(string why) => why is Broke or Closed;
+
     /// <summary>The end of a link through a bug of this end, in words.</summary>
     public static string Failed(Exception bug) => $"this end failed: {bug}";
 
@@ -105,7 +110,7 @@ internal sealed class LinkSocket : IDisposable
                 Volatile.Write(ref _heardAt, _time.GetTimestamp());
                 if (received.MessageType != WebSocketMessageType.Binary)
                 {
-                    Interlocked.CompareExchange(ref _end, received.MessageType == WebSocketMessageType.Close ? "the other end closed it" : "a text frame came", null);
+                    Interlocked.CompareExchange(ref _end, received.MessageType == WebSocketMessageType.Close ? Closed : "a text frame came", null);
                     return;
                 }
 
@@ -126,7 +131,7 @@ internal sealed class LinkSocket : IDisposable
         }
         catch (Exception fault) when (IsBroken(fault))
         {
-            Interlocked.CompareExchange(ref _end, "the connection broke", null);
+            Interlocked.CompareExchange(ref _end, Broke, null);
         }
         catch (Exception bug)
         {
@@ -149,7 +154,7 @@ internal sealed class LinkSocket : IDisposable
         }
         catch (Exception fault) when (IsBroken(fault))
         {
-            Interlocked.CompareExchange(ref _end, "the connection broke", null);
+            Interlocked.CompareExchange(ref _end, Broke, null);
         }
     }
 

@@ -89,6 +89,9 @@ internal sealed class LinkWriter
     /// <summary>How long ago it was; what is yet to come is now.</summary>
     public LinkWriter Age(TimeSpan value) => Number(Math.Max(0, value.Ticks));
 
+    public LinkWriter Missed(MissedEvents value, TimeProvider time) =>
+        Number(Math.Min(value.Count, ushort.MaxValue)).Age(time.GetUtcNow() - DateTimeOffset.FromUnixTimeMilliseconds(value.Since));
+
     public LinkWriter Text(string value)
     {
         var length = Encoding.UTF8.GetByteCount(value);
@@ -129,14 +132,36 @@ internal sealed class LinkWriter
 
     public LinkWriter Withdrawal(Withdrawal withdrawal) => Text(withdrawal.App).Text(withdrawal.Event).Text(withdrawal.Reason).Time(withdrawal.At);
 
-    /// <summary>An event is its body with app, id and times. The monotonic clock is another one on another node: its age goes over, in ticks and one more; 0 = unknown.</summary>
-    public LinkWriter Event(Event accepted, TimeProvider time) => Text(accepted.App)
+    /// <summary>An event as a link of this version carries it.</summary>
+    public LinkWriter Event(Event accepted, TimeProvider time, int version) =>
+        version >= LinkHello.CarriesFrames ? Frame(accepted, time) : Event(accepted, time, version == LinkHello.Tee ? accepted.Body.Span : EdgeBody.Of(accepted));
+
+    /// <summary>A frame and what a session needs of its event. No clock goes over: its age, what is left of its time, and the age of its time-stamp in ticks and one more; 0 = unknown.</summary>
+    private LinkWriter Frame(Event accepted, TimeProvider time)
+    {
+        var now = time.GetUtcNow();
+        return Text(accepted.Id)
+            .Byte((byte)accepted.Class)
+            .Age(now - accepted.AcceptedAt)
+            .Flag(accepted.IsNowOrNever)
+            .Age(accepted.ExpiresAt - now)
+            .Elapsed(accepted, time)
+            .OptionalText(accepted.CollapseKey)
+            .Bytes(ClientEvent.Of(accepted));
+    }
+
+    // With app, id and times beside it.
+    private LinkWriter Event(Event accepted, TimeProvider time, ReadOnlySpan<byte> body) => Text(accepted.App)
         .Text(accepted.Id)
         .Time(accepted.AcceptedAt)
         .Time(accepted.ExpiresAt)
-        .Number(accepted.AcceptedTimestamp == 0 ? 0 : 1 + Math.Max(0, time.GetElapsedTime(accepted.AcceptedTimestamp).Ticks))
+        .Elapsed(accepted, time)
         .OptionalText(accepted.TraceParent)
-        .Bytes(EdgeBody.Of(accepted).Span);
+        .Bytes(body);
+
+    // The monotonic clock is another one on another node: its age goes over, in ticks and one more; 0 = unknown.
+    private LinkWriter Elapsed(Event accepted, TimeProvider time) =>
+        Number(accepted.AcceptedTimestamp == 0 ? 0 : 1 + Math.Max(0, time.GetElapsedTime(accepted.AcceptedTimestamp).Ticks));
 
     private LinkWriter Byte(byte value)
     {

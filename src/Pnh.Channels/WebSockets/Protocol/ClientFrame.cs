@@ -54,6 +54,9 @@ internal enum Knowledge
 
     /// <summary>The time between beats may be changed.</summary>
     Beat = 8,
+
+    /// <summary>The client is told how much it has missed.</summary>
+    Missed = 16,
 }
 
 /// <summary>A client frame with its members checked. Members of other types are null. An ack or state allocates nothing.</summary>

@@ -12,7 +12,7 @@ internal static class ControlFrames
 
     /// <summary>The words of a hello and a welcome for what its end knows.</summary>
     public static IReadOnlyList<(string Word, Knowledge Known)> Words { get; } =
-        [("joined", Knowledge.Joined), ("confirmed", Knowledge.Confirmed), ("taken", Knowledge.Taken), ("beat", Knowledge.Beat)];
+        [("joined", Knowledge.Joined), ("confirmed", Knowledge.Confirmed), ("taken", Knowledge.Taken), ("beat", Knowledge.Beat), ("missed", Knowledge.Missed)];
 
     /// <summary>Of an error that a close follows.</summary>
     public const string HelpOfRefusals = "/docs/clients#refused";

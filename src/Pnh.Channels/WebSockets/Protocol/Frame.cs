@@ -29,14 +29,14 @@ internal sealed class Frame
     /// <summary>A transient frame with its WebSocket header, the same array for everybody; null for frames with a seq.</summary>
     public byte[]? Wire { get; init; }
 
-    /// <summary>The event that it carries; null for a withdrawal, whose ack confirms no event.</summary>
+    /// <summary>The event that it carries; null for a withdrawal and for what was missed: their acks confirm no event.</summary>
     public Event? Event { get; init; }
 
-    /// <summary>Id of the event that it carries or withdraws.</summary>
+    /// <summary>Id of the event that it carries or withdraws; empty = it is of none.</summary>
     public required string EventId { get; init; }
 
     /// <summary>True for <c>withdraw</c>.</summary>
-    public bool IsWithdrawal => Event is null && !IsVoid;
+    public bool IsWithdrawal => Event is null && EventId.Length > 0;
 
     /// <summary>True for <see cref="Void"/>.</summary>
     public bool IsVoid => ReferenceEquals(this, Void);
@@ -51,7 +51,7 @@ internal sealed class Frame
     public int MaxBytes => Head.Length + SeqBytes + Tail.Length;
 
     /// <summary>True for what only the present moment wants: transient, or with a TTL of 0. It does not wait for a lost connection.</summary>
-    public bool IsMomentary => !HasSeq || (Event is { } accepted && accepted.ExpiresAt == accepted.AcceptedAt);
+    public bool IsMomentary => !HasSeq || Event is { IsNowOrNever: true };
 
     /// <summary>
     /// True when nothing of the event may be sent any more. A TTL of 0 means "now or never": a live session is now. A withdrawal outlives its

@@ -20,12 +20,12 @@ internal static class Admission
         new(new FrameProblem("token-expired", $"The client token is not valid: {IClientAuthenticator.Expired}. Come back with a new one."), SessionClose.TokenExpired);
 
     /// <summary>
-    /// Null when <paramref name="identity"/> may open a session. A token in the hello is the newer word: it decides, but only for the user
+    /// Null when <paramref name="client"/> may open a session. A token in the hello is the newer word: it decides, but only for the user
     /// that the header named.
     /// </summary>
-    public static AdmissionRefusal? Check(in ClientFrame hello, ClientIdentity? header, string? origin, ServerParts parts, out ClientIdentity identity)
+    public static AdmissionRefusal? Check(in ClientFrame hello, ClientCredential? header, string? origin, ServerParts parts, out ClientCredential client)
     {
-        identity = header!;
+        client = header!;
         if (hello.Token is { } token)
         {
             if (parts.Authenticator.Authenticate(token, out var refusal) is not { } named)
@@ -33,19 +33,20 @@ internal static class Admission
                 return Refuse(refusal!);
             }
 
-            if (header is not null && (header.App != named.App || header.User != named.User))
+            if (header is not null && (header.Identity.App != named.App || header.Identity.User != named.User))
             {
                 return OtherUser;
             }
 
-            identity = named;
+            client = new ClientCredential(named, token);
         }
 
-        if (identity is null)
+        if (client is null)
         {
             return NoToken;
         }
 
+        var identity = client.Identity;
         if (identity.Device is { } bound && !string.Equals(bound, hello.Device, StringComparison.Ordinal))
         {
             return OtherDevice;
@@ -59,8 +60,8 @@ internal static class Admission
         return identity.ExpiresAt <= SteadyClock.WallOf(parts.Clock).GetUtcNow() ? Expired : null;
     }
 
-    // A client that slept past its token's end has only to come back with a new one. Where keys are being replaced, or clocks are apart, another one may be taken in a while.
-    private static AdmissionRefusal Refuse(string refusal) => refusal == IClientAuthenticator.Expired
+    /// <summary>What a refused token is answered. A client that slept past its token's end has only to come back with a new one. Where keys are being replaced, or clocks are apart, another one may be taken in a while.</summary>
+    public static AdmissionRefusal Refuse(string refusal) => refusal == IClientAuthenticator.Expired
         ? Expired
         : new(new FrameProblem("bad-token", $"The client token is not valid: {refusal}."), IClientAuthenticator.IsPassing(refusal) ? SessionClose.TokenRefused : SessionClose.Unauthorized);
 

@@ -25,12 +25,12 @@ internal abstract partial class Connection
     private readonly bool _isKnown;
     private bool _sawStopping;
 
-    protected Connection(ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
+    protected Connection(ServerParts parts, ClientCredential? header, ConnectionPeer peer, CancellationToken stopping)
     {
         Parts = parts;
         _stopping = stopping;
-        _conversation = new Conversation(parts, this, identity, peer);
-        _isKnown = identity is not null;
+        _conversation = new Conversation(parts, this, header, peer);
+        _isKnown = header is not null;
         _openedAt = parts.Clock.GetTimestamp();
         _budget = new MessageBudget(
             parts.Options.MessagesPerSecond, parts.Options.MessageBurst, parts.Clock.TimestampFrequency, _openedAt);

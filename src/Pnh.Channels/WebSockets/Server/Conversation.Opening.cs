@@ -17,18 +17,19 @@ internal sealed partial class Conversation
     private async ValueTask OpenAsync(ClientFrame hello, CancellationToken cancellationToken)
     {
         _hasHello = true;
-        if (Admission.Check(hello, _identity, _peer.Origin, _parts, out var identity) is { } refusal)
+        if (Admission.Check(hello, _header, _peer.Origin, _parts, out var client) is { } refusal)
         {
             Close(refusal.Problem, refusal.Close);
             return;
         }
 
-        _speaker = identity;
+        (_speaker, _header) = (client.Identity, null);
+        _peer = _peer with { HearsMissed = hello.Knows.HasFlag(Knowledge.Missed) };
         try
         {
-            if (!await TryResumeAsync(hello, identity, cancellationToken))
+            if (!await TryResumeAsync(hello, client, cancellationToken))
             {
-                await OpenNewAsync(hello, identity, cancellationToken);
+                await OpenNewAsync(hello, client, cancellationToken);
             }
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
@@ -38,16 +39,24 @@ internal sealed partial class Conversation
     }
 
     // False = a new session: of an unknown, foreign or ended one the client learns no more than that.
-    private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    private async ValueTask<bool> TryResumeAsync(ClientFrame hello, ClientCredential client, CancellationToken cancellationToken)
     {
         if (hello.ResumeSession is not { } id)
         {
             return false;
         }
 
-        if (_parts.Sessions.Find(id, identity.App, identity.User, hello.Device!) is not { } session)
+        var identity = client.Identity;
+        var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
+        var known = _parts.Sessions.Find(id, identity.App, identity.User, hello.Device!);
+        if (await TryPassAsync(key, client, cancellationToken) is not { } pass)
         {
-            return await TryClaimAsync(new SessionKey(identity.App, identity.User, hello.Device!, id), hello, identity);
+            return true;
+        }
+
+        if (known is not { } session)
+        {
+            return await TryClaimAsync(key, hello, identity, pass);
         }
 
         if (session.HasNewer(_transport))
@@ -66,22 +75,35 @@ internal sealed partial class Conversation
         return true;
     }
 
+    // Null = the hub does not take the token, and the client was told.
+    private async ValueTask<ReadOnlyMemory<byte>?> TryPassAsync(SessionKey key, ClientCredential client, CancellationToken cancellationToken)
+    {
+        var pass = await _parts.Events.AdmitAsync(key, client, cancellationToken);
+        if (pass.Refusal is not { } reason)
+        {
+            return pass.Proof;
+        }
+
+        var refusal = Admission.Refuse(reason);
+        Close(refusal.Problem, refusal.Close);
+        return null;
+    }
+
     // Another node may hold it. What it gives away has to be taken: no cancellation from here on.
-    private async ValueTask<bool> TryClaimAsync(SessionKey key, ClientFrame hello, ClientIdentity identity)
+    private async ValueTask<bool> TryClaimAsync(SessionKey key, ClientFrame hello, ClientIdentity identity, ReadOnlyMemory<byte> pass)
     {
         var seq = hello.ResumeSeq!.Value;
         var since = _parts.CameAt(_transport);
-        if (await _parts.Events.ClaimAsync(key, seq, since) is not { } given)
+        if (await _parts.Events.ClaimAsync(key, seq, since, pass) is not { } given)
         {
             return false;
         }
 
         var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts, seq);
         var topics = session.TakeTopics(given, identity);
-        string[] left = [.. given.Except(topics, StringComparer.Ordinal)];
         _opened = session;
         if (!await _parts.Events.ReopenedAsync(
-            new SessionReopened(new SessionOpened(key, session.State, session, since), IsDetached: false, topics, left, []), CancellationToken.None))
+            new SessionReopened(new SessionOpened(key, session.State, session, since) { Pass = pass }, IsDetached: false, topics, []), CancellationToken.None))
         {
             _transport.Close(SessionClose.Replaced);
             return true;
@@ -91,18 +113,24 @@ internal sealed partial class Conversation
         return true;
     }
 
-    private async ValueTask OpenNewAsync(ClientFrame hello, ClientIdentity identity, CancellationToken cancellationToken)
+    private async ValueTask OpenNewAsync(ClientFrame hello, ClientCredential client, CancellationToken cancellationToken)
     {
+        var identity = client.Identity;
         var since = _parts.CameAt(_transport);
         var id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SessionIdBytes));
         var key = new SessionKey(identity.App, identity.User, hello.Device!, id);
+        if (await TryPassAsync(key, client, cancellationToken) is not { } pass)
+        {
+            return;
+        }
+
         var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts);
 
         // The hub knows the session before the client does: an event that the client sends itself after welcome must find it.
         var isTaken = true;
         try
         {
-            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, since), cancellationToken);
+            isTaken = await _parts.Events.OpenedAsync(new SessionOpened(key, session.State, session, since) { Pass = pass }, cancellationToken);
         }
         finally
         {

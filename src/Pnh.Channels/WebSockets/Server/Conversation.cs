@@ -13,19 +13,19 @@ internal sealed partial class Conversation
 {
     private readonly ServerParts _parts;
     private readonly ISessionTransport _transport;
-    private readonly ClientIdentity? _identity;
-    private readonly ConnectionPeer _peer;
+    private ClientCredential? _header;
+    private ConnectionPeer _peer;
     private volatile Session? _opened;
     private ClientIdentity? _speaker;
     private volatile bool _hasHello;
     private Knowledge _knows;
     private bool _isRefused;
 
-    public Conversation(ServerParts parts, ISessionTransport transport, ClientIdentity? identity, ConnectionPeer peer)
+    public Conversation(ServerParts parts, ISessionTransport transport, ClientCredential? header, ConnectionPeer peer)
     {
         _parts = parts;
         _transport = transport;
-        _identity = identity;
+        _header = header;
         _peer = peer;
     }
 

@@ -24,8 +24,8 @@ internal sealed partial class DirectConnection : Connection, ILoopClient
     private bool _isDeaf;
 
     public DirectConnection(
-        LoopSocket socket, WebSocketServer server, ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
-        : base(parts, identity, peer, stopping)
+        LoopSocket socket, WebSocketServer server, ServerParts parts, ClientCredential? header, ConnectionPeer peer, CancellationToken stopping)
+        : base(parts, header, peer, stopping)
     {
         _socket = socket;
         _server = server;

@@ -17,8 +17,8 @@ internal sealed partial class FrameworkConnection : Connection
     private TaskCompletionSource? _closeWaiter;
 
     public FrameworkConnection(
-        WebSocket socket, ServerParts parts, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping)
-        : base(parts, identity, peer, stopping) => _socket = socket;
+        WebSocket socket, ServerParts parts, ClientCredential? header, ConnectionPeer peer, CancellationToken stopping)
+        : base(parts, header, peer, stopping) => _socket = socket;
 
     /// <summary>Never: a send here may have to wait, which a session's lock must not see.</summary>
     public override bool TryWrite(in Outgoing next) => false;

@@ -11,11 +11,11 @@ public sealed partial class WebSocketServer
     /// Serves a connection whose upgrade has just been answered with 101; returns who speaks on it from now on. By the loop's thread.
     /// </summary>
     /// <param name="socket">The connection; the caller puts the result into <see cref="LoopSocket.Client"/>.</param>
-    /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
+    /// <param name="header">From the upgrade's Authorization header; null = the hello brings a token.</param>
     /// <param name="peer">For console and presence.</param>
-    internal ILoopClient Accept(LoopSocket socket, ClientIdentity? identity, ConnectionPeer peer)
+    internal ILoopClient Accept(LoopSocket socket, ClientCredential? header, ConnectionPeer peer)
     {
-        var connection = new DirectConnection(socket, this, _parts, identity, peer, _stopping);
+        var connection = new DirectConnection(socket, this, _parts, header, peer, _stopping);
         Admit(connection);
         return connection;
     }

@@ -86,18 +86,18 @@ public sealed partial class WebSocketServer : IAsyncDisposable
     /// The caller owns the socket and disposes it afterwards.
     /// </summary>
     /// <param name="socket">Open, just accepted.</param>
-    /// <param name="identity">From the upgrade's Authorization header; null = the hello brings a token.</param>
+    /// <param name="header">From the upgrade's Authorization header; null = the hello brings a token.</param>
     /// <param name="peer">For console and presence.</param>
     /// <param name="stopping">The host's ApplicationStopping: without a <see cref="DrainAsync"/>, closes within two sweeps.</param>
-    public Task RunAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, CancellationToken stopping) =>
-        ServeAsync(socket, identity, peer, static _ => { }, stopping);
+    public Task RunAsync(WebSocket socket, ClientCredential? header, ConnectionPeer peer, CancellationToken stopping) =>
+        ServeAsync(socket, header, peer, static _ => { }, stopping);
 
     /// <summary>The same; <paramref name="begun"/> gets what serves it.</summary>
-    internal async Task ServeAsync(WebSocket socket, ClientIdentity? identity, ConnectionPeer peer, Action<Connection> begun, CancellationToken stopping)
+    internal async Task ServeAsync(WebSocket socket, ClientCredential? header, ConnectionPeer peer, Action<Connection> begun, CancellationToken stopping)
     {
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(peer);
-        var connection = new FrameworkConnection(socket, _parts, identity, peer, stopping);
+        var connection = new FrameworkConnection(socket, _parts, header, peer, stopping);
         Admit(connection);
         begun(connection);
         try
@@ -160,6 +160,9 @@ public sealed partial class WebSocketServer : IAsyncDisposable
 
         return [.. newest.UnorderedItems.Select(static item => item.Element.Snapshot()).OrderByDescending(static session => session.Since)];
     }
+
+    /// <summary>Frames that sessions took and did not write, since their event's time was over.</summary>
+    public long Over => _parts.Over;
 
     /// <summary>Sums over all sessions, for a scrape. O(connections), some nanoseconds each.</summary>
     public SessionTotals CountSessions()

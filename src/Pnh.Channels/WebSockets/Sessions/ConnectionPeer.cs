@@ -6,6 +6,9 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// <param name="Origin">Of the page, as <see cref="Pnh.Core.Sessions.IClientAuthenticator.OriginOf"/> gave it: it decides whether a hello is taken. Null = none, or nobody cares.</param>
 public sealed record ConnectionPeer(string? Address, string? UserAgent, string? Origin = null)
 {
+    /// <summary>True when its client asks to be told what it has missed.</summary>
+    public bool HearsMissed { get; init; }
+
     /// <summary>Nothing known.</summary>
     public static ConnectionPeer Unknown { get; } = new(null, null);
 }

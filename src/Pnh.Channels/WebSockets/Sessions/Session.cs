@@ -17,6 +17,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     private SessionBacklog _backlog;
     private ConnectionPeer _peer;
     private ISessionTransport? _transport;
+    private volatile string? _reporting; // the event that has left the backlog and that the hub is told of now
     private SessionClose? _end;
     private bool _isDetached;
     private volatile SessionState _state;
@@ -100,6 +101,9 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     }
 
     /// <inheritdoc/>
+    public bool TryTellMissed(string session, MissedEvents missed) => IsThis(session) && _peer.HearsMissed && TryQueue(EventFrames.Of(missed));
+
+    /// <inheritdoc/>
     public void Close(string session, SessionClose reason)
     {
         if (IsThis(session))
@@ -116,11 +120,11 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     }
 
     /// <inheritdoc/>
-    public void CopyHeld(ICollection<string> ids)
+    public SessionContent Describe()
     {
         lock (this)
         {
-            _backlog.CopyHeld(ids);
+            return new SessionContent(_state, _topics is null ? [] : [.. _topics], _backlog.Held(_reporting));
         }
     }
 
@@ -129,6 +133,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     {
         bool hasRoom;
         bool isTaken;
+        int over;
         lock (this)
         {
             if (_end is not null || !ReferenceEquals(writer, _transport))
@@ -137,8 +142,13 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
                 return false;
             }
 
-            isTaken = _backlog.Take(now, out next);
+            isTaken = _backlog.Take(now, out next, out over);
             hasRoom = _backlog.TakeRoom();
+        }
+
+        if (over > 0)
+        {
+            _parts.CountOver(over);
         }
 
         if (hasRoom)
@@ -174,6 +184,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
 
                 isOwed |= confirmed == 0 && _backlog.TryUseAck();
                 frame = _backlog.Confirm(seq);
+                _reporting = frame?.Event is null ? null : frame.EventId;
                 isMore = frame is not null && seq > _backlog.Confirmed;
             }
 
@@ -184,6 +195,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
             }
         }
         while (isMore);
+        _reporting = null;
         if (confirmed > 0 && TakeRoom())
         {
             // All of it was of no event, such as withdrawals, or of none that the hub still has: what waits behind it would wait for an ack that never comes.

@@ -84,23 +84,31 @@ internal partial struct SessionBacklog
             return Queued.Dropped;
         }
 
-        // A single frame always fits an empty session, or a large event could never be sent. What clears the screen has the same room once more: nobody else keeps it for later.
-        if (Items > 0 && (Items >= _maxItems || Bytes + frame.Tail.Length > _maxBytes) && (frame.Event is not null || Items >= 2 * _maxItems))
+        if (frame.Event is null)
         {
-            _isReplayRefused |= frame.Event is not null;
-            return frame.Event is not null ? Queued.Later : Queued.Full;
+            return AddNews(frame);
         }
 
-        // A withdrawal may end a ringing: it goes with the calls. It overtakes no frame of its event, which left or is taken out.
-        if (frame.Event is null or { Class: EventClass.Call })
+        // A single frame always fits an empty session, or a large event could never be sent.
+        if (Items > 0 && (Items >= _maxItems || Bytes + frame.Tail.Length > _maxBytes))
         {
-            _calls.Enqueue(frame);
-        }
-        else
-        {
-            _others.Enqueue(frame);
+            _isReplayRefused = true;
+            return Queued.Later;
         }
 
+        (frame.Event.Class == EventClass.Call ? ref _calls : ref _others).Enqueue(frame);
+        return Queued.Waiting;
+    }
+
+    // What clears the screen has the same room once more, as nobody keeps it for later. It may end a ringing, so it goes with the calls; it overtakes no frame of its event, which left or is taken out.
+    private Queued AddNews(Frame frame)
+    {
+        if (Items >= 2 * _maxItems)
+        {
+            return Queued.Full;
+        }
+
+        _calls.Enqueue(frame);
         return Queued.Waiting;
     }
 
@@ -108,9 +116,10 @@ internal partial struct SessionBacklog
     public readonly bool MayPass(Frame frame) =>
         Waiting == 0 && !_crowded && Items < _maxItems / 2 && Bytes + frame.Tail.Length <= _maxBytes / 2;
 
-    /// <summary>The next frame to write; false = nothing waits. What must be repeated comes first, with its old seq. Skips what has expired.</summary>
-    public bool Take(DateTimeOffset now, out Outgoing next)
+    /// <summary>The next frame to write; false = nothing waits. What must be repeated comes first, with its old seq. Skips what has expired, so many frames.</summary>
+    public bool Take(DateTimeOffset now, out Outgoing next, out int over)
     {
+        over = 0;
         if (_repeats > 0 && Repeat(now, out next))
         {
             return true;
@@ -120,6 +129,7 @@ internal partial struct SessionBacklog
         {
             if (frame.IsExpired(now))
             {
+                over++;
                 continue;
             }
 
@@ -174,12 +184,14 @@ internal partial struct SessionBacklog
         return confirmed;
     }
 
-    /// <summary>Adds the ids of all events in it that are to be acknowledged.</summary>
-    public readonly void CopyHeld(ICollection<string> ids)
+    /// <summary>The ids of all events in it that are to be acknowledged, and this one; null = none besides.</summary>
+    public readonly IReadOnlyList<string> Held(string? besides)
     {
+        List<string> ids = besides is null ? [] : [besides];
         _unacked.CopyEvents(ids);
         _calls.CopyEvents(ids);
         _others.CopyEvents(ids);
+        return ids;
     }
 
     /// <summary>Forgets what waits. What is unacked stays: a late ack still counts.</summary>

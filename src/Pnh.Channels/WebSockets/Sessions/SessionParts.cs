@@ -6,6 +6,14 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// <summary>What every session of a server shares.</summary>
 internal record SessionParts(ISessionEvents Events, TimeProvider Clock, WebSocketServerOptions Options, ILogger Log)
 {
+    private long _over;
+
+    /// <summary>Frames that were taken and never written, since their event's time was over; a session each.</summary>
+    public long Over => Volatile.Read(ref _over);
+
+    /// <summary>So many more.</summary>
+    public void CountOver(int frames) => Interlocked.Add(ref _over, frames);
+
     /// <summary>The sessions that can be resumed.</summary>
     public SessionTable Sessions { get; } = new(Options, Clock);
 
