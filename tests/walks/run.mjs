@@ -13,6 +13,7 @@ const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => 
 const left = ["pnh-data", "listen.mjs", "pnh-cluster", "pnh-shop", "shop.log", "pnh-backup", "pnh-restored", "devices.ndjson"];
 const buildSeconds = 400;
 const blockSeconds = 60;
+const endSeconds = 30;
 const background = [];
 
 check("the README's picture has at most 200 kB", statSync(join(root, "docs/console.png")).size <= 200_000 ? null : "it is larger");
@@ -25,7 +26,7 @@ if (stands.length + taken.length === 0) {
       await walk(page);
     }
   } finally {
-    background.forEach(end);
+    await Promise.all(background.map(end));
     left.forEach((name) => rmSync(join(root, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
   }
 }
@@ -105,12 +106,16 @@ async function until(program, accept, seconds) {
   }
 }
 
-/** The program and what it started. */
-function end(program) {
+/** Ends the program and what it started, and waits until none of them is left: they may still write. */
+async function end(program) {
+  const group = -program.process.pid;
   try {
-    process.kill(-program.process.pid, "SIGTERM");
+    process.kill(group, "SIGTERM");
+    for (const limit = Date.now() + endSeconds * 1000; Date.now() < limit; await new Promise((done) => setTimeout(done, 50))) {
+      process.kill(group, 0);
+    }
   } catch {
-    // Gone already.
+    // All are gone.
   }
 }
 
