@@ -1,37 +1,15 @@
 // node clocks.mjs PROGRAM: a hub and edges whose clocks are 40 s ahead of its own and 40 s behind (faketime). Transient events, calls, messages and a TTL of 0 come to the clients of each; what is over while a client is away comes to none.
 import { existsSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { delay } from "../ship/hub.mjs";
 import { send } from "../ship/kill/publishers.mjs";
 import { check } from "../ship/report.mjs";
 import { until } from "../ship/until.mjs";
 import { openCluster, openEdge, play } from "./nodes.mjs";
+import { openClient } from "./socket.mjs";
 
-const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
 const library = readdirSync("/usr/lib").map((entry) => join("/usr/lib", entry, "faketime/libfaketimeMT.so.1")).find(existsSync);
 const stage = await openCluster(process.argv[2]);
-
-/** A client of the user at the edge; `ids` are those of the events that came. */
-async function open(edge, user) {
-  const client = { user, ids: [], socket: new WebSocket(`${edge.url.replace("http", "ws")}/v1/socket`) };
-  await new Promise((done, fail) => {
-    client.socket.on("error", fail);
-    client.socket.on("open", () => client.socket.send(JSON.stringify({ type: "hello", token: stage.token(user), device: "tab", state: "active" })));
-    client.socket.on("message", (text) => {
-      const frame = JSON.parse(text);
-      if (frame.type === "welcome") {
-        done();
-      } else if (frame.type === "event") {
-        client.ids.push(frame.id);
-        if (frame.seq) {
-          client.socket.send(JSON.stringify({ type: "ack", seq: frame.seq }));
-        }
-      }
-    });
-  });
-  return client;
-}
 
 async function post(user, id, members) {
   const answer = await send(stage, "POST", "/v1/events", { id, to: { user }, data: 1, ...members });
@@ -49,7 +27,7 @@ async function scene() {
   await stage.ready();
   for (const [name, offset] of [["ahead", "+40s"], ["behind", "-40s"]]) {
     const edge = await openEdge(stage, `edge-${name}`, process.argv[2], undefined, { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: "1" });
-    const client = await open(edge, name);
+    const client = await openClient(stage, edge, name);
     await post(name, `${name}-transient`, { class: "transient" });
     await post(name, `${name}-call`, { class: "call", ttl: 30 });
     await post(name, `${name}-message`, { class: "message", ttl: 20 });
@@ -63,7 +41,7 @@ async function scene() {
     await post(name, `${name}-short`, { class: "message", ttl: 2 });
     await post(name, `${name}-waits`, { class: "message", ttl: 600 });
     await delay(3500);
-    const back = await open(edge, name);
+    const back = await openClient(stage, edge, name);
     await until(`what waited, ${name}`, () => back.ids.length > 0, Boolean, 20).catch(() => null);
     await delay(500);
     check(`${name}: what waited comes, what is over does not`, `${back.ids}` === `${name}-waits` ? null : `${back.ids}`);

@@ -11,32 +11,13 @@ import { check } from "../ship/report.mjs";
 import { until } from "../ship/until.mjs";
 import { hello, Item, kinds } from "./link.mjs";
 import { openCluster, openEdge, play } from "./nodes.mjs";
+import { openClient } from "./socket.mjs";
 
 const WebSocket = createRequire(new URL("../ship/package.json", import.meta.url))("ws");
 const stage = await openCluster(process.argv[2]);
 const [west, stolen, nameless] = [1, 2, 3].map(() => randomBytes(32).toString("base64url"));
 const keys = (...lines) => writeFileSync(join(stage.folder, "cluster.key"), `${lines.join("\n")}\n`);
 const keyOf = (session) => (item) => item.text("demo").text(session.user).text("tab").text(session.id);
-
-/** A client of ada at the edge. */
-async function open(edge) {
-  const client = { user: "ada", id: "", ids: [], closed: null, socket: new WebSocket(`${edge.url.replace("http", "ws")}/v1/socket`) };
-  await new Promise((done, fail) => {
-    client.socket.on("error", fail);
-    client.socket.on("close", (code) => { client.closed = code; });
-    client.socket.on("open", () => client.socket.send(JSON.stringify({ type: "hello", token: stage.token("ada"), device: "tab", state: "active" })));
-    client.socket.on("message", (text) => {
-      const frame = JSON.parse(text);
-      if (frame.type === "welcome") {
-        client.id = frame.session;
-        done();
-      } else if (frame.type === "event") {
-        client.ids.push(frame.id);
-      }
-    });
-  });
-  return client;
-}
 
 /** A link that says these items, and what the hub answered within a second: the kinds of items, or how the dial ended. `beats` keeps it alive. */
 async function say(key, version, ...items) {
@@ -66,7 +47,7 @@ async function scene() {
   stage.spawn();
   await stage.ready();
   const edge = await openEdge(stage, "edge-west", process.argv[2], undefined, { Pnh__Cluster__KeyFile: "west.key" });
-  const ada = await open(edge);
+  const ada = await openClient(stage, edge, "ada");
   await send(stage, "PUT", "/v1/users/bob/devices/tab", { platform: "web" });
   await send(stage, "POST", "/v1/events", { id: "unseen", to: { user: "bob" }, class: "message", ttl: 600, data: 1 });
 
