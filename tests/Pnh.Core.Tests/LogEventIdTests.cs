@@ -1,6 +1,6 @@
 using System.Reflection;
 using Microsoft.Extensions.Logging;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Core.Tests;
 

@@ -2,8 +2,8 @@ using System.Globalization;
 using Pnh.Api.Access;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Configuration;

@@ -5,8 +5,8 @@ using System.Text.Json;
 using Microsoft.AspNetCore.WebUtilities;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.DirectHttp;
 

@@ -3,8 +3,8 @@ using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.WebSockets.Sessions;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Api.DirectHttp;

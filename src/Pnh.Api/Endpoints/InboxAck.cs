@@ -1,12 +1,12 @@
 using Pnh.Api.Bodies;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Endpoints;
 
 /// <summary>The body of <c>POST /v1/inbox/ack</c>.</summary>
 /// <param name="Device">Which device has them.</param>
-/// <param name="Ids">1 to <see cref="Hub.InboxItems"/> event ids.</param>
+/// <param name="Ids">1 to <see cref="Inbox.MostItems"/> event ids.</param>
 internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
 {
     // 100 ids of 64 characters are 7 kB.
@@ -55,7 +55,7 @@ internal sealed record InboxAck(string Device, IReadOnlyList<string> Ids)
     private static List<string> ReadIds(ref JsonCursor cursor)
     {
         var before = cursor.ErrorCount;
-        var ids = cursor.ReadEventIds("/ids", Hub.InboxItems);
+        var ids = cursor.ReadEventIds("/ids", Inbox.MostItems);
         if (ids.Count == 0 && cursor.ErrorCount == before)
         {
             cursor.Fail("/ids", "too-few", "At least one event id.");

@@ -5,8 +5,8 @@ using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
 using Pnh.Channels.WebSockets.Protocol;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Users;
 
 namespace Pnh.Api.Endpoints;
@@ -47,7 +47,7 @@ internal sealed class InboxEndpoints
 
         try
         {
-            var page = await _hub.ReadInboxAsync(UserOf(context), device!, after, context.RequestAborted);
+            var page = await _hub.Inbox.ReadAsync(UserOf(context), device!, after, context.RequestAborted);
             await AnswerTime.WriteAsync(context, over => WriteAsync(context.Response, page, over), _stopping);
         }
         catch (FormatException)
@@ -74,7 +74,7 @@ internal sealed class InboxEndpoints
         }
         else
         {
-            var acked = _hub.AckInbox(UserOf(context), ack.Device, ack.Ids);
+            var acked = _hub.Inbox.Ack(UserOf(context), ack.Device, ack.Ids);
             await JsonAnswer.WriteAsync(context.Response, new AckedBody(acked), AnswersJson.Default.AckedBody);
         }
     }

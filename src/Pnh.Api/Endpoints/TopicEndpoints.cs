@@ -4,8 +4,8 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 

@@ -5,8 +5,8 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 
 namespace Pnh.Api.Endpoints;

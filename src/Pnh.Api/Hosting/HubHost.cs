@@ -11,7 +11,7 @@ using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
 using Pnh.Channels;
 using Pnh.Channels.Provider.Connections;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Stores;
 using Prometheus;
 

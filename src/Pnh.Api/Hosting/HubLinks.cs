@@ -1,6 +1,6 @@
 using Pnh.Api.Listeners;
 using Pnh.Channels.Links;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Hosting;
 

@@ -2,8 +2,8 @@ using System.Buffers;
 using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Ingest;
 

@@ -4,8 +4,8 @@ using Microsoft.AspNetCore.Http.Features;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Ingest;
 

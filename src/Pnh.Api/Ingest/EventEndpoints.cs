@@ -2,8 +2,8 @@ using Pnh.Api.Access;
 using Pnh.Api.Bodies;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Ingest;
 

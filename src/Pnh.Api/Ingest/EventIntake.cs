@@ -1,7 +1,7 @@
 using Pnh.Api.Problems;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Intake;
 
 namespace Pnh.Api.Ingest;

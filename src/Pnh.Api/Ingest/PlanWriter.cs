@@ -2,8 +2,8 @@ using System.IO.Pipelines;
 using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Api.Endpoints;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
 

@@ -1,5 +1,5 @@
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Timing;
 using Pnh.Storage.Files;
 

@@ -1,4 +1,4 @@
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
 

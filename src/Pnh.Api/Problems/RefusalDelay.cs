@@ -1,5 +1,5 @@
 using System.Globalization;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Problems;
 

@@ -1,5 +1,5 @@
 using Microsoft.Extensions.Primitives;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Problems;
 

@@ -9,8 +9,8 @@ using Pnh.Api.Problems;
 using Pnh.Channels.WebSockets.Server;
 using Pnh.Channels.WebSockets.Sessions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 

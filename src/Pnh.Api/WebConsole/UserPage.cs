@@ -1,8 +1,8 @@
 using System.Text.Json;
 using Pnh.Api.Bodies;
 using Pnh.Api.Endpoints;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;

@@ -1,4 +1,4 @@
-using Pnh.Core.Shards;
+using Pnh.Core.Progress;
 
 namespace Pnh.Core.Dispatch;
 

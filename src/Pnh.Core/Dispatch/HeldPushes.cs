@@ -5,7 +5,6 @@ using Pnh.Core.FanOuts;
 using Pnh.Core.Lanes;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
-using Pnh.Core.Users;
 
 namespace Pnh.Core.Dispatch;
 
@@ -14,7 +13,7 @@ namespace Pnh.Core.Dispatch;
 /// never waits behind more than a few of them. Their events and users are read here, just before. Thread-safe.
 /// </summary>
 internal sealed partial class HeldPushes(
-    Func<UserKey, Shard> shardOf, IDeviceStore devices, PatientReads reads, EventLoader loader, Action<string> faulted, ILogger log, TimeProvider time, CancellationToken stopping)
+    IDeviceStore devices, PatientReads reads, EventLoader loader, ILogger log, TimeProvider time, CancellationToken stopping)
 {
     /// <summary>Deliveries waiting in a lane with which the next may go: a few milliseconds of a quick provider.</summary>
     internal const int MostWaiting = 64;
@@ -83,12 +82,12 @@ internal sealed partial class HeldPushes(
         if (!devices.TryGetUser(push.User, out var snapshot))
         {
             // Null = not to be read until the event is over, which then ends by its own time.
-            snapshot = await reads.UserAsync(push.User, push.Item.ExpiresAt, new TaskCompletionSource()).ConfigureAwait(false);
+            snapshot = await reads.UserAsync(push.User, push.Item.ExpiresAt).ConfigureAwait(false);
         }
 
         if (snapshot is not null)
         {
-            shardOf(push.User).PlanAnew(push, accepted, snapshot);
+            push.Shard.PlanAnew(push, accepted, snapshot);
         }
     }
 
@@ -102,8 +101,7 @@ internal sealed partial class HeldPushes(
             }
             catch (StoreUnavailableException fault)
             {
-                faulted(fault.Message);
-                await Task.Delay(PatientReads.RetryAfter(failures), time, stopping).ConfigureAwait(false);
+                await reads.WaitAsync(fault.Message, failures).ConfigureAwait(false);
             }
         }
     }

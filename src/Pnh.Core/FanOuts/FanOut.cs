@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Pnh.Core.Events;
+using Pnh.Core.Progress;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Users;

@@ -9,14 +9,14 @@ namespace Pnh.Core.FanOuts;
 
 /// <summary>The pages of fan-outs: a page's members are read together and have their turns, what follows waits until the journal has what was noted. Thread-safe.</summary>
 /// <param name="context">What shards share.</param>
-/// <param name="shardOf">A user's shard.</param>
+/// <param name="shards">Where users live.</param>
 /// <param name="reads">The registry.</param>
 /// <param name="turns">Gives way to others.</param>
 /// <param name="ended">Gets a fan-out that came to its end.</param>
 /// <param name="cut">Gets one that a bug ended, with it.</param>
 /// <param name="stopping">Ends everything.</param>
 internal sealed class FanOutPages(
-    ShardContext context, Func<UserKey, Shard> shardOf, PatientReads reads, Turns turns, Action<FanOut> ended, Action<FanOut, Exception> cut, CancellationToken stopping)
+    ShardContext context, ShardMap shards, PatientReads reads, Turns turns, Action<FanOut> ended, Action<FanOut, Exception> cut, CancellationToken stopping)
 {
     /// <summary>Members of one: one read, some 3 ms of work. A crash repeats two at most.</summary>
     internal const int Members = 256;
@@ -110,7 +110,7 @@ internal sealed class FanOutPages(
             }
             catch (StoreUnavailableException fault)
             {
-                await reads.WaitAsync(DateTimeOffset.MaxValue, failures, fault.Message, new TaskCompletionSource()).ConfigureAwait(false);
+                await reads.WaitAsync(fault.Message, failures).ConfigureAwait(false);
             }
         }
     }
@@ -121,14 +121,13 @@ internal sealed class FanOutPages(
     // False = that was all.
     private async ValueTask<bool> ServePageAsync(FanOut fanOut)
     {
-        var stuck = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         if (fanOut is { Pages: 0, Past: null, Begun: > 0 and var begun } && await reads.TryCountAsync(fanOut.Line.Topic).ConfigureAwait(false) <= begun)
         {
             return false; // all of them have a session: counting costs a tenth of reading their names
         }
 
         var most = fanOut.IsAhead ? Counted : Members;
-        if (await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, most, fanOut.Event.ExpiresAt, stuck).ConfigureAwait(false) is not { } page)
+        if (await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, most, fanOut.Event.ExpiresAt).ConfigureAwait(false) is not { } page)
         {
             fanOut.Progress.Unread();
             return false;
@@ -142,7 +141,7 @@ internal sealed class FanOutPages(
                 return false;
             }
 
-            return !await ServeAsync(fanOut, page, stuck).ConfigureAwait(false);
+            return !await ServeAsync(fanOut, page).ConfigureAwait(false);
         }
         finally
         {
@@ -152,7 +151,7 @@ internal sealed class FanOutPages(
     }
 
     // Those who had their turn are not read. Together, and one by one when that fails: one user who cannot be read holds up nobody before him. True = that was all.
-    private async ValueTask<bool> ServeAsync(FanOut fanOut, MemberPage page, TaskCompletionSource stuck)
+    private async ValueTask<bool> ServeAsync(FanOut fanOut, MemberPage page)
     {
         var due = page.Users.Where(user => !fanOut.HasBegun(user)).Take(Members + 1).ToList();
         var isCut = due.Count > Members;
@@ -167,10 +166,10 @@ internal sealed class FanOutPages(
 
             stopping.ThrowIfCancellationRequested();
             var key = new UserKey(fanOut.Event.App, due[i]);
-            var snapshot = snapshots is null ? await reads.UserAsync(key, fanOut.Event.ExpiresAt, stuck).ConfigureAwait(false) : snapshots[i];
-            if (fanOut.Serve(shardOf(key), key, snapshot) && snapshot is null)
+            var snapshot = snapshots is null ? await reads.UserAsync(key, fanOut.Event.ExpiresAt).ConfigureAwait(false) : snapshots[i];
+            if (fanOut.Serve(shards.Of(key), key, snapshot) && snapshot is null)
             {
-                context.EndUnread(shardOf(key), fanOut.Event, fanOut.Progress, key, fanOut.Past);
+                context.EndUnread(shards.Of(key), fanOut.Event, fanOut.Progress, key, fanOut.Past);
             }
         }
 
@@ -205,7 +204,7 @@ internal sealed class FanOutPages(
             var left = 0;
             for (var isLast = fanOut.IsStopped; !isLast;)
             {
-                var read = await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, Counted, DateTimeOffset.MinValue, new TaskCompletionSource()).ConfigureAwait(false);
+                var read = await reads.PageAsync(fanOut.Line.Topic, fanOut.Reached, Counted, DateTimeOffset.MinValue).ConfigureAwait(false);
                 if (read is not { } page)
                 {
                     fanOut.Progress.Unread();

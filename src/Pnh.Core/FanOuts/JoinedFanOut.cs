@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Progress;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Timing;

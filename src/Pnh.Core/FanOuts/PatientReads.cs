@@ -19,57 +19,59 @@ internal sealed class PatientReads(IDeviceStore devices, Action<string> faulted,
     internal static TimeSpan RetryAfter(int failures) => TimeSpan.FromSeconds(Math.Min(1 << Math.Min(failures, 5), LongestRetrySeconds));
 
     /// <summary>A user; null = could not be read until then.</summary>
-    /// <param name="key">Who.</param>
-    /// <param name="until">The end of the event.</param>
-    /// <param name="stuck">Completes when the first try fails: nobody has to wait for the rest.</param>
-    internal async ValueTask<UserSnapshot?> UserAsync(UserKey key, DateTimeOffset until, TaskCompletionSource stuck)
+    internal async ValueTask<UserSnapshot?> UserAsync(UserKey key, DateTimeOffset until)
     {
         for (var failures = 0; ; failures++)
         {
-            try
+            if (await TryUserAsync(key).ConfigureAwait(false) is { } snapshot)
             {
-                return await devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
+                return snapshot;
             }
-            catch (StoreUnavailableException fault)
+
+            if (!await WaitAsync(until, failures).ConfigureAwait(false))
             {
-                if (!await WaitAsync(until, failures, fault.Message, stuck).ConfigureAwait(false))
-                {
-                    return null;
-                }
+                return null;
             }
         }
     }
 
-    /// <summary>Members after one; null = could not be read until then.</summary>
-    /// <param name="topic">Of which topic.</param>
-    /// <param name="after">Empty = from the first.</param>
-    /// <param name="most">So many at most.</param>
-    /// <param name="until">The end of the event.</param>
-    /// <param name="stuck">Completes when the first try fails.</param>
-    internal async ValueTask<MemberPage?> PageAsync(TopicKey topic, string after, int most, DateTimeOffset until, TaskCompletionSource stuck)
+    /// <summary>Members after one (empty = from the first), so many at most; null = could not be read until then.</summary>
+    internal async ValueTask<MemberPage?> PageAsync(TopicKey topic, string after, int most, DateTimeOffset until)
     {
         for (var failures = 0; ; failures++)
         {
-            try
+            if (await TryPageAsync(topic, after, most).ConfigureAwait(false) is { } page)
             {
-                return await devices.GetMemberPageAsync(topic, after, most, CancellationToken.None).ConfigureAwait(false);
+                return page;
             }
-            catch (StoreUnavailableException fault)
+
+            if (!await WaitAsync(until, failures).ConfigureAwait(false))
             {
-                if (!await WaitAsync(until, failures, fault.Message, stuck).ConfigureAwait(false))
-                {
-                    return null;
-                }
+                return null;
             }
         }
     }
 
-    /// <summary>The topic's members if they are no more than a page, tried once; null = they are more, or cannot be read now.</summary>
-    internal async ValueTask<IReadOnlyList<string>?> TryFewAsync(TopicKey topic, int most)
+    /// <summary>A user, tried once; null = cannot be read now.</summary>
+    internal async ValueTask<UserSnapshot?> TryUserAsync(UserKey key)
     {
         try
         {
-            return await devices.GetMemberPageAsync(topic, string.Empty, most, CancellationToken.None).ConfigureAwait(false) is { IsLast: true } page ? page.Users : null;
+            return await devices.GetUserAsync(key, CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException fault)
+        {
+            faulted(fault.Message);
+            return null;
+        }
+    }
+
+    /// <summary>Members after one, tried once; null = they cannot be read now.</summary>
+    internal async ValueTask<MemberPage?> TryPageAsync(TopicKey topic, string after, int most)
+    {
+        try
+        {
+            return await devices.GetMemberPageAsync(topic, after, most, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
         {
@@ -104,16 +106,40 @@ internal sealed class PatientReads(IDeviceStore devices, Action<string> faulted,
         }
     }
 
-    /// <summary>Waits before the next try; false = the time is over. Throws <see cref="OperationCanceledException"/> when the hub stops.</summary>
-    internal async ValueTask<bool> WaitAsync(DateTimeOffset until, int failures, string fault, TaskCompletionSource stuck)
+    /// <summary>Goes on with work that a store kept from its end, behind its caller: tries it again after 1, 2, 4 … 30 s. False = the hub stopped before it was done.</summary>
+    /// <param name="tryAsync">Goes on where it stopped; true = it is done. Must not throw.</param>
+    internal async Task<bool> GoOnAsync(Func<ValueTask<bool>> tryAsync)
+    {
+        for (var failures = 0; ; failures++)
+        {
+            await Task.Delay(RetryAfter(failures), time, stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (stopping.IsCancellationRequested)
+            {
+                return false;
+            }
+
+            if (await tryAsync().ConfigureAwait(false))
+            {
+                return true;
+            }
+        }
+    }
+
+    /// <summary>Waits before the next try of something else that a store has kept from its end. Throws <see cref="OperationCanceledException"/> when the hub stops.</summary>
+    internal Task WaitAsync(string fault, int failures)
     {
         faulted(fault);
+        return Task.Delay(RetryAfter(failures), time, stopping);
+    }
+
+    // False = the time is over.
+    private async ValueTask<bool> WaitAsync(DateTimeOffset until, int failures)
+    {
         if (time.GetUtcNow() >= until)
         {
             return false;
         }
 
-        stuck.TrySetResult();
         await Task.Delay(RetryAfter(failures), time, stopping).ConfigureAwait(false);
         return true;
     }

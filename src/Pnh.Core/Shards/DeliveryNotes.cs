@@ -1,6 +1,7 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
 

@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 

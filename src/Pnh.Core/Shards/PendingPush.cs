@@ -1,4 +1,5 @@
 using Pnh.Core.Lanes;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 
 namespace Pnh.Core.Shards;
@@ -6,6 +7,9 @@ namespace Pnh.Core.Shards;
 /// <summary>A delivery as the user's shard knows it. What is said here belongs to that shard, and is touched under its gate only.</summary>
 internal sealed class PendingPush : Delivery
 {
+    /// <summary>Where its user lives: the way back from its lane.</summary>
+    internal required Shard Shard { get; init; }
+
     /// <summary>Its place in the mailbox, which holds its state; null for one that clears.</summary>
     internal MailboxItem? Item { get; init; }
 

@@ -31,7 +31,8 @@ internal sealed class PushHold(QuietHold quiet, DateTimeOffset until, DeliveryLa
 }
 
 /// <summary>A held push whose time has come.</summary>
+/// <param name="Shard">Where its user lives.</param>
 /// <param name="User">Whose.</param>
 /// <param name="Device">Which device of the user.</param>
 /// <param name="Item">Its place in the device's mailbox.</param>
-internal readonly record struct HeldPush(UserKey User, string Device, MailboxItem Item);
+internal readonly record struct HeldPush(Shard Shard, UserKey User, string Device, MailboxItem Item);

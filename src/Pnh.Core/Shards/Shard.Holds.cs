@@ -15,30 +15,30 @@ internal sealed partial class Shard
     /// <param name="snapshot">The user now.</param>
     internal void PlanAnew(in HeldPush released, Event? accepted, UserSnapshot snapshot)
     {
-        var (key, device, item) = released;
+        var (_, key, device, item) = released;
         using (Enter())
         {
-            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || item.Hold is not { } hold || !ReferenceEquals(mailbox.Find(item.Id), item))
+            if (!_state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || item.Hold is not { } hold || !ReferenceEquals(mailbox.Find(item.Id), item))
             {
                 return;
             }
 
             if (accepted is null)
             {
-                DropUnreadable(mailbox, item);
+                _settlement.DropUnreadable(mailbox, item);
             }
             else if (hold.IsStale)
             {
                 (hold.IsStale, hold.IsReleased) = (false, false);
-                Release(mailbox, item);
+                _state.Release(mailbox, item);
             }
             else
             {
-                EndHold(user, item);
+                Settlement.EndHold(user, item);
                 BeginAnew(user, mailbox, item, accepted, snapshot, hold.Told);
             }
 
-            RemoveIfEmpty(mailbox);
+            _settlement.RemoveIfEmpty(mailbox);
         }
     }
 
@@ -47,14 +47,14 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            foreach (var user in key is { } one ? _users.TryGetValue(one, out var known) ? [known] : [] : _users.Values.AsEnumerable())
+            foreach (var user in key is { } one ? _state.Users.TryGetValue(one, out var known) ? [known] : [] : _state.Users.Values.AsEnumerable())
             {
                 foreach (var mailbox in user.WaitElsewhere > 0 ? user.Mailboxes : [])
                 {
                     for (var item = mailbox.First; item is not null; item = item.Next)
                     {
                         item.Hold?.IsStale = item.Hold.IsReleased;
-                        Release(mailbox, item);
+                        _state.Release(mailbox, item);
                     }
                 }
             }
@@ -67,7 +67,7 @@ internal sealed partial class Shard
         var index = _plans.FindIndex(plan => IsDevice(plan.DeviceId, mailbox.Device));
         if (index < 0)
         {
-            Settle(mailbox, item, DeliveryState.Failed, DeviceGone, isDeviceGone: true);
+            _settlement.Settle(mailbox, item, DeliveryState.Failed, DeviceGone, isDeviceGone: true);
             return;
         }
 
@@ -75,7 +75,7 @@ internal sealed partial class Shard
         item.EndAs(plan);
         if (plan.IsSuppressed)
         {
-            Settle(mailbox, item, plan.HeldEnd, plan.Reason);
+            _settlement.Settle(mailbox, item, plan.HeldEnd, plan.Reason);
         }
         else if (plan.Quiet is { } quiet)
         {
@@ -83,7 +83,7 @@ internal sealed partial class Shard
         }
         else
         {
-            var sent = IsOnLiveSession(user, item, mailbox.Device);
+            var sent = user.IsOnLive(item, mailbox.Device);
             BeginPush(user, mailbox, item, accepted, plan, sent, isBehind: plan.Socket is not null && !sent, before: null);
         }
     }
@@ -91,33 +91,14 @@ internal sealed partial class Shard
     private void Hold(UserState user, Mailbox mailbox, MailboxItem item, in DevicePlan plan, QuietHold quiet, DateTimeOffset? told)
     {
         item.WaitsForHub = false;
-        item.Hold = new PushHold(quiet, _now + quiet.Left, _hub.Lanes.Get(plan.Channel!, plan.Account!, item.Class));
+        item.Hold = new PushHold(quiet, _state.Now + quiet.Left, _hub.Lanes.Get(plan.Channel!, plan.Account!, item.Class));
         user.WaitElsewhere++;
         if (told != quiet.Until)
         {
-            _hub.Notes.HeldBack(mailbox, item, plan.Channel!.Name, quiet, _now);
+            _hub.Notes.HeldBack(mailbox, item, plan.Channel!.Name, quiet, _state.Now);
         }
 
-        ScheduleEnd(mailbox, item);
-    }
-
-    private static void EndHold(UserState user, MailboxItem item)
-    {
-        if (item.Hold is not null)
-        {
-            item.Hold = null;
-            user.WaitElsewhere--;
-        }
-    }
-
-    // Its event, its user and a place in its lane are waited for off the gate.
-    private void Release(Mailbox mailbox, MailboxItem item)
-    {
-        if (item.Hold is { IsReleased: false } hold)
-        {
-            hold.IsReleased = true;
-            _hub.Release(new HeldPush(mailbox.User.Key, mailbox.Device, item), hold.Lane);
-        }
+        _settlement.ScheduleEnd(mailbox, item);
     }
 
     // Seen in front on another device: this one need not ring for it hours later.
@@ -125,8 +106,8 @@ internal sealed partial class Shard
     {
         if (acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Active })
         {
-            Settle(other, held, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
-            RemoveIfEmpty(other);
+            _settlement.Settle(other, held, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+            _settlement.RemoveIfEmpty(other);
         }
     }
 }

@@ -12,11 +12,11 @@ internal sealed partial class Shard
         var found = new List<InboxEntry>();
         using (Enter())
         {
-            var mailbox = _users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
+            var mailbox = _state.Users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
             for (var item = mailbox?.First; item is not null; item = item.Next)
             {
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
-                if (item.TakesFrames && item.ExpiresAt > _now && place.IsAfter(after))
+                if (item.TakesFrames && item.ExpiresAt > _state.Now && place.IsAfter(after))
                 {
                     found.Add(new InboxEntry(place, item, item.Push?.Event ?? item.Loaded));
                 }
@@ -36,15 +36,15 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            if (!_users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
+            if (!_state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
                 || (user.FindSession(device) is >= 0 and var index && item.IsOn(user.Sessions[index])))
             {
                 return;
             }
 
-            DropUnreadable(mailbox, item);
-            ReplayRest(user, mailbox);
-            RemoveIfEmpty(mailbox);
+            _settlement.DropUnreadable(mailbox, item);
+            _replay.GoOn(user, mailbox);
+            _settlement.RemoveIfEmpty(mailbox);
         }
     }
 
@@ -53,7 +53,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            return _users.Values.Sum(static user => user.Mailboxes.Sum(static mailbox => mailbox.CountPending()));
+            return _state.Users.Values.Sum(static user => user.Mailboxes.Sum(static mailbox => mailbox.CountPending()));
         }
     }
 }

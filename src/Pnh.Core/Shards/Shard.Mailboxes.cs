@@ -1,6 +1,7 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -13,16 +14,16 @@ internal sealed partial class Shard
     private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before, bool isPast)
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
-        MakeRoom(mailbox, accepted);
+        _settlement.MakeRoom(mailbox, accepted);
         var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.MayBeShown = before is { Unanswered: > 0 };
         mailbox.AddPlanned(item);
         if (before is null)
         {
-            _hub.Notes.Planned(mailbox, item, plan, _now);
+            _hub.Notes.Planned(mailbox, item, plan, _state.Now);
         }
 
-        if (IsExpired(accepted) && (isPast || !accepted.IsNowOrNever))
+        if (_state.IsExpired(accepted) && (isPast || !accepted.IsNowOrNever))
         {
             // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant the previous process's now.
             if (before is null)
@@ -30,14 +31,14 @@ internal sealed partial class Shard
                 _hub.Metrics.DeadlineMissed(accepted.Class);
             }
 
-            Settle(mailbox, item, item.Ending, item.EndingReason);
-            RemoveIfEmpty(mailbox);
+            _settlement.Settle(mailbox, item, item.Ending, item.EndingReason);
+            _settlement.RemoveIfEmpty(mailbox);
             return;
         }
 
         var sent = TrySendNow(user, mailbox, item, accepted, plan, out var isBehind);
         BeginPush(user, mailbox, item, accepted, plan, sent, isBehind, before);
-        RemoveIfEmpty(mailbox);
+        _settlement.RemoveIfEmpty(mailbox);
     }
 
     private bool TrySendNow(UserState user, Mailbox mailbox, MailboxItem item, Event accepted, in DevicePlan plan, out bool isBehind)
@@ -49,17 +50,17 @@ internal sealed partial class Shard
         }
 
         // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
-        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || mailbox.HasCallBefore(item, plan.Socket, _now));
+        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || mailbox.HasCallBefore(item, plan.Socket, _state.Now));
         if (isBehind)
         {
             // What is ahead may have ended without an ack meanwhile; then there is room now.
             item.Loaded = accepted;
-            ReplayRest(user, mailbox);
+            _replay.GoOn(user, mailbox);
             isBehind = item.Session is null;
             return !isBehind;
         }
 
-        if (plan.Socket is null || SendFrame(user.Key, item, accepted, plan.Socket))
+        if (plan.Socket is null || _replay.TrySend(user.Key, item, accepted, plan.Socket))
         {
             return plan.Socket is not null;
         }
@@ -85,16 +86,16 @@ internal sealed partial class Shard
             return;
         }
 
-        var push = _hub.NewPush(user.Key, item, accepted, plan, before);
+        var push = _hub.NewPush(this, user.Key, item, accepted, plan, before);
         item.Push = push;
         item.Loaded = null;
         if (before is { Unanswered: >= PushSetbacks.MostUnanswered })
         {
             Refuse(push, UnansweredReason);
         }
-        else if (before?.NextAttemptAt is { } due && due > _now)
+        else if (before?.NextAttemptAt is { } due && due > _state.Now)
         {
-            _wheel.Schedule(push, due - _now);
+            _state.Wheel.Schedule(push, due - _state.Now);
         }
         else if (push.IsDueAtOnce(sent, isBehind))
         {
@@ -102,13 +103,13 @@ internal sealed partial class Shard
         }
         else if (accepted.IsNowOrNever)
         {
-            Rest(push);
+            _settlement.Rest(push);
         }
         else
         {
             push.WaitsElsewhere = plan.Push == PushTiming.UnlessAckedElsewhere;
             user.WaitElsewhere += push.WaitsElsewhere ? 1 : 0;
-            _wheel.Schedule(push, plan.PushDelay);
+            _state.Wheel.Schedule(push, plan.PushDelay);
         }
     }
 
@@ -117,13 +118,13 @@ internal sealed partial class Shard
         if (isOnSocket || plan.PushHeld is null)
         {
             // What waits behind others keeps its body while there is a session to take it soon.
-            item.Loaded = mailbox.IsBehind && !IsExpired(accepted) ? item.Loaded : null;
-            ScheduleEnd(mailbox, item);
+            item.Loaded = mailbox.IsBehind && !_state.IsExpired(accepted) ? item.Loaded : null;
+            _settlement.ScheduleEnd(mailbox, item);
         }
         else
         {
             // A push was due and is not made: that is the ledger's end; the mailbox may keep it for the device's next session.
-            Settle(mailbox, item, item.Ending, item.EndingReason);
+            _settlement.Settle(mailbox, item, item.Ending, item.EndingReason);
         }
     }
 
@@ -135,47 +136,26 @@ internal sealed partial class Shard
             return;
         }
 
-        if (IsExpired(accepted))
+        if (_state.IsExpired(accepted))
         {
-            _missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
+            _state.Missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
             return;
         }
 
-        var user = GetOrAddUser(key);
+        var user = _state.GetOrAddUser(key);
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
-        MakeRoom(mailbox, accepted);
+        _settlement.MakeRoom(mailbox, accepted);
         var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);
-        ScheduleEnd(mailbox, item);
+        _settlement.ScheduleEnd(mailbox, item);
         if (!TryTakeHeld(user, mailbox, item) && plan.Socket is not null)
         {
             // Its session is here already, said again by its edge.
             item.Loaded = accepted;
             mailbox.IsBehind = true;
-            ReplayRest(user, mailbox);
-        }
-    }
-
-    // A newer event with the same collapse key takes the older one's place (not the other way round when the registry held the older one up);
-    // of too many the least needed goes.
-    private void MakeRoom(Mailbox mailbox, Event accepted)
-    {
-        for (var item = accepted.CollapseKey is null ? null : mailbox.First; item is not null;)
-        {
-            var next = item.Next;
-            if (item.Class == accepted.Class && item.Order <= accepted.AcceptedAt && string.Equals(item.CollapseKey, accepted.CollapseKey, StringComparison.Ordinal))
-            {
-                Drop(mailbox, item, DeliveryState.Suppressed, Collapsed);
-            }
-
-            item = next;
-        }
-
-        while (mailbox.Count >= _hub.MailboxItems)
-        {
-            Drop(mailbox, mailbox.FindSuperfluous(), DeliveryState.Failed, "evicted");
+            _replay.GoOn(user, mailbox);
         }
     }
 }

@@ -27,7 +27,7 @@ internal sealed partial class Shard
             {
                 if (result.Status == DeliveryStatus.Accepted)
                 {
-                    _hub.Notes.PushedLate(delivery, result.ProviderId, _now);
+                    _hub.Notes.PushedLate(delivery, result.ProviderId, _state.Now);
                 }
 
                 return;
@@ -36,7 +36,7 @@ internal sealed partial class Shard
             switch (result.Status)
             {
                 case DeliveryStatus.Accepted:
-                    Settle(delivery, DeliveryState.Accepted, result.Reason, result.ProviderId);
+                    _settlement.Settle(delivery, DeliveryState.Accepted, result.Reason, result.ProviderId);
                     break;
                 case DeliveryStatus.Unavailable when result.IsUnknown:
                     RetryUnanswered(delivery, result);
@@ -46,7 +46,7 @@ internal sealed partial class Shard
                     RetryLater(delivery, result);
                     break;
                 case DeliveryStatus.Expired:
-                    End(delivery);
+                    _settlement.End(delivery);
                     break;
                 default:
                     Refuse(delivery, result.Reason ?? result.Status.Label());
@@ -63,7 +63,7 @@ internal sealed partial class Shard
             delivery.IsInLane = false;
             if (delivery.Withdrawal is not null)
             {
-                _hub.Notes.Cleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane.Channel, AddressGoneReason, null, _now);
+                _hub.Notes.Cleared(delivery.Event, delivery.User, delivery.Device.Id, delivery.Lane.Channel, AddressGoneReason, null, _state.Now);
                 Release(delivery);
             }
             else if (!delivery.IsSettled)
@@ -80,9 +80,9 @@ internal sealed partial class Shard
             return;
         }
 
-        if (delivery.Withdrawal is null && IsExpired(delivery.Event) && !delivery.Event.IsNowOrNever)
+        if (delivery.Withdrawal is null && _state.IsExpired(delivery.Event) && !delivery.Event.IsNowOrNever)
         {
-            End(delivery);
+            _settlement.End(delivery);
             return;
         }
 
@@ -96,29 +96,29 @@ internal sealed partial class Shard
         {
             delivery.Attempts++;
             delivery.IsInLane = true;
-            NoLongerWaitsElsewhere(delivery);
-            _wheel.Cancel(delivery);
+            _settlement.NoLongerWaitsElsewhere(delivery);
+            _state.Wheel.Cancel(delivery);
         }
         else if (delivery.Withdrawal is null && delivery.Event.IsNowOrNever)
         {
-            End(delivery);
+            _settlement.End(delivery);
         }
         else
         {
             // After a 202 nothing is shed, only delayed.
-            _wheel.Schedule(delivery, FullLaneDelay);
+            _state.Wheel.Schedule(delivery, FullLaneDelay);
         }
     }
 
     private void RetryLater(PendingPush delivery, in DeliveryResult result)
     {
-        var rest = delivery.Event.ExpiresAt - _now;
+        var rest = delivery.Event.ExpiresAt - _state.Now;
         var wait = RetryWait.After(delivery, result, rest);
-        DateTimeOffset? next = wait < rest ? _now + wait : null;
-        _hub.Notes.Attempt(delivery, result, next, _now);
+        DateTimeOffset? next = wait < rest ? _state.Now + wait : null;
+        _hub.Notes.Attempt(delivery, result, next, _state.Now);
         if (next is not null)
         {
-            _wheel.Schedule(delivery, wait);
+            _state.Wheel.Schedule(delivery, wait);
         }
         else
         {
@@ -128,7 +128,7 @@ internal sealed partial class Shard
             }
 
             delivery.Item!.EndingReason ??= result.Reason ?? result.Status.Label();
-            Rest(delivery);
+            _settlement.Rest(delivery);
         }
     }
 
@@ -140,56 +140,17 @@ internal sealed partial class Shard
         item.EndingReason = reason;
         if (IsOnLiveSession(delivery))
         {
-            Rest(delivery);
+            _settlement.Rest(delivery);
         }
         else
         {
-            Settle(delivery, DeliveryState.Failed, reason, isDeviceGone: isDeviceGone);
+            _settlement.Settle(delivery, DeliveryState.Failed, reason, isDeviceGone: isDeviceGone);
         }
     }
 
     // Seen on another device: not pushed any more, but this one still gets it with its next session.
-    private void HoldBack(PendingPush delivery) => Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
-
-    // No push to come: from here on only an ack or its time ends it.
-    private void Rest(PendingPush delivery)
-    {
-        var item = delivery.Item!;
-        StopPush(item);
-        if (FindMailbox(delivery) is { } mailbox)
-        {
-            ScheduleEnd(mailbox, item);
-        }
-    }
-
-    // Nothing more is pushed. A frame that left in time keeps its time for the ack.
-    private void End(PendingPush delivery)
-    {
-        var item = delivery.Item!;
-        if (item.EndsAt > _now)
-        {
-            Rest(delivery);
-        }
-        else
-        {
-            Settle(delivery, item.Ending, item.EndingReason);
-        }
-    }
-
-    private void Settle(PendingPush delivery, DeliveryState state, string? reason, string? providerId = null, bool isDeviceGone = false)
-    {
-        if (FindMailbox(delivery) is { } mailbox)
-        {
-            Settle(mailbox, delivery.Item!, state, reason, providerId, isDeviceGone);
-            RemoveIfEmpty(mailbox);
-        }
-    }
-
-    private Mailbox? FindMailbox(PendingPush delivery) =>
-        _users.TryGetValue(delivery.User, out var user) ? user.FindMailbox(delivery.Device.Id) : null;
+    private void HoldBack(PendingPush delivery) => _settlement.Settle(delivery, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
 
     private bool IsOnLiveSession(PendingPush delivery) =>
-        _users.TryGetValue(delivery.User, out var user) && IsOnLiveSession(user, delivery.Item!, delivery.Device.Id);
-
-    private bool IsExpired(Event accepted) => accepted.ExpiresAt <= _now;
+        _state.Users.TryGetValue(delivery.User, out var user) && user.IsOnLive(delivery.Item!, delivery.Device.Id);
 }

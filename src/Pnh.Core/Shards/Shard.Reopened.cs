@@ -1,4 +1,5 @@
 using Pnh.Core.Journal;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -25,7 +26,7 @@ internal sealed partial class Shard
         LiveSession? older;
         using (Enter())
         {
-            var user = GetOrAddUser(KeyOf(opened.Key));
+            var user = _state.GetOrAddUser(KeyOf(opened.Key));
             var index = user.FindSession(opened.Key.Device);
             if (index >= 0 && user.Sessions[index].CameAfter(session, _hub.Time.GetUtcNow()))
             {
@@ -36,7 +37,7 @@ internal sealed partial class Shard
             if (reopened is { IsDetached: false, Holds.Count: 0 })
             {
                 // Another one still acknowledges what it holds.
-                _missed.Tell(session);
+                _state.Missed.Tell(session);
             }
 
             TakeOver(user, session, reopened.Holds, isRecovered);
@@ -76,7 +77,7 @@ internal sealed partial class Shard
         {
             older = user.Sessions[index];
             session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
-            _missed.Replace(older.Key, session.Key);
+            _state.Missed.Replace(older.Key, session.Key);
             Count(older, -1);
             Replace(user, index, session);
         }
@@ -107,7 +108,7 @@ internal sealed partial class Shard
             {
                 if (held?.Remove(item.Id) == true)
                 {
-                    MarkHeld(item, session);
+                    _replay.MarkHeld(item, session);
                 }
                 else if (item.IsOn(session))
                 {
@@ -121,7 +122,7 @@ internal sealed partial class Shard
             }
             else
             {
-                Replay(user, mailbox, session);
+                _replay.Begin(user, mailbox, session);
             }
         }
 
@@ -134,12 +135,12 @@ internal sealed partial class Shard
     // The device had a session and nothing else. It comes back, at this node or at an edge, or nobody gets the event any more.
     private void WaitForSession(EventProgress progress, UserKey key, UnfinishedDelivery before)
     {
-        var mailbox = GetOrAddUser(key).GetOrAddMailbox(before.Device);
+        var mailbox = _state.GetOrAddUser(key).GetOrAddMailbox(before.Device);
         var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = DeviceGone, MayBeShown = before.Unanswered > 0 };
-        var end = _now + Linger;
+        var end = _state.Now + Linger;
         item.EndsAt = end < item.EndsAt ? end : item.EndsAt;
         mailbox.AddPlanned(item);
-        ScheduleEnd(mailbox, item);
+        _settlement.ScheduleEnd(mailbox, item);
         progress.Planned(1);
     }
 
@@ -157,18 +158,7 @@ internal sealed partial class Shard
             return false;
         }
 
-        MarkHeld(item, session);
+        _replay.MarkHeld(item, session);
         return true;
-    }
-
-    private void MarkHeld(MailboxItem item, LiveSession session)
-    {
-        item.Session = session.Key.Session;
-        if (item.FrameTimestamp == 0)
-        {
-            item.FrameTimestamp = _hub.Time.GetTimestamp();
-        }
-
-        GiveGrace(item);
     }
 }

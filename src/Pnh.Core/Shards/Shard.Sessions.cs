@@ -24,7 +24,7 @@ internal sealed partial class Shard
         LiveSession? older;
         using (Enter())
         {
-            var user = GetOrAddUser(KeyOf(opened.Key));
+            var user = _state.GetOrAddUser(KeyOf(opened.Key));
             var index = user.FindSession(opened.Key.Device);
             if (index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most)
             {
@@ -38,11 +38,11 @@ internal sealed partial class Shard
             else
             {
                 older = Place(user, index, ref newer);
-                _missed.Tell(newer);
+                _state.Missed.Tell(newer);
                 if (user.FindMailbox(opened.Key.Device) is { } mailbox)
                 {
                     mailbox.EndLinger();
-                    Replay(user, mailbox, newer);
+                    _replay.Begin(user, mailbox, newer);
                 }
             }
         }
@@ -84,10 +84,10 @@ internal sealed partial class Shard
             var session = before with { IsDetached = false, State = state, Since = connectedAt ?? before.Since };
             Replace(user, index, session);
             Count(session, +1);
-            _missed.Tell(session);
+            _state.Missed.Tell(session);
             if (user.FindMailbox(resumed.Device) is { } mailbox)
             {
-                Replay(user, mailbox, session);
+                _replay.Begin(user, mailbox, session);
             }
 
             return true;
@@ -107,17 +107,17 @@ internal sealed partial class Shard
             var session = user.Sessions[index];
             Count(session, -1);
             End(session);
-            _missed.End(closed);
+            _state.Missed.End(closed);
             user.Sessions.RemoveAt(index);
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
                 mailbox.IsBehind = false;
                 // One that was not resumed has lingered already, but for the last ones before the process ends.
                 BeginLinger(mailbox, session.IsDetached && !_hub.IsStopping ? TimeSpan.Zero : Linger);
-                RemoveIfEmpty(mailbox);
+                _settlement.RemoveIfEmpty(mailbox);
             }
 
-            RemoveIfIdle(user.Key);
+            _state.RemoveIfIdle(user.Key);
             return session.Subscriber;
         }
     }
@@ -157,7 +157,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            return _users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(session => !isConnected || !session.IsDetached)] : [];
+            return _state.Users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(session => !isConnected || !session.IsDetached)] : [];
         }
     }
 
@@ -166,7 +166,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            if (_users.TryGetValue(key, out var user))
+            if (_state.Users.TryGetValue(key, out var user))
             {
                 action(user);
             }
@@ -198,7 +198,7 @@ internal sealed partial class Shard
     // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
     private void BeginLinger(Mailbox mailbox, TimeSpan linger)
     {
-        var end = _now + linger;
+        var end = _state.Now + linger;
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
             item.Loaded = null;
@@ -206,7 +206,7 @@ internal sealed partial class Shard
             {
                 item.EndsAt = end;
                 (item.Ending, item.EndingReason) = item.EndingReason is null ? (DeliveryState.Failed, DeviceGone) : (item.Ending, item.EndingReason);
-                ScheduleEnd(mailbox, item);
+                _settlement.ScheduleEnd(mailbox, item);
             }
         }
     }
@@ -221,7 +221,7 @@ internal sealed partial class Shard
 
     private bool TryFind(SessionKey session, out UserState user, out int index)
     {
-        index = _users.TryGetValue(KeyOf(session), out user!) ? user.FindSession(session.Device) : -1;
+        index = _state.Users.TryGetValue(KeyOf(session), out user!) ? user.FindSession(session.Device) : -1;
         return index >= 0 && user.Sessions[index].Key == session;
     }
 

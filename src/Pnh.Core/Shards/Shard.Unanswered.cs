@@ -61,18 +61,18 @@ internal sealed partial class Shard
         var reason = result.Reason ?? result.Status.Label();
         delivery.Item!.MayBeShown = true;
         delivery.Item.EndingReason ??= reason;
-        _hub.Notes.Tried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt, _now);
+        _hub.Notes.Tried(delivery, MilestoneKind.Unanswered, reason, setbacks.NextAttemptAt, _state.Now);
     }
 
     private DateTimeOffset? NextAfterUnanswered(PendingPush delivery, PushSetbacks setbacks, in DeliveryResult result) => delivery.IsSettled
         ? null
-        : setbacks.Next(delivery.Event, result.IsCutOff, _now, _now + RetryWait.Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _now), delivery.IsTooLate(_hub.Time));
+        : setbacks.Next(delivery.Event, result.IsCutOff, _state.Now, _state.Now + RetryWait.Spread(PushSetbacks.Pause, delivery.Event.ExpiresAt - _state.Now), delivery.IsTooLate(_hub.Time));
 
     private void RetryUnanswered(PendingPush delivery, in DeliveryResult result)
     {
         if (delivery.Setbacks!.NextAttemptAt is { } next)
         {
-            _wheel.Schedule(delivery, next > _now ? next - _now : TimeSpan.Zero);
+            _state.Wheel.Schedule(delivery, next > _state.Now ? next - _state.Now : TimeSpan.Zero);
         }
         else
         {

@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
 
@@ -17,7 +18,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            foreach (var mailbox in _users.TryGetValue(key, out var user) ? user.Mailboxes : [])
+            foreach (var mailbox in _state.Users.TryGetValue(key, out var user) ? user.Mailboxes : [])
             {
                 if (mailbox.Find(id)?.Push is not null)
                 {
@@ -38,7 +39,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            _users.TryGetValue(key, out var user);
+            _state.Users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
             {
                 if (!IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(withdrawal.Event) is { } item)
@@ -59,9 +60,9 @@ internal sealed partial class Shard
                         held.Add();
                     }
 
-                    Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
-                    ReplayRest(user!, mailbox);
-                    RemoveIfEmpty(mailbox);
+                    _settlement.Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
+                    _replay.GoOn(user!, mailbox);
+                    _settlement.RemoveIfEmpty(mailbox);
                 }
             }
         }
@@ -93,7 +94,7 @@ internal sealed partial class Shard
             {
                 if (where.PushedOver is { } channel && !IsDevice(device, exceptDevice))
                 {
-                    _hub.Notes.Cleared(accepted, key, device, channel, reason, null, _now);
+                    _hub.Notes.Cleared(accepted, key, device, channel, reason, null, _state.Now);
                 }
             }
         }
@@ -102,13 +103,13 @@ internal sealed partial class Shard
     private void Clear(
         UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot, EventProgress? held)
     {
-        if (where.IsFramed && _users.TryGetValue(key, out var user) && user.FindSession(device) is >= 0 and var index)
+        if (where.IsFramed && _state.Users.TryGetValue(key, out var user) && user.FindSession(device) is >= 0 and var index)
         {
             // A detached session too: what it will replay must not bring it back.
             var session = user.Sessions[index];
             if (session.Link.TryWithdraw(session.Key.Session, withdrawal))
             {
-                _hub.Notes.Cleared(accepted, key, device, ChannelNames.WebSocket, null, null, _now);
+                _hub.Notes.Cleared(accepted, key, device, ChannelNames.WebSocket, null, null, _state.Now);
             }
         }
 
@@ -118,6 +119,7 @@ internal sealed partial class Shard
             held?.Add();
             SendPush(new PendingPush
             {
+                Shard = this,
                 Holds = held,
                 Event = _hub.ForProviders(accepted),
                 Withdrawal = _hub.ForProviders(withdrawal),
@@ -137,17 +139,17 @@ internal sealed partial class Shard
             || result is { Status: DeliveryStatus.Misconfigured, RetryAfter: not null };
         if (isWorthIt && clear.Asked < ClearAttempts)
         {
-            var rest = clear.Withdrawal!.At + ClearWithin - _now;
+            var rest = clear.Withdrawal!.At + ClearWithin - _state.Now;
             var wait = RetryWait.After(clear, result, rest);
             if (wait <= rest)
             {
-                _wheel.Schedule(clear, wait);
+                _state.Wheel.Schedule(clear, wait);
                 return;
             }
         }
 
         var fault = result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label();
-        _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, fault, result.ProviderId, _now);
+        _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, fault, result.ProviderId, _state.Now);
         Release(clear);
     }
 

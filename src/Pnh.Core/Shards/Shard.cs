@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
@@ -16,18 +17,19 @@ namespace Pnh.Core.Shards;
 internal sealed partial class Shard
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<UserKey, UserState> _users = [];
+    private readonly ShardState _state;
+    private readonly Settlement _settlement;
+    private readonly SessionReplay _replay;
     private readonly List<DevicePlan> _plans = [];
     private readonly List<WheelEntry> _due = [];
-    private readonly MissedTable _missed = new(ShardContext.MissedDevices);
-    private readonly TimingWheel _wheel;
     private readonly ShardContext _hub;
-    private DateTimeOffset _now;
 
     internal Shard(ShardContext hub)
     {
         _hub = hub;
-        _wheel = new TimingWheel(hub.Time, hub.Ticker.Wake);
+        _state = new ShardState(this, hub);
+        _settlement = new Settlement(_state);
+        _replay = new SessionReplay(_state, _settlement);
     }
 
     /// <summary>How many timers are set.</summary>
@@ -37,7 +39,7 @@ internal sealed partial class Shard
         {
             using (Enter())
             {
-                return _wheel.Count;
+                return _state.Wheel.Count;
             }
         }
     }
@@ -49,7 +51,7 @@ internal sealed partial class Shard
         {
             using (Enter())
             {
-                return _users.Count;
+                return _state.Users.Count;
             }
         }
     }
@@ -63,7 +65,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            _users.TryGetValue(key, out var user);
+            _state.Users.TryGetValue(key, out var user);
             PlanFor(accepted, key, snapshot, user, _plans);
             foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
             {
@@ -91,7 +93,7 @@ internal sealed partial class Shard
         {
             if (state == DeliveryState.Expired && progress.ExpiresAt > progress.AcceptedAt)
             {
-                past.Unseen(key.User).ForEach(device => _missed.Add(new SessionKey(key.App, key.User, device, ""), progress.AcceptedAt));
+                past.Unseen(key.User).ForEach(device => _state.Missed.Add(new SessionKey(key.App, key.User, device, ""), progress.AcceptedAt));
             }
 
             foreach (var lost in past.TakeLost(key.User))
@@ -128,7 +130,7 @@ internal sealed partial class Shard
     {
         using (Enter())
         {
-            _users.TryGetValue(key, out var user);
+            _state.Users.TryGetValue(key, out var user);
             PlanFor(accepted, key, snapshot, user, plans);
         }
     }
@@ -139,12 +141,14 @@ internal sealed partial class Shard
         using (Enter())
         {
             _due.Clear();
-            _wheel.Advance(_due);
+            _state.Wheel.Advance(_due);
             foreach (var entry in _due)
             {
                 if (entry is Mailbox mailbox)
                 {
-                    EndDue(mailbox);
+                    _settlement.EndDue(mailbox);
+                    _replay.GoOn(mailbox.User, mailbox);
+                    _settlement.RemoveIfEmpty(mailbox);
                 }
                 else
                 {
@@ -152,7 +156,7 @@ internal sealed partial class Shard
                 }
             }
 
-            return _wheel.Count > 0;
+            return _state.Wheel.Count > 0;
         }
     }
 
@@ -160,7 +164,7 @@ internal sealed partial class Shard
     internal Lock.Scope Enter()
     {
         var scope = _gate.EnterScope();
-        _now = _hub.Time.GetUtcNow();
+        _state.Now = _hub.Time.GetUtcNow();
         return scope;
     }
 
@@ -176,7 +180,7 @@ internal sealed partial class Shard
         {
             if (before is { IsSettled: false })
             {
-                Book(progress!, key, plan.DeviceId, DeliveryState.Withdrawn, null);
+                _settlement.Book(progress!, key, plan.DeviceId, DeliveryState.Withdrawn, null);
             }
         }
         else if (before is { IsSettled: true })
@@ -193,7 +197,7 @@ internal sealed partial class Shard
         }
         else
         {
-            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : GetOrAddUser(key), plan, before, isPast: past is not null);
+            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : _state.GetOrAddUser(key), plan, before, isPast: past is not null);
         }
     }
 
@@ -203,7 +207,7 @@ internal sealed partial class Shard
         _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
         if (progress is not null)
         {
-            Book(progress, key, plan.DeviceId, state, plan.Reason);
+            _settlement.Book(progress, key, plan.DeviceId, state, plan.Reason);
         }
     }
 
@@ -216,7 +220,7 @@ internal sealed partial class Shard
             ResumeJoined(progress, accepted, key, past);
             foreach (var lost in past.TakeLost(key.User))
             {
-                if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || IsExpired(accepted))
+                if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || _state.IsExpired(accepted))
                 {
                     EndLost(progress, key, past, lost, DeliveryState.Failed, DeviceGone);
                 }
@@ -230,7 +234,7 @@ internal sealed partial class Shard
 
     private void ResumeJoined(EventProgress progress, Event accepted, UserKey key, PastDispatch past)
     {
-        if (past.IsWithdrawn(key.User) || !_users.TryGetValue(key, out var user))
+        if (past.IsWithdrawn(key.User) || !_state.Users.TryGetValue(key, out var user))
         {
             return;
         }
@@ -249,15 +253,7 @@ internal sealed partial class Shard
     private void EndLost(EventProgress progress, UserKey key, PastDispatch past, UnfinishedDelivery lost, DeliveryState state, string? reason)
     {
         var (end, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (state, reason);
-        Book(progress, key, lost.Device, EndOf(end, mayBeShown: lost.Unanswered > 0), why);
-    }
-
-    // Planned and at its end at once.
-    private void Book(EventProgress progress, UserKey key, string device, DeliveryState state, string? reason)
-    {
-        progress.Books.Planned(progress.Class);
-        progress.Books.Settled(progress.Class, state);
-        _hub.Notes.Settled(progress, key, device, state, reason, _now);
+        _settlement.Book(progress, key, lost.Device, Settlement.EndOf(end, mayBeShown: lost.Unanswered > 0), why);
     }
 
     // Somebody with a session stays while the gate is held: no need to look again.
@@ -265,7 +261,7 @@ internal sealed partial class Shard
     {
         if (user is not { Sessions.Count: > 0 })
         {
-            RemoveIfIdle(key);
+            _state.RemoveIfIdle(key);
         }
     }
 
@@ -274,20 +270,6 @@ internal sealed partial class Shard
     {
         plans.Clear();
         DateTimeOffset? wall = snapshot.Settings.MayBeQuiet ? SteadyClock.WallOf(_hub.Time).GetUtcNow() : null;
-        _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? SessionList.None, _now, plans, wall);
-    }
-
-    private UserState GetOrAddUser(UserKey key)
-    {
-        ref var user = ref CollectionsMarshal.GetValueRefOrAddDefault(_users, key, out _);
-        return user ??= new UserState(key);
-    }
-
-    private void RemoveIfIdle(UserKey key)
-    {
-        if (_users.TryGetValue(key, out var user) && user.IsIdle)
-        {
-            _users.Remove(key);
-        }
+        _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? SessionList.None, _state.Now, plans, wall);
     }
 }

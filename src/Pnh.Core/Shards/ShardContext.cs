@@ -3,6 +3,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Lanes;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
@@ -29,7 +30,7 @@ internal sealed class ShardContext
 
     internal required WheelTicker Ticker { get; init; }
 
-    internal LaneTable Lanes { get; set; } = null!;
+    internal required LaneTable Lanes { get; init; }
 
     /// <summary>Apps whose texts and data providers do not get, with the line that they get instead.</summary>
     internal IReadOnlyDictionary<string, string> ContentTexts { get; init; } = new Dictionary<string, string>();
@@ -50,14 +51,15 @@ internal sealed class ShardContext
     internal bool IsStopping { get; set; }
 
     /// <summary>Reads bodies back for a session that waits for them; off the caller's lock.</summary>
-    internal Action<UserKey, string, IReadOnlyList<MailboxItem>> Load { get; set; } = null!;
+    internal required Action<Shard, UserKey, string, IReadOnlyList<MailboxItem>> Load { get; init; }
 
     /// <summary>Plans a held push anew when its lane has room for it; off the caller's lock.</summary>
-    internal Action<HeldPush, DeliveryLane> Release { get; set; } = null!;
+    internal required Action<HeldPush, DeliveryLane> Release { get; init; }
 
     /// <summary>The push of a device's plan.</summary>
-    internal PendingPush NewPush(UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
+    internal PendingPush NewPush(Shard shard, UserKey key, MailboxItem item, Event accepted, in DevicePlan plan, UnfinishedDelivery? before) => new()
     {
+        Shard = shard,
         Event = ForProviders(accepted),
         User = key,
         Device = plan.Device,

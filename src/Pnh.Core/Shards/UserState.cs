@@ -92,4 +92,7 @@ internal sealed class UserState(UserKey key)
     /// <summary>The device's session with a connection; null = none.</summary>
     internal LiveSession? FindLive(string device) =>
         FindSession(device) is >= 0 and var index && !Sessions[index].IsDetached ? Sessions[index] : null;
+
+    /// <summary>True when the device's session with a connection was given the item's frame.</summary>
+    internal bool IsOnLive(MailboxItem item, string device) => FindLive(device) is { } live && item.IsOn(live);
 }

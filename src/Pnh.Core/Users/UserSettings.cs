@@ -99,11 +99,12 @@ public sealed record UserSnapshot(IReadOnlyList<Device> Devices, UserSettings Se
     /// <summary>The device; null = the user has none of that id.</summary>
     public Device? Find(string device)
     {
-        foreach (var one in Devices)
+        // By index, as each attempt of a push asks: an enumerator would be allocated.
+        for (var i = 0; i < Devices.Count; i++)
         {
-            if (string.Equals(one.Id, device, StringComparison.Ordinal))
+            if (string.Equals(Devices[i].Id, device, StringComparison.Ordinal))
             {
-                return one;
+                return Devices[i];
             }
         }
 

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.EndToEnd;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Sandbox.Scripts;
 using static Pnh.Api.Tests.Commands.CommandRun;
 

@@ -11,7 +11,7 @@ public sealed partial class WhyDocumentTests
     // Where deliveries get their reasons.
     private static readonly string[] Folders =
     [
-        "src/Pnh.Core/Addresses", "src/Pnh.Core/Dispatch", "src/Pnh.Core/FanOuts", "src/Pnh.Core/Lanes", "src/Pnh.Core/Plans", "src/Pnh.Core/Push", "src/Pnh.Core/Shards",
+        "src/Pnh.Core/Addresses", "src/Pnh.Core/Dispatch", "src/Pnh.Core/FanOuts", "src/Pnh.Core/Hubs", "src/Pnh.Core/Lanes", "src/Pnh.Core/Plans", "src/Pnh.Core/Progress", "src/Pnh.Core/Push", "src/Pnh.Core/Shards", "src/Pnh.Core/Withdrawals",
         "src/Pnh.Channels/Apns", "src/Pnh.Channels/Fcm", "src/Pnh.Channels/Net", "src/Pnh.Channels/Provider", "src/Pnh.Channels/WebPush",
     ];
 

@@ -4,7 +4,7 @@ using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Tests.EndToEnd;
 

@@ -5,7 +5,7 @@ using Microsoft.Extensions.Hosting;
 using Pnh.Api.Hosting;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.Ingest;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Sandbox.Scripts;
 using Pnh.Storage.Segments;

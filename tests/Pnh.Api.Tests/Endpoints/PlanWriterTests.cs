@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Pnh.Api.Ingest;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Tests.Endpoints;
 

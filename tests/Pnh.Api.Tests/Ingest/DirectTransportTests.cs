@@ -5,8 +5,8 @@ using Pnh.Api.Tests.EndToEnd;
 using Pnh.Api.Tests.FrontDoor;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.Ingest;

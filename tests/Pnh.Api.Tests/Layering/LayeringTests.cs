@@ -1,6 +1,6 @@
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 
 namespace Pnh.Api.Tests.Layering;
 

@@ -1,8 +1,8 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Intake;
 using Pnh.Core.Tests.Diagnostics;
 using Pnh.Core.Tests.Shards;

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Intake;
 using Pnh.Core.Tests.Shards;
 using Pnh.TestKit;

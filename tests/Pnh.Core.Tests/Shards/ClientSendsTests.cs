@@ -1,5 +1,5 @@
 using System.Text;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Core.Tests.Shards;

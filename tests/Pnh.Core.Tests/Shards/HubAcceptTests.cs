@@ -1,6 +1,6 @@
 using System.Text;
 using Pnh.Core.Diagnostics;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Stores;

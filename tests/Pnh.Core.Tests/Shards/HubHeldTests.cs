@@ -1,5 +1,6 @@
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -82,7 +83,7 @@ public sealed class HubHeldTests
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([bySocket, byInbox], link.Ids);
         await hub.AckAsync(key, bySocket);
-        Assert.Equal(1, hub.Hub.AckInbox(new UserKey("demo", "ada"), "phone", [byInbox]));
+        Assert.Equal(1, hub.Hub.Inbox.Ack(new UserKey("demo", "ada"), "phone", [byInbox]));
         Assert.Equal(("acked", "acked"), (hub.Journal.EndOf(bySocket, "phone"), hub.Journal.EndOf(byInbox, "phone")));
         await hub.AssertAllEndAsync(bySocket, byInbox);
         Assert.Empty(hub.Pushed);

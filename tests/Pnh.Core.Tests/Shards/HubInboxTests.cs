@@ -1,4 +1,4 @@
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 using Pnh.Core.Users;
@@ -23,7 +23,7 @@ public sealed class HubInboxTests
         Assert.Equal([next], await ReadAsync(hub, "tablet"));
         Assert.Single(log.EventNames, "EventDamaged");
         Assert.Equal("failed:unreadable", hub.Journal.EndOf(damaged, "tablet"));
-        Assert.Equal(1, hub.Hub.AckInbox(Ada, "tablet", [damaged, next]));
+        Assert.Equal(1, hub.Hub.Inbox.Ack(Ada, "tablet", [damaged, next]));
         hub.AssertAllEnded(damaged, next);
     }
 
@@ -80,5 +80,5 @@ public sealed class HubInboxTests
     }
 
     private static async Task<IEnumerable<string>> ReadAsync(HubUnderTest hub, string device) =>
-        (await hub.Hub.ReadInboxAsync(Ada, device, null, CancellationToken.None)).Items.Select(e => e.Id);
+        (await hub.Hub.Inbox.ReadAsync(Ada, device, null, CancellationToken.None)).Items.Select(e => e.Id);
 }

@@ -1,6 +1,6 @@
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 using Pnh.TestKit;

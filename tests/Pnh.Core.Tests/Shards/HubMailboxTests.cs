@@ -1,4 +1,4 @@
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -146,7 +146,7 @@ public sealed class HubMailboxTests
         string? after = null;
         do
         {
-            var page = await hub.Hub.ReadInboxAsync(Ada, "tablet", after, CancellationToken.None);
+            var page = await hub.Hub.Inbox.ReadAsync(Ada, "tablet", after, CancellationToken.None);
             read.AddRange(page.Items.Select(e => e.Id));
             after = page.Next;
         }
@@ -154,10 +154,10 @@ public sealed class HubMailboxTests
 
         Assert.Equal(sent.Order(StringComparer.Ordinal), read.Order(StringComparer.Ordinal));
         Assert.Equal(sent.Take(121).Order(StringComparer.Ordinal), read.Take(121).Order(StringComparer.Ordinal));
-        Assert.Equal(229, hub.Hub.AckInbox(Ada, "tablet", [.. sent.Skip(1), "unknown", sent[5]]));
-        Assert.Equal([sent[0]], (await hub.Hub.ReadInboxAsync(Ada, "tablet", null, CancellationToken.None)).Items.Select(e => e.Id));
-        await Assert.ThrowsAsync<FormatException>(async () => await hub.Hub.ReadInboxAsync(Ada, "tablet", "no cursor", CancellationToken.None));
-        Assert.Empty((await hub.Hub.ReadInboxAsync(Ada, "other", null, CancellationToken.None)).Items);
+        Assert.Equal(229, hub.Hub.Inbox.Ack(Ada, "tablet", [.. sent.Skip(1), "unknown", sent[5]]));
+        Assert.Equal([sent[0]], (await hub.Hub.Inbox.ReadAsync(Ada, "tablet", null, CancellationToken.None)).Items.Select(e => e.Id));
+        await Assert.ThrowsAsync<FormatException>(async () => await hub.Hub.Inbox.ReadAsync(Ada, "tablet", "no cursor", CancellationToken.None));
+        Assert.Empty((await hub.Hub.Inbox.ReadAsync(Ada, "other", null, CancellationToken.None)).Items);
     }
 
     [Fact]
@@ -166,9 +166,9 @@ public sealed class HubMailboxTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var id = await hub.SendAsync();
-        Assert.Equal([id], (await hub.Hub.ReadInboxAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(e => e.Id));
-        Assert.Equal(1, hub.Hub.AckInbox(Ada, "phone", [id]));
-        Assert.Empty((await hub.Hub.ReadInboxAsync(Ada, "phone", null, CancellationToken.None)).Items);
+        Assert.Equal([id], (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(e => e.Id));
+        Assert.Equal(1, hub.Hub.Inbox.Ack(Ada, "phone", [id]));
+        Assert.Empty((await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items);
         hub.AssertAllEnded(id);
     }
 

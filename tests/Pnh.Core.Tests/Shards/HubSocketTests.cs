@@ -1,4 +1,4 @@
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;

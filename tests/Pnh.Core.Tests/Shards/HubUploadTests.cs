@@ -1,5 +1,5 @@
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Push;
 using Pnh.Core.Users;
 
@@ -152,9 +152,9 @@ public sealed class HubUploadTests
         Assert.All(await waiting.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
 
         var ada = new UserKey("demo", "ada");
-        var found = await hub.Hub.ReadInboxAsync(ada, "tablet", null, CancellationToken.None);
+        var found = await hub.Hub.Inbox.ReadAsync(ada, "tablet", null, CancellationToken.None);
         Assert.Equal(ids, found.Items.Select(static item => item.Id));
-        hub.Hub.AckInbox(ada, "tablet", ids);
+        hub.Hub.Inbox.Ack(ada, "tablet", ids);
     }
 
     private static TaskCompletionSource Close(HubUnderTest hub)

@@ -1,5 +1,6 @@
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
+using Pnh.Core.Lanes;
 using Pnh.Core.Plans;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
@@ -33,6 +34,9 @@ public sealed class JoinedFanOutTests
                 Time = hub.Clock,
                 MailboxItems = 1,
                 Ticker = new WheelTicker(hub.Clock),
+                Lanes = new LaneTable(owner: null!, hub.Metrics, hub.Clock),
+                Load = static (_, _, _, _) => { },
+                Release = static (_, _) => { },
             },
             new Turns(new LongSteps(), most: 1, _pool.Enqueue));
         var (near, carrier) = (new FakeLink(), new FakeCarrier());

@@ -35,7 +35,7 @@ internal sealed partial class ModelLife
         string? after = null;
         do
         {
-            var page = await _hub.Hub.ReadInboxAsync(new UserKey("demo", "ada"), device, after, CancellationToken.None);
+            var page = await _hub.Hub.Inbox.ReadAsync(new UserKey("demo", "ada"), device, after, CancellationToken.None);
             ids.AddRange(page.Items.Where(e => e.To.Topic is null).Select(e => e.Id)); // a topic's are the session's, while it lasts
             after = page.Next;
         }

@@ -1,5 +1,5 @@
-using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -193,7 +193,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         var waits = _book.Waits(id, device, now);
         if (byInbox)
         {
-            Assert.Equal(1, _hub.Hub.AckInbox(new UserKey("demo", "ada"), device, [id]));
+            Assert.Equal(1, _hub.Hub.Inbox.Ack(new UserKey("demo", "ada"), device, [id]));
         }
         else
         {

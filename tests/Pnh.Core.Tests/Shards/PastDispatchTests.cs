@@ -1,5 +1,5 @@
 using Pnh.Core.Journal;
-using Pnh.Core.Shards;
+using Pnh.Core.Progress;
 
 namespace Pnh.Core.Tests.Shards;
 

@@ -1,5 +1,4 @@
 using Pnh.Core.Sessions;
-using Pnh.Core.Shards;
 
 namespace Pnh.Core.Tests.Shards;
 

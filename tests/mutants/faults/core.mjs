@@ -12,31 +12,31 @@ export const core = [
   },
   {
     name: "ttl-end-is-still-alive", hurts: "an event at the very end of its TTL is noted as framed, ends late, and its missed deadline is not counted", tests: "Pnh.Core.Tests:HubDeadlineTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "private bool IsExpired(Event accepted) => ⟦accepted.ExpiresAt <= _now⟧;", fault: "accepted.ExpiresAt < _now",
+    file: `${shards}/ShardState.cs`, at: "internal bool IsExpired(Event accepted) => ⟦accepted.ExpiresAt <= Now⟧;", fault: "accepted.ExpiresAt < Now",
   },
   {
     name: "ack-stops-no-push", hurts: "the phone rings though the app in front acknowledged", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
-    file: `${shards}/Shard.Ends.cs`, at: "item.State = state;\n        ⟦StopPush(item);⟧", fault: "_ = push;",
+    file: `${shards}/Settlement.cs`, at: "item.State = end;\n        ⟦StopPush(item);⟧", fault: "_ = push;",
   },
   {
     name: "acked-elsewhere-still-rings", hurts: "a second phone rings for what was read on the first", tests: "Pnh.Core.Tests:HubSocketTests|HubPushTimeTests|HubPushTests",
-    file: `${shards}/Shard.Ends.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
+    file: `${shards}/Shard.Frames.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
   },
   {
     name: "refused-push-ends-live-frame", hurts: "a delivery on an open socket is called failed before its ack", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "if (⟦IsOnLiveSession(delivery)⟧)\n        {\n            Rest(delivery);", fault: "false",
+    file: `${shards}/Shard.Pushes.cs`, at: "if (⟦IsOnLiveSession(delivery)⟧)\n        {\n            _settlement.Rest(delivery);", fault: "false",
   },
   {
     name: "collapse-takes-newer", hurts: "an older event replaces a newer one of its collapse key", tests: "Pnh.Core.Tests:HubMailboxTests",
-    file: `${shards}/Shard.Mailboxes.cs`, at: "if (item.Class == accepted.Class && ⟦item.Order <= accepted.AcceptedAt⟧", fault: "item.Order >= accepted.AcceptedAt",
+    file: `${shards}/Settlement.cs`, at: "if (item.Class == accepted.Class && ⟦item.Order <= accepted.AcceptedAt⟧", fault: "item.Order >= accepted.AcceptedAt",
   },
   {
     name: "collapse-over-classes", hurts: "a message takes a ringing call out of the mailbox", tests: "Pnh.Core.Tests:HubMailboxTests",
-    file: `${shards}/Shard.Mailboxes.cs`, at: "if (⟦item.Class == accepted.Class⟧ &&", fault: "true",
+    file: `${shards}/Settlement.cs`, at: "if (⟦item.Class == accepted.Class⟧ &&", fault: "true",
   },
   {
     name: "mailbox-one-too-many", hurts: "a mailbox grows past its bound", tests: "Pnh.Core.Tests:HubMailboxTests",
-    file: `${shards}/Shard.Mailboxes.cs`, at: "while (⟦mailbox.Count >= _hub.MailboxItems⟧)", fault: "mailbox.Count > _hub.MailboxItems",
+    file: `${shards}/Settlement.cs`, at: "while (⟦mailbox.Count >= _hub.MailboxItems⟧)", fault: "mailbox.Count > _hub.MailboxItems",
   },
   {
     name: "evicts-message-before-bulk", hurts: "a message is lost to keep an advertisement", tests: "Pnh.Core.Tests:HubMailboxTests",
@@ -64,15 +64,15 @@ export const core = [
   },
   {
     name: "late-ack-leaves-mailbox-full", hurts: "an acknowledged event is replayed for ever", tests: "Pnh.Core.Tests:HubMailboxTests|HubReplayTests",
-    file: `${shards}/Shard.Ends.cs`, at: "Notes.AckedLate(mailbox, item, _now);\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
+    file: `${shards}/Settlement.cs`, at: "Notes.AckedLate(mailbox, item, state.Now);\n            ⟦Leave(mailbox, item);⟧", fault: "_ = mailbox;",
   },
   {
     name: "missed-is-not-counted", hurts: "an app shows a hole and does not know", tests: "Pnh.Core.Tests:HubMissedTests",
-    file: `${shards}/Shard.Ends.cs`, at: "if (⟦item.TakesFrames && item.ExpiresAt > item.Order⟧)", fault: "item.Order > item.ExpiresAt",
+    file: `${shards}/Settlement.cs`, at: "if (⟦item.TakesFrames && item.ExpiresAt > item.Order⟧)", fault: "item.Order > item.ExpiresAt",
   },
   {
     name: "missed-counts-late-acks", hurts: "an app is told to read again what it has", tests: "Pnh.Core.Tests:HubMissedTests",
-    file: `${shards}/Shard.Ends.cs`, at: "else if (⟦user.FindSession(device) is >= 0 and var index⟧)", fault: "user.FindSession(device) is < -1 and var index",
+    file: `${shards}/Shard.Frames.cs`, at: "else if (⟦user.FindSession(device) is >= 0 and var index⟧)", fault: "user.FindSession(device) is < -1 and var index",
   },
   {
     name: "missed-is-told-again", hurts: "an app reads everything again at each start", tests: "Pnh.Core.Tests:HubMissedTests",
@@ -80,7 +80,7 @@ export const core = [
   },
   {
     name: "replay-window-without-end", hurts: "a phone that comes back is flooded past its window", tests: "Pnh.Core.Tests:HubReplayTests",
-    file: `${shards}/Shard.Frames.cs`, at: "(⟦unacked == ReplayWindow⟧ || !TryReplay", fault: "unacked < 0",
+    file: `${shards}/SessionReplay.cs`, at: "(⟦unacked == Window⟧ || !TryReplay", fault: "unacked < 0",
   },
   {
     name: "older-session-stays-open", hurts: "two sessions of one device stay open", tests: "Pnh.Core.Tests:HubSocketTests|HubResumeTests",
@@ -100,7 +100,7 @@ export const core = [
   },
   {
     name: "held-push-forgotten", hurts: "what quiet hours held is never pushed", tests: "Pnh.Core.Tests:HubHeldTests",
-    file: `${shards}/Shard.Ends.cs`, at: "if (⟦item.DueAt <= _now⟧)", fault: "item.DueAt < item.Order",
+    file: `${shards}/Settlement.cs`, at: "if (⟦item.DueAt <= state.Now⟧)", fault: "item.DueAt < item.Order",
   },
   {
     name: "held-push-for-good", hurts: "a phone rings for what was held though it was read meanwhile in front on another device", tests: "Pnh.Core.Tests:HubHeldTests",
@@ -140,7 +140,7 @@ export const core = [
   },
   {
     name: "share-of-memory-forgotten", hurts: "one app fills the memory, and every other app is refused", tests: "Pnh.Core.Tests:MemoryDoorTests",
-    file: "src/Pnh.Core/Dispatch/MemoryDoor.cs", at: "_isTight && ⟦guard!.RefusesShare(@class, ledger.Of(app).Held)⟧", fault: "guard!.RefusesShare(@class, 0)",
+    file: "src/Pnh.Core/Hubs/MemoryDoor.cs", at: "_isTight && ⟦guard!.RefusesShare(@class, ledger.Of(app).Held)⟧", fault: "guard!.RefusesShare(@class, 0)",
   },
   {
     name: "held-memory-grows-for-ever", hurts: "an app is refused for memory that it gave back long ago", tests: "Pnh.Core.Tests:MemoryDoorTests",
@@ -188,11 +188,11 @@ export const core = [
   },
   {
     name: "taken-up-twice-after-a-restart", hurts: "after a restart a member of a topic gets what he had again with his page", tests: "Pnh.Core.Tests:HubRecoveryTests|HubEarlyTurnTests|HubLongFanOutTests",
-    file: "src/Pnh.Core/Shards/PastDispatch.cs", at: "|| IsWithdrawn(user) || ⟦IsTaken(user)⟧", fault: "false",
+    file: "src/Pnh.Core/Progress/PastDispatch.cs", at: "|| IsWithdrawn(user) || ⟦IsTaken(user)⟧", fault: "false",
   },
   {
     name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",
-    file: "src/Pnh.Core/Dispatch/Hub.Lost.cs", at: "if (⟦fanOut.Past?.Lost is null⟧)", fault: "fanOut.Past?.Lost is null || fanOut.Past.Lost.Count > 0",
+    file: "src/Pnh.Core/Dispatch/Dispatcher.cs", at: "if (⟦past.Lost is not null⟧)", fault: "past.Lost is { Count: < 0 }",
   },
   {
     name: "call-waits-for-fan-outs", hurts: "a call to a topic waits behind two long fan-outs", tests: "Pnh.Core.Tests:FanOutTableTests",

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Pnh.Channels.Provider.Connections;
-using Pnh.Core.Dispatch;
+using Pnh.Core.Hubs;
 using Pnh.Sandbox;
 using Pnh.Sandbox.Contract;
 using Pnh.TestKit;

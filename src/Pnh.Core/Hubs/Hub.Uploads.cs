@@ -1,6 +1,6 @@
 using Pnh.Core.Events;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>What comes many at a time, from senders that can wait.</summary>
 public sealed partial class Hub
@@ -39,7 +39,7 @@ public sealed partial class Hub
             return [];
         }
 
-        for (var i = 0; i < events.Count && _fanOuts.Count > 0; i++)
+        for (var i = 0; i < events.Count && _dispatcher.FanOuts.Count > 0; i++)
         {
             hasWaited |= IsHeldBack(events[i]);
             await WaitForFanOutsAsync(events[i], TimeSpan.MaxValue, cancellationToken).ConfigureAwait(false);

@@ -3,7 +3,7 @@ using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 using Pnh.Core.Intake;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>Whose events are refused for want of memory: everybody's when the heap is full, before that those of an app that holds more than its share. Thread-safe.</summary>
 /// <param name="guard">The heap; null = nothing is refused.</param>

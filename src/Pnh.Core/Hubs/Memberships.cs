@@ -5,14 +5,14 @@ using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>
 /// Who is a member of which topic: written in the registry, and in the table of topics for the sessions of members. What a read of the registry says may be old when it comes: changes
 /// that were committed since it began are kept with the user, and repeated on top of it. Thread-safe.
 /// </summary>
 internal sealed class Memberships(
-    IDeviceStore devices, TopicTable table, Func<UserKey, Shard> shardOf, Action<string> faulted, TimeProvider time, CancellationToken stopping)
+    IDeviceStore devices, TopicTable table, ShardMap shards, PatientReads reads, Action<string> faulted)
 {
     // Changes of one user one after the other, or the table could follow the older of two.
     private const int Lines = 256;
@@ -67,7 +67,7 @@ internal sealed class Memberships(
     /// <summary>The registry has them.</summary>
     internal void Follow(UserKey user, UserSettings settings)
     {
-        var shard = shardOf(user);
+        var shard = shards.Of(user);
         shard.Under(user, state =>
         {
             state.Settings = settings;
@@ -85,7 +85,7 @@ internal sealed class Memberships(
     {
         if (!await TrySubscribeAsync(session).ConfigureAwait(false))
         {
-            _ = SubscribeLaterAsync(session);
+            _ = reads.GoOnAsync(() => TrySubscribeAsync(session));
         }
     }
 
@@ -103,29 +103,12 @@ internal sealed class Memberships(
         }
     }
 
-    private async Task SubscribeLaterAsync(SessionKey session)
-    {
-        try
-        {
-            var failures = 0;
-            do
-            {
-                await Task.Delay(PatientReads.RetryAfter(failures++), time, stopping).ConfigureAwait(false);
-            }
-            while (!await TrySubscribeAsync(session).ConfigureAwait(false));
-        }
-        catch (OperationCanceledException)
-        {
-            // The hub stops.
-        }
-    }
-
     // False = the registry could not be read.
     private async ValueTask<bool> TrySubscribeAsync(SessionKey session)
     {
         var key = new UserKey(session.App, session.User);
         (UserState User, int From)? read = null;
-        shardOf(key).Under(key, user =>
+        shards.Of(key).Under(key, user =>
         {
             if (Find(user, session) >= 0)
             {
@@ -149,7 +132,7 @@ internal sealed class Memberships(
         }
         finally
         {
-            shardOf(key).Under(begun.User, user => End(user, session, begun.From, topics));
+            shards.Of(key).Under(begun.User, user => End(user, session, begun.From, topics));
         }
 
         return topics is not null;
@@ -162,7 +145,7 @@ internal sealed class Memberships(
         var changes = user.MembershipChanges;
         if (topics is not null && topics.Names.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
-            var subscriber = shardOf(user.Key).SubscriberOf(user, index);
+            var subscriber = shards.Of(user.Key).SubscriberOf(user, index);
             var mutes = MutesOf(user.Settings);
             table.Join(subscriber, topics.Names, TopicReasons.Member, mutes);
             for (var i = from; i < changes?.Count; i++)
@@ -183,7 +166,7 @@ internal sealed class Memberships(
     internal void Change(TopicKey topic, string user, bool isMember, UserSettings? settings)
     {
         var key = new UserKey(topic.App, user);
-        var shard = shardOf(key);
+        var shard = shards.Of(key);
         shard.Under(key, state =>
         {
             if (state.MembershipReads > 0)
@@ -204,21 +187,13 @@ internal sealed class Memberships(
     private async ValueTask<UserSettings?> SettingsAsync(UserKey user)
     {
         var isWanted = false;
-        shardOf(user).Under(user, state => isWanted = state is { Settings: null, Sessions.Count: > 0 });
+        shards.Of(user).Under(user, state => isWanted = state is { Settings: null, Sessions.Count: > 0 });
         if (!isWanted)
         {
             return null;
         }
 
-        try
-        {
-            return (await devices.GetUserAsync(user, CancellationToken.None).ConfigureAwait(false)).Settings;
-        }
-        catch (StoreUnavailableException fault)
-        {
-            faulted(fault.Message);
-            return null;
-        }
+        return (await reads.TryUserAsync(user).ConfigureAwait(false))?.Settings;
     }
 
     // The classes that are muted, a bit each, for each topic's name.

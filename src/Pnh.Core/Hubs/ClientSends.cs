@@ -3,7 +3,7 @@ using System.Text.Json;
 using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>
 /// Events that clients publish over their sockets: only in apps that allow it, only <c>transient</c> and <c>message</c>, to a topic of the token or

@@ -1,4 +1,4 @@
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>What became of an event at the door.</summary>
 public enum AcceptStatus

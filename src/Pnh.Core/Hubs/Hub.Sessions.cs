@@ -1,19 +1,21 @@
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>What sessions tell the hub.</summary>
 public sealed partial class Hub
 {
     /// <summary>The user's sessions with a connection.</summary>
-    public IReadOnlyList<LiveSession> Sessions(UserKey user) => ShardOf(user).Sessions(user, isConnected: true);
+    public IReadOnlyList<LiveSession> Sessions(UserKey user) => _shards.Of(user).Sessions(user, isConnected: true);
 
     /// <summary>Closes the user's sessions for good; returns how many there were.</summary>
     public int Kick(UserKey user)
     {
-        var sessions = ShardOf(user).Sessions(user, isConnected: false);
+        var sessions = _shards.Of(user).Sessions(user, isConnected: false);
         foreach (var session in sessions)
         {
             session.Link.Close(session.Key.Session, SessionClose.Kicked);
@@ -31,23 +33,30 @@ public sealed partial class Hub
     /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
 
+    /// <summary>
+    /// Takes an event back from one user or (null) from all: stops what waits, clears what was shown. Durable before it completes, and at most once.
+    /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
+    /// </summary>
+    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, string? user, CancellationToken cancellationToken) =>
+        _takeBack.RunAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user, exceptDevice: null, cancellationToken);
+
     /// <summary>There was a process before this one, and its sessions come back within a minute: what is for a user without devices waits so long. Before <see cref="StartAsync"/>.</summary>
-    public void AwaitReturns() => _awaited.Open();
+    public void AwaitReturns() => _dispatcher.Awaited.Open();
 
     /// <summary>The process begins to end: what sessions have not acknowledged, and what comes for users who are gone, is left to the next one. Before sessions are sent away.</summary>
     public void BeginStop()
     {
         _context.IsStopping = true;
-        _awaited.Stop();
+        _dispatcher.Awaited.Stop();
     }
 
     /// <summary>The machine's clock was set: quiet hours, which are on a wall, may end at another time.</summary>
-    public void ClockSet() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));
+    public void ClockSet() => _shards.ReleaseHolds();
 
     /// <inheritdoc/>
     public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        if (!ShardOf(opened.Key).TryOpen(opened, _options.SessionsPerUser, out var replaced))
+        if (!_shards.Of(opened.Key).TryOpen(opened, _options.SessionsPerUser, out var replaced))
         {
             return ValueTask.FromResult(false);
         }
@@ -57,7 +66,7 @@ public sealed partial class Hub
             _topics.Remove(replaced);
         }
 
-        _awaited.Came(new UserKey(opened.Key.App, opened.Key.User));
+        _dispatcher.Awaited.Came(new UserKey(opened.Key.App, opened.Key.User));
         return _devices.HasMembers ? SubscribedAsync(opened.Key) : ValueTask.FromResult(true);
     }
 
@@ -71,7 +80,7 @@ public sealed partial class Hub
     public async ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken)
     {
         var key = reopened.Opened.Key;
-        if (!ShardOf(key).TryReopen(reopened, isRecovered: _isRecovered, out var replaced))
+        if (!_shards.Of(key).TryReopen(reopened, isRecovered: _isRecovered, out var replaced))
         {
             return false;
         }
@@ -81,13 +90,13 @@ public sealed partial class Hub
             _topics.Remove(replaced);
         }
 
-        _awaited.Came(new UserKey(key.App, key.User));
+        _dispatcher.Awaited.Came(new UserKey(key.App, key.User));
         if (_devices.HasMembers)
         {
             await _memberships.SubscribeAsync(key).ConfigureAwait(false);
         }
 
-        if ((reopened.Topics.Count > 0 ? ShardOf(key).GetOrAddSubscriber(key) : ShardOf(key).Find(key)?.Subscriber) is { } subscriber)
+        if ((reopened.Topics.Count > 0 ? _shards.Of(key).GetOrAddSubscriber(key) : _shards.Of(key).Find(key)?.Subscriber) is { } subscriber)
         {
             _topics.SetJoined(subscriber, reopened.Topics);
         }
@@ -97,7 +106,7 @@ public sealed partial class Hub
 
     /// <inheritdoc/>
     public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt, ReadOnlyMemory<byte> pass = default) =>
-        ShardOf(session).Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
+        _shards.Of(session).Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
             ? known.Link.SurrenderAsync(session.Session, seq)
             : ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
@@ -105,37 +114,74 @@ public sealed partial class Hub
     public ValueTask FlushAsync() => _context.Journal.FlushAsync(CancellationToken.None);
 
     /// <inheritdoc/>
-    public void Detached(SessionKey session) => ShardOf(session).Detach(session);
+    public void Detached(SessionKey session) => _shards.Of(session).Detach(session);
 
     /// <inheritdoc/>
     public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(ShardOf(session).Resume(session, state, connectedAt));
+        ValueTask.FromResult(_shards.Of(session).Resume(session, state, connectedAt));
 
     /// <inheritdoc/>
     public void Closed(SessionKey session)
     {
-        if (ShardOf(session).Close(session) is { } subscriber)
+        if (_shards.Of(session).Close(session) is { } subscriber)
         {
             _topics.Remove(subscriber);
         }
     }
 
     /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state) => ShardOf(session).ChangeState(session, state);
+    public void StateChanged(SessionKey session, SessionState state) => _shards.Of(session).ChangeState(session, state);
 
     /// <inheritdoc/>
-    public void Acked(SessionKey session, string eventId) => ShardOf(session).Ack(new UserKey(session.App, session.User), session.Device, eventId);
+    public void Acked(SessionKey session, string eventId) => _shards.Of(session).Ack(new UserKey(session.App, session.User), session.Device, eventId);
 
     /// <inheritdoc/>
-    public void HasRoom(SessionKey session) => ShardOf(session).GoOn(session);
+    public void HasRoom(SessionKey session) => _shards.Of(session).GoOn(session);
 
     /// <inheritdoc/>
-    public void Refused(SessionKey session, string eventId) => ShardOf(session).Refused(session, eventId);
+    public void Refused(SessionKey session, string eventId) => _shards.Of(session).Refused(session, eventId);
+
+    /// <inheritdoc/>
+    public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnsweredAsync(session, eventId, reason, answer).AsTask();
+
+    /// <inheritdoc/>
+    public async ValueTask<bool> AnsweredAsync(SessionKey session, string eventId, string reason, string? answer)
+    {
+        try
+        {
+            var key = new UserKey(session.App, session.User);
+            if (!_shards.Of(session).Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
+            {
+                return true; // never sent to this user: nothing to end, and nothing to tell
+            }
+
+            var noted = answer is null ? reason : $"{reason}: {answer}";
+            var withdrawal = new Withdrawal(session.App, eventId, reason, _time.GetUtcNow());
+            await _takeBack.RunAsync(withdrawal, noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
+            return true;
+        }
+        catch (StoreUnavailableException fault)
+        {
+            _faults.Awaited(fault.Message);
+            return false;
+        }
+        catch (Exception bug)
+        {
+            Log.AnswerBroke(_paced, eventId, session.App, bug);
+            return false;
+        }
+    }
+
+    private async ValueTask<bool> WasForAsync(UserKey user, string id)
+    {
+        var history = await _context.Journal.ReadAsync(user.App, id, user.User, CancellationToken.None).ConfigureAwait(false);
+        return history?.Milestones.Any(m => m.Device is not null) == true;
+    }
 
     /// <inheritdoc/>
     public void Joined(SessionKey session, IReadOnlyList<string> topics)
     {
-        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
+        if (_shards.Of(session).GetOrAddSubscriber(session) is { } subscriber)
         {
             _topics.Join(subscriber, topics);
         }
@@ -144,7 +190,7 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public void Left(SessionKey session, IReadOnlyList<string> topics)
     {
-        if (ShardOf(session).GetOrAddSubscriber(session) is { } subscriber)
+        if (_shards.Of(session).GetOrAddSubscriber(session) is { } subscriber)
         {
             _topics.Leave(subscriber, topics);
         }

@@ -1,4 +1,4 @@
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>Settings of the hub. Immutable.</summary>
 public sealed record HubOptions

@@ -1,7 +1,7 @@
 using Pnh.Core.Journal;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Shards;
+namespace Pnh.Core.Progress;
 
 /// <summary>
 /// What the previous process began of an event, while it is taken up again. Both lists are read once: of a topic event each may be as long as the topic. Used by one

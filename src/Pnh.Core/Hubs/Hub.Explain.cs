@@ -2,7 +2,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>What would happen.</summary>
 public sealed partial class Hub
@@ -35,7 +35,7 @@ public sealed partial class Hub
         {
             var key = new UserKey(accepted.App, users[i]);
             var plans = new List<DevicePlan>();
-            ShardOf(key).Explain(accepted, key, snapshots[i], plans);
+            _shards.Of(key).Explain(accepted, key, snapshots[i], plans);
             planned[i] = new UserPlan(users[i], plans);
         }
 

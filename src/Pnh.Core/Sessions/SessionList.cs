@@ -1,7 +1,6 @@
 using System.Collections;
-using Pnh.Core.Sessions;
 
-namespace Pnh.Core.Shards;
+namespace Pnh.Core.Sessions;
 
 /// <summary>The sessions of a user. Nearly all users have one, which costs no array.</summary>
 internal sealed class SessionList : IReadOnlyList<LiveSession>

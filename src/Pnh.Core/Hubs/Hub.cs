@@ -1,30 +1,30 @@
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.FanOuts;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
 using Pnh.Core.Lanes;
 using Pnh.Core.Plans;
+using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Timing;
 using Pnh.Core.Users;
+using Pnh.Core.Withdrawals;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>
 /// The way through the house: an event comes in at <see cref="AcceptAsync"/>, is decided in its user's shard, and leaves through a
 /// session or a lane; acks and provider answers come back to the shard. Thread-safe; one per process.
 /// </summary>
-public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
+public sealed partial class Hub : ISessionEvents, IAsyncDisposable
 {
-    // Far more than cores, so that two busy users rarely meet; few enough that ticking them all costs nothing.
-    private const int ShardCount = 64;
-
     /// <summary>Retry-After of what is refused for want of memory: what waits goes in minutes, not in moments.</summary>
     public const int MemoryRetrySeconds = 5;
 
@@ -34,17 +34,15 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private static readonly TimeSpan OverloadedRetry = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan MemoryRetry = TimeSpan.FromSeconds(MemoryRetrySeconds);
     private static readonly TimeSpan UnavailableRetry = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan StoreFaultEvery = TimeSpan.FromSeconds(5);
-    private readonly Shard[] _shards = new Shard[ShardCount];
+    private readonly ShardMap _shards;
     private readonly ShardContext _context;
-    private readonly DispatchTable _dispatching = new();
+    private readonly Dispatcher _dispatcher;
+    private readonly TakeBack _takeBack;
     private readonly IDeviceStore _devices;
     private readonly EventLoader _loader;
+    private readonly BodyLoader _bodies;
     private readonly TopicTable _topics = new();
-    private readonly PatientReads _reads;
     private readonly HeldPushes _held;
-    private readonly AwaitedUsers _awaited;
-    private readonly EarlyTurns _early;
     private readonly Memberships _memberships;
     private readonly ClientSends _sends;
     private readonly IntakeGate _gate;
@@ -53,16 +51,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ILogger<Hub> _log;
     private readonly PacedLog _paced;
+    private readonly StoreFaults _faults;
     private readonly List<IDisposable> _registrations = [];
-    private readonly Turns _turns;
-    private readonly JoinedFanOut _joined;
     private readonly CancellationTokenSource _stopping = new();
     private bool _disposed;
     private volatile bool _isRecovered;
     private Task _ticking = Task.CompletedTask;
-    private long _storeFaultAt;
-    private long _refusalsAt;
-    private int _loading;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
     public Hub(
@@ -78,10 +72,11 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         _time = time;
         _log = log;
         _paced = new PacedLog(log, time);
+        _faults = new StoreFaults(log, time);
         Rests = new AddressRests(devices, journal, time, _paced);
-        _turns = new Turns(time);
-        _reads = new PatientReads(devices, NoteStoreFault, time, _stopping.Token);
-        _memberships = new Memberships(devices, _topics, ShardOf, NoteStoreFault, time, _stopping.Token);
+        var reads = new PatientReads(devices, _faults.Awaited, time, _stopping.Token);
+        _bodies = new BodyLoader(_loader, time, _paced, _stopping.Token);
+        _held = new HeldPushes(devices, reads, _loader, log, time, _stopping.Token);
         _context = new ShardContext
         {
             Planner = planner,
@@ -91,35 +86,31 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
             MailboxItems = options.MailboxItems,
             ContentTexts = options.ContentTexts,
             Ticker = new WheelTicker(time),
-            Load = Load,
+            Lanes = new LaneTable(new LaneReports(devices, Rests, metrics, time, _paced), metrics, time),
+            Load = _bodies.Load,
+            Release = _held.Add,
         };
-        _awaited = new AwaitedUsers(_context, _loader, DispatchUserAsync, NoteStoreFault, log, _stopping.Token);
-        _held = new HeldPushes(ShardOf, devices, _reads, _loader, NoteStoreFault, log, time, _stopping.Token);
-        _context.Release = _held.Add;
-        _context.Lanes = new LaneTable(this, metrics, time);
-        _joined = new JoinedFanOut(_context, _turns);
-        var pages = new FanOutPages(_context, ShardOf, _reads, _turns, EndFanOut, (fanOut, fault) => LogCut(fanOut.Event, fault), _stopping.Token);
-        _early = new EarlyTurns(devices, _reads, _turns, pages.FlushAsync);
-        _fanOuts = new FanOutTable(
-            pages.ServeAsync, pages.RestAsync, (fanOut, wait) => Log.FanOutWaits(_paced, fanOut.Event.Id, fanOut.Line.Topic.App, fanOut.Line.Topic.Topic, wait.TotalSeconds), time);
-        for (var i = 0; i < ShardCount; i++)
-        {
-            _shards[i] = new Shard(_context);
-        }
-
+        _shards = new ShardMap(_context, bug => Log.TickBroke(log, bug));
+        _memberships = new Memberships(devices, _topics, _shards, reads, _faults.Awaited);
+        _dispatcher = new Dispatcher(_context, _shards, devices, _topics, reads, _loader, _faults.Awaited, log, _stopping.Token);
+        _takeBack = new TakeBack(_context, _shards, _dispatcher, reads, _loader, _faults.Awaited, _paced);
+        Inbox = new Inbox(_shards, _loader);
         _registrations.Add(metrics.RegisterIntakeLimit(() => _gate.Limit.Events));
         foreach (var @class in EventClassNames.All.ToArray())
         {
-            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _fanOuts.CountOf(@class), () => _fanOuts.AgeOf(@class)));
+            _registrations.Add(metrics.RegisterQueue("fan-out", @class, () => _dispatcher.FanOuts.CountOf(@class), () => _dispatcher.FanOuts.AgeOf(@class)));
             _registrations.Add(metrics.RegisterQueue("accept", @class, () => _gate.Inside(@class), () => _gate.Limit.Wait.TotalSeconds));
         }
     }
 
     /// <summary>How many timers are set over all shards: 0 when every delivery has ended.</summary>
-    internal int Timers => _shards.Sum(s => s.Timers);
+    internal int Timers => _shards.Timers;
 
     /// <summary>Addresses that get no pushes for now.</summary>
     public AddressRests Rests { get; }
+
+    /// <summary>What waits for a device, for an app that asks.</summary>
+    public Inbox Inbox { get; }
 
     /// <summary>Called with each event that was accepted, by many threads at once. Must return at once and not throw.</summary>
     public Action<Event> Accepted { get; set; } = static _ => { };
@@ -151,10 +142,10 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     public string? MemoryShortage => _memory.Shortage;
 
     /// <summary>Users that a shard keeps something of: 0 when nothing is open and nobody is here.</summary>
-    internal int Users => _shards.Sum(s => s.Users);
+    internal int Users => _shards.Users;
 
     /// <summary>Deliveries without a terminal state, counted one by one.</summary>
-    internal int InFlight => _shards.Sum(s => s.CountInFlight());
+    internal int InFlight => _shards.InFlight;
 
     /// <summary>Topics that a session is in.</summary>
     internal int Topics => _topics.Count;
@@ -169,7 +160,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     internal IEnumerable<SessionKey> MembersOf(TopicKey topic) => (_topics.Find(topic)?.ReadMembers() ?? []).Select(static subscriber => subscriber.Key);
 
     /// <summary>True when no lane has anything to do and no body is being read back.</summary>
-    internal bool IsIdle => _held.IsIdle && _context.Lanes.IsIdle && Volatile.Read(ref _loading) == 0;
+    internal bool IsIdle => _held.IsIdle && _context.Lanes.IsIdle && _bodies.IsIdle;
 
     /// <summary>
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a
@@ -177,7 +168,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
     /// </summary>
     /// <param name="accepted">The event.</param>
     /// <param name="place">Its place, when it went through the <see cref="Gate"/> unread; it is given back here.</param>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place = default) => _fanOuts.Count > 0 && IsHeldBack(accepted)
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place = default) => _dispatcher.FanOuts.Count > 0 && IsHeldBack(accepted)
         ? AcceptWhenRoomAsync(accepted, place)
         : FinishAsync(accepted, Enter(accepted, place, isOfUpload: false));
 
@@ -208,7 +199,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
 
         // Known before it is stored, so that a caller that takes it back waits for its deliveries to begin.
         var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
-        _dispatching.Add(progress);
+        _dispatcher.Begin(progress);
         return new Entry(null, progress, place, _context.Journal.AppendAsync(accepted, CancellationToken.None));
     }
 
@@ -250,12 +241,12 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
                 _gate.Limit.Answered(_time.GetElapsedTime(accepted.AcceptedTimestamp));
             }
 
-            await DispatchAsync(accepted, entry.Progress, past: null).ConfigureAwait(false);
-            return new AcceptResult(AcceptStatus.Accepted) { HasNoDevices = accepted.To.Users.Count == 1 && entry.Progress is { IsKnownEmpty: true } empty && !_awaited.Holds(empty) };
+            await _dispatcher.DispatchAsync(accepted, entry.Progress).ConfigureAwait(false);
+            return new AcceptResult(AcceptStatus.Accepted) { HasNoDevices = accepted.To.Users.Count == 1 && entry.Progress is { IsKnownEmpty: true } empty && !_dispatcher.Awaited.Holds(empty) };
         }
         catch (StoreUnavailableException fault)
         {
-            NoteRefusals(fault.Message);
+            _faults.Refused(fault.Message);
             _context.Metrics.EventCounted(accepted.App, accepted.Class, EventResult.Unavailable);
             return new AcceptResult(AcceptStatus.Unavailable, fault.Message, UnavailableRetry);
         }
@@ -270,7 +261,7 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         {
             if (!isNew)
             {
-                DispatchEnded(entry.Progress);
+                _dispatcher.End(entry.Progress);
             }
 
             _gate.Leave(entry.Place);
@@ -285,8 +276,4 @@ public sealed partial class Hub : ISessionEvents, ILaneOwner, IAsyncDisposable
         {
         }
     }
-
-    private Shard ShardOf(UserKey user) => _shards[(user.GetHashCode() & int.MaxValue) % ShardCount];
-
-    private Shard ShardOf(SessionKey session) => ShardOf(new UserKey(session.App, session.User));
 }

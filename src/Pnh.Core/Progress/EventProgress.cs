@@ -1,7 +1,7 @@
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
 
-namespace Pnh.Core.Shards;
+namespace Pnh.Core.Progress;
 
 /// <summary>
 /// What all deliveries of a durable event share, and the count of what is open of it over all shards: its dispatch, its deliveries, its places in

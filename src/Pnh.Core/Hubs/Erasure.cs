@@ -2,7 +2,7 @@ using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Core.Dispatch;
+namespace Pnh.Core.Hubs;
 
 /// <summary>
 /// Keeps client tokens of before out, takes everything from a user that waits, then everything that the registry has, then the sessions, and then what began meanwhile. May be cut at any place

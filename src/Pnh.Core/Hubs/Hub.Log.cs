@@ -1,0 +1,24 @@
+using Microsoft.Extensions.Logging;
+
+namespace Pnh.Core.Hubs;
+
+public sealed partial class Hub
+{
+    private static partial class Log
+    {
+        [LoggerMessage(1, LogLevel.Information, "{Count} unfinished events of the previous process go on.", EventName = "Started")]
+        internal static partial void Started(ILogger logger, int count);
+
+        [LoggerMessage(2, LogLevel.Error, "The stored event {Id} cannot be read any more ({Code}); it is left in the journal.", EventName = "Unreadable")]
+        internal static partial void Unreadable(ILogger logger, string id, string code);
+
+        [LoggerMessage(8, LogLevel.Error, "A shard's timers broke; this is a bug.", EventName = "TickBroke")]
+        internal static partial void TickBroke(ILogger logger, Exception bug);
+
+        [LoggerMessage(9, LogLevel.Error, "The journal broke on event {Id} of app {App}, which was refused with 503; this is a bug.", EventName = "JournalBroke")]
+        internal static partial void JournalBroke(ILogger logger, string id, string app, Exception bug);
+
+        [LoggerMessage(10, LogLevel.Error, "An answer to event {Id} of app {App} could not be handled; this is a bug.", EventName = "AnswerBroke")]
+        internal static partial void AnswerBroke(ILogger logger, string id, string app, Exception bug);
+    }
+}
