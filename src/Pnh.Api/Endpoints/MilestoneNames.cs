@@ -21,6 +21,7 @@ internal static class MilestoneNames
         MilestoneKind.Held => "held",
         MilestoneKind.Reached => "reached",
         MilestoneKind.Unanswered => "unanswered",
+        MilestoneKind.Rested => "rested",
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, null),
     };
 }

@@ -49,6 +49,11 @@ internal sealed class Timeline
             var milestone = History.Milestones[i];
             if (milestone is { User: { } user, Device: { } device })
             {
+                if (milestone.Kind == MilestoneKind.Rested)
+                {
+                    continue; // where it waits is no step of it
+                }
+
                 if (!places.TryGetValue((user, device), out var place))
                 {
                     places.Add((user, device), place = _deliveries.Count);

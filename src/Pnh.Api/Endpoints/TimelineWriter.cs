@@ -112,7 +112,7 @@ internal static class TimelineWriter
         json.WriteStartArray("milestones");
         foreach (var milestone in milestones)
         {
-            if (Timeline.IsOfEvent(milestone) && milestone.Kind is not (MilestoneKind.Withdrawn or MilestoneKind.Reached) && Concerns(milestone, user))
+            if (Timeline.IsOfEvent(milestone) && milestone.Kind is not (MilestoneKind.Withdrawn or MilestoneKind.Reached or MilestoneKind.Rested) && Concerns(milestone, user))
             {
                 WriteMilestone(json, milestone, isOfEvent: true);
             }

@@ -91,8 +91,23 @@ public interface IEventJournal
     /// <exception cref="FormatException">Not a cursor of this journal.</exception>
     ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken);
 
+    /// <summary>Whether something may rest for the device (<see cref="MilestoneKind.Rested"/>). Never waits; false = nothing does.</summary>
+    bool HasMail(string app, string user, string device) => false;
+
     /// <summary>
-    /// Every event that was not finished, oldest first, with where its deliveries stood; expired ones too, until the retention is over. Read once, before the first
+    /// The events that rest for the device, oldest first as they were accepted, each with where the deliveries to that user stand; not those that were withdrawn from the user. Everything noted before this call
+    /// is in it. Reading changes nothing: a delivery rests until it has left its mailbox, its event is finished, or <see cref="ReadOverAsync"/> has given it.
+    /// </summary>
+    ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<UnfinishedEvent>>([]);
+
+    /// <summary>
+    /// Events whose end has come (to a second) while they rested, each with those resting deliveries alone that this call takes out: <paramref name="most"/> of all events together at most. A delivery is given once, and
+    /// again after a restart unless it was noted what became of it. An event of many may be given by several calls.
+    /// </summary>
+    ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<UnfinishedEvent>>([]);
+
+    /// <summary>
+    /// Every event that was not finished and of which something is under way, oldest first, with where its deliveries stood; expired ones too, until the retention is over. Read once, before the first
     /// append.
     /// </summary>
     IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken);

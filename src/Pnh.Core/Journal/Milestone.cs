@@ -46,6 +46,12 @@ public enum MilestoneKind : byte
 
     /// <summary>A push was sent and no answer came in time: the provider may have taken it. Tried again at <see cref="Milestone.NextAttemptAt"/>; null = not any more.</summary>
     Unanswered = 13,
+
+    /// <summary>
+    /// With a device: the delivery waits for its device alone, settled or not, until <see cref="Milestone.NextAttemptAt"/>, and no process has it in memory. Without user and device: so does all that is left of
+    /// the event, and a start does not take it up. No reason, in no timeline.
+    /// </summary>
+    Rested = 14,
 }
 
 /// <summary>Something that happened to an event, or to its delivery to one device. Null = does not apply.</summary>
@@ -90,13 +96,16 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
         init => Attempts = value;
     }
 
+    /// <summary>True when the delivery, if it rests, does so no more: it has left its device's mailbox.</summary>
+    public bool EndsRest => Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped || this is { Kind: MilestoneKind.Settled, IsKept: false };
+
     /// <summary>True when it tells that its user was erased.</summary>
     public bool IsErasure => this is { Kind: MilestoneKind.Withdrawn, User: not null, Reason: Erased };
 
     /// <summary>Attempts at the provider so far; of <see cref="MilestoneKind.Retry"/>, <see cref="MilestoneKind.Held"/> and <see cref="MilestoneKind.Unanswered"/>.</summary>
     public int Attempts { get; init; }
 
-    /// <summary>Not before then; of the same. Null = no attempt is left before the event's end.</summary>
+    /// <summary>Not before then; of the same. Null = no attempt is left before the event's end. Of a <see cref="MilestoneKind.Rested"/>: the event's end.</summary>
     public DateTimeOffset? NextAttemptAt { get; init; }
 }
 

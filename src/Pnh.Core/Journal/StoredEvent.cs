@@ -52,6 +52,9 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
     /// <summary>Attempts whose end nobody knows.</summary>
     public int Unanswered { get; init; }
 
+    /// <summary>True when it rests: it waits for its device, and no process has it in memory.</summary>
+    public bool IsResting { get; init; }
+
     /// <summary>True when the registry had the device as it was planned; false = it was a session alone, or how it was planned is not known.</summary>
     public bool IsRegistered { get; init; }
 }

@@ -67,8 +67,9 @@ internal static class UnfinishedFold
             before with { NextAttemptAt = milestone.NextAttemptAt, Unanswered = before.Unanswered - 1 },
         MilestoneKind.Held when milestone.Reason is PlanReasons.QuietHours or PlanReasons.DoNotDisturb => before with { HeldUntil = milestone.NextAttemptAt },
         MilestoneKind.Retry or MilestoneKind.Held => before with { Attempts = milestone.Attempts, NextAttemptAt = milestone.NextAttemptAt },
-        MilestoneKind.Settled => before with { IsSettled = true, IsKept = milestone.IsKept },
-        MilestoneKind.AckedLate or MilestoneKind.Dropped => before with { IsKept = false },
+        MilestoneKind.Settled => before with { IsSettled = true, IsKept = milestone.IsKept, IsResting = before.IsResting && milestone.IsKept },
+        MilestoneKind.AckedLate or MilestoneKind.Dropped => before with { IsKept = false, IsResting = false },
+        MilestoneKind.Rested => before with { IsResting = true },
         _ => before,
     };
 }

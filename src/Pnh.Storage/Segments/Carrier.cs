@@ -60,7 +60,7 @@ internal sealed class Carrier : IDisposable
         var left = _places.Bytes + Read(entry.Root).PaddedBytes - _copy.Bytes;
         if (left > _partBytes && RecordsLeft > LeastLast)
         {
-            WritePart();
+            WritePart(RestedOf(entry));
             return Carried.InPart;
         }
 
@@ -81,7 +81,7 @@ internal sealed class Carrier : IDisposable
     }
 
     /// <summary>As much as fits, and one record at least.</summary>
-    private void WritePart()
+    private void WritePart(RecordFlags ofRoot)
     {
         var before = _copy.Bytes;
         for (var isFirst = true; RecordsLeft > LeastLast; isFirst = false)
@@ -96,7 +96,7 @@ internal sealed class Carrier : IDisposable
                 return;
             }
 
-            Write(record, _copy.Root == 0 ? RecordFlags.Partial : RecordFlags.None);
+            Write(record, _copy.Root == 0 ? RecordFlags.Partial | ofRoot : RecordFlags.None);
         }
     }
 
@@ -107,7 +107,7 @@ internal sealed class Carrier : IDisposable
         var isAtOnce = _copy.Root == 0;
         if (isAtOnce)
         {
-            Write(Read(entry.Root), RecordFlags.None);
+            Write(Read(entry.Root), RestedOf(entry));
         }
 
         while (_copy.Milestones < _places.Count)
@@ -115,7 +115,7 @@ internal sealed class Carrier : IDisposable
             Write(Read(_places[_copy.Milestones]), isAtOnce ? RecordFlags.None : RecordFlags.Partial);
         }
 
-        _writer.Index.Replace(entry, new IndexEntry(entry.Hash, _copy.Root, _copy.Head, isFinished: false, isCarried: true));
+        _writer.Index.Replace(entry, entry.CarriedTo(_copy.Root, _copy.Head));
 
         // What took parts is committed before the next event is begun: else a fault of the disk would cost all of them.
         return isAtOnce ? Carried.Whole : Carried.InPart;
@@ -133,7 +133,7 @@ internal sealed class Carrier : IDisposable
         }
 
         var previous = _copy.Head == _copy.Root ? 0 : _copy.Head;
-        var head = _writer.Group.Copy(record, RecordKind.Milestone, RecordFlags.Repeated | more, _copy.Root, previous);
+        var head = _writer.Group.Copy(record, RecordKind.Milestone, RecordFlags.Repeated | (record.Flags & RecordFlags.Rested) | more, _copy.Root, previous);
         _writer.Users.Add(record, head, _copy.Root);
         _copy = new Copy(_copy.Root, head, _copy.Milestones + 1, _copy.Bytes + record.PaddedBytes);
         if (Payload.KindOf(record) == MilestoneKind.Withdrawn)
@@ -153,6 +153,8 @@ internal sealed class Carrier : IDisposable
 
         return _writer.Group.Copy(record, RecordKind.Carried, (record.Flags & (RecordFlags.IdGiven | RecordFlags.Class)) | more, 0, 0);
     }
+
+    private static RecordFlags RestedOf(in IndexEntry entry) => entry.IsRested ? RecordFlags.Rested : RecordFlags.None;
 
     private Record Read(long place) => _reader.TryRead(place, out var record) == ReadResult.Found ? record : throw _reader.Unreadable(place);
 

@@ -2,6 +2,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
+using Pnh.Storage.Segments.Reads;
 
 namespace Pnh.Storage.Segments;
 

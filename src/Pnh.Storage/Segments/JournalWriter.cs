@@ -96,7 +96,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     public bool IsOver(in IndexEntry entry, in Record record, long now)
     {
         var (acceptedAt, expiresAt) = Payload.Times(record);
-        return Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, _options.Retention, now);
+        return IndexEntry.IsOver(acceptedAt, expiresAt, entry.IsFinished, _options.Retention, now);
     }
 
     /// <summary>The event with this key. Of several with one hash, the records decide; a single one is taken at its hash's word, a chance of 2^-64.</summary>
@@ -128,7 +128,7 @@ internal sealed partial class JournalWriter : IAsyncDisposable
     {
         var previous = entry.Head == entry.Root ? 0 : entry.Head;
         var position = Group.Milestone(milestone, RecordKind.Milestone, flags, entry.Root, previous);
-        var written = entry.WithHead(position);
+        var written = Index.Noted(entry.WithHead(position), milestone);
         Index.Replace(entry, written);
         Users.Add(milestone, position, entry.Root);
         Saw(milestone.At.UtcTicks);

@@ -100,13 +100,13 @@ internal sealed partial class Recovery
                 // In parts: the event stands where it was until the last of them.
                 break;
             case RecordKind.Carried:
-                Accept(new IndexEntry(hash, position, position, isFinished: false, isCarried: true), app, id);
+                Accept(Carried(hash, position, position, record), app, id);
                 break;
             case RecordKind.Milestone:
                 segment.Saw(Payload.TimeOf(record));
-                if ((record.Flags & RecordFlags.Partial) != 0 && !_index.TryFind(hash, record.Root, out _) && IsCopy(record.Root))
+                if ((record.Flags & RecordFlags.Partial) != 0 && !_index.TryFind(hash, record.Root, out _) && TryReadCopy(record.Root, out var root))
                 {
-                    Accept(new IndexEntry(hash, record.Root, position, isFinished: false, isCarried: true), app, id);
+                    Accept(Carried(hash, record.Root, position, root), app, id);
                 }
 
                 Link(hash, record, position);
@@ -118,7 +118,14 @@ internal sealed partial class Recovery
     }
 
     /// <summary>False when the first record of a copy was put aside: without it the rest is of no event.</summary>
-    private bool IsCopy(long root) => _reader.TryRead(root, out var record) == ReadResult.Found && record.Kind == RecordKind.Carried;
+    private bool TryReadCopy(long root, out Record record) => _reader.TryRead(root, out record) == ReadResult.Found && record.Kind == RecordKind.Carried;
+
+    // Milestones of a copy in parts may have come before it counts: something may rest.
+    private static IndexEntry Carried(ulong hash, long root, long head, in Record first)
+    {
+        var carried = new IndexEntry(hash, root, head, isFinished: false, isCarried: true).WithMail();
+        return (first.Flags & RecordFlags.Rested) != 0 ? carried.Rested() : carried;
+    }
 
     /// <summary>The later record of an event stands: it was carried, or its id was free again.</summary>
     private void Accept(in IndexEntry entry, ReadOnlySpan<byte> app, ReadOnlySpan<byte> id)
@@ -150,9 +157,16 @@ internal sealed partial class Recovery
         }
 
         // Else its event is gone, and the record is still the feed's; or it is of such a copy.
-        if (_index.TryFind(hash, record.Root, out var entry))
+        var isKnown = _index.TryFind(hash, record.Root, out var entry);
+        var linked = isKnown ? entry.WithHead(position) : new IndexEntry(hash, record.Root, position);
+        if (linked.HasMail || Payload.KindOf(record) == MilestoneKind.Rested)
         {
-            _index.Replace(entry, entry.WithHead(position));
+            linked = _index.Noted(linked, Payload.Milestone(record));
+        }
+
+        if (isKnown)
+        {
+            _index.Replace(entry, linked);
         }
     }
 

@@ -44,10 +44,6 @@ internal sealed class Retirement : IDisposable
 
     public void Dispose() => _carrier.Dispose();
 
-    /// <summary>True when an id need not be recognised any more: past the retention and, unless it is finished, past its TTL. All in UTC ticks.</summary>
-    public static bool IsOver(long acceptedAt, long expiresAt, bool isFinished, TimeSpan retention, long now) =>
-        now - acceptedAt >= retention.Ticks && (isFinished || now >= expiresAt);
-
     /// <summary>Some of it: 2 ms while others wait, all of it when idle.</summary>
     public void Run(bool isIdle)
     {

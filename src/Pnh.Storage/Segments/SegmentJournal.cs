@@ -5,6 +5,7 @@ using Pnh.Core.Stores;
 using Pnh.Storage.Files;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
+using Pnh.Storage.Segments.Reads;
 using Pnh.Storage.Sqlite;
 
 namespace Pnh.Storage.Segments;
@@ -24,6 +25,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     private readonly HistoryReader _reader;
     private readonly UserHistoryReader _ofUser;
     private readonly FeedReader _feed;
+    private readonly UnfinishedReader _unfinished;
     private readonly EventPages _pages;
     private readonly SegmentSet _segments;
     private readonly TimeProvider _time;
@@ -37,7 +39,8 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
         (_reader, _feed) = (new HistoryReader(log.Segments), new FeedReader(log.Segments));
         _ofUser = new UserHistoryReader(log.Segments, _reader);
-        _pages = new EventPages(log.Segments, index, tables, options);
+        _pages = new EventPages(log.Segments, index, tables, options.Retention);
+        _unfinished = new UnfinishedReader(_reader, _ofUser, index, FindAsync, options.Retention, time);
         _writer = new JournalWriter(log, index, _pages.Users, time, options);
         _writer.Start();
     }
@@ -186,6 +189,17 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         new(Task.Factory.StartNew(() => _feed.Read(app, after, limit), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current));
 
     /// <inheritdoc/>
+    public bool HasMail(string app, string user, string device) => _index.Mail.Has(_index.Hash.Of(app, user, device));
+
+    /// <inheritdoc/>
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
+        new(Task.Run(() => _unfinished.ReadMailAsync(app, user, device), cancellationToken));
+
+    /// <inheritdoc/>
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) =>
+        new(Task.Run(() => _unfinished.ReadOverAsync(until, most), cancellationToken));
+
+    /// <inheritdoc/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var open = await AskAsync(static index => index.Open()).ConfigureAwait(false);
@@ -193,7 +207,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         {
             cancellationToken.ThrowIfCancellationRequested();
             var batch = open.GetRange(from, Math.Min(RecoveryBatch, open.Count - from));
-            foreach (var unfinished in await Task.Run(() => ReadAsync(batch), cancellationToken).ConfigureAwait(false))
+            foreach (var unfinished in await Task.Run(() => _unfinished.ReadAsync(batch), cancellationToken).ConfigureAwait(false))
             {
                 yield return unfinished;
             }
@@ -264,37 +278,14 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         return work.Task;
     }
 
-    private async Task<List<UnfinishedEvent>> ReadAsync(List<IndexEntry> batch)
+    private Task<IndexEntry[]> FindAsync(IReadOnlyList<ulong> events, string? user) => AskAsync(index =>
     {
-        var (found, now) = (new List<UnfinishedEvent>(batch.Count), _time.GetUtcNow().UtcTicks);
-        foreach (var entry in batch)
+        var found = new IndexEntry[events.Count];
+        for (var i = 0; i < found.Length; i++)
         {
-            if (await ReadOpenAsync(entry).ConfigureAwait(false) is { Event: { } stored } history
-                && !Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, _options.Retention, now))
-            {
-                found.Add(UnfinishedFold.Fold(history));
-            }
+            found[i] = index.TryFindOnly(events[i], out var entry) && (user is null || !index.IsWithdrawn(entry.Root, user)) ? entry : default;
         }
 
         return found;
-    }
-
-    // Where it stood when the list was made, or where it was carried to since: the writer's thread removes old segments meanwhile.
-    private async ValueTask<EventHistory?> ReadOpenAsync(IndexEntry entry)
-    {
-        while (true)
-        {
-            if (_reader.Read(entry.Root, entry.Head) is { } history)
-            {
-                return history;
-            }
-
-            var gone = entry;
-            entry = await AskAsync(index => index.TryFindOnly(gone.Hash, out var now) ? now : default).ConfigureAwait(false);
-            if (entry.IsEmpty || entry.Root == gone.Root || entry.IsFinished)
-            {
-                return null;
-            }
-        }
-    }
+    });
 }

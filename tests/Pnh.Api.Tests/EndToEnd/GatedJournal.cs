@@ -81,6 +81,14 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         journal.ReadFeedAsync(app, after, limit, cancellationToken);
 
+    public bool HasMail(string app, string user, string device) => journal.HasMail(app, user, device);
+
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
+        journal.ReadMailAsync(app, user, device, cancellationToken);
+
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) =>
+        journal.ReadOverAsync(until, most, cancellationToken);
+
     public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => journal.RecoverAsync(cancellationToken);
 
     private static TaskCompletionSource Open()

@@ -46,6 +46,40 @@ public sealed class JournalCarryTests
         Assert.Single((await disk.Journal.ReadFeedAsync("app", null, 10_000, default)).Entries, entry => entry.Outcome?.Device == Name(Many - 1));
     }
 
+    /// <summary>In one group, and in parts of which the last knows nothing of it.</summary>
+    [Theory(Timeout = 60_000)]
+    [InlineData(10)]
+    [InlineData(Many)]
+    public async Task Retention_RestedEventIsCarried_RestsOn(int many)
+    {
+        await using var disk = new JournalOnDisk(options: InParts);
+        await disk.AppendAsync("long", hours: 72);
+        var rested = new Milestone("app", "long", EventClass.Message, MilestoneKind.Planned, disk.Now) { User = "ada", Device = "phone", IsKept = true };
+        disk.Journal.Note(rested);
+        disk.Journal.Note(rested with { Kind = MilestoneKind.Rested, NextAttemptAt = disk.Now.AddHours(72) });
+        disk.Journal.Note(new Milestone("app", "long", EventClass.Message, MilestoneKind.Rested, disk.Now));
+        for (var n = 0; n < many; n++)
+        {
+            disk.Note("long", MilestoneKind.Framed, Name(n));
+        }
+
+        disk.IsSlow = true;
+        disk.Now += TimeSpan.FromHours(25);
+        await TurnAsync(disk, 500);
+        Assert.False(IsThere(disk));
+        await disk.AppendAsync("other");
+        for (var start = 0; start < 3; start++)
+        {
+            var mail = Assert.Single(await disk.Journal.ReadMailAsync("app", "ada", "phone", default));
+            Assert.Equal("phone", Assert.Single(mail.Deliveries, static one => one.IsResting).Device);
+            await disk.ReopenAsync();
+            Assert.Equal(["other"], await disk.OpenAsync());
+        }
+
+        Assert.Empty(await disk.Journal.ReadOverAsync(disk.Now.AddHours(46), int.MaxValue, default));
+        Assert.Equal("long", Assert.Single(await disk.Journal.ReadOverAsync(disk.Now.AddHours(47), int.MaxValue, default)).Event.Id);
+    }
+
     [Fact(Timeout = 60_000)]
     public async Task Retention_WithdrawnWhileItIsCarried_StaysWithdrawn()
     {

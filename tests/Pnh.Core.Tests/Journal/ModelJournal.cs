@@ -44,6 +44,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
             if (Any(milestone.App, milestone.Event) is { } entry)
             {
                 entry.Milestones.Add(milestone);
+                entry.Take(milestone);
                 if (milestone is { Kind: MilestoneKind.Dispatched, User: not null }
                     || milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered)
                 {
@@ -110,7 +111,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     }
 
     public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
-        new(Page(app, m => m.User == user && m.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached), int.MaxValue, before, limit));
+        new(Page(app, m => m.User == user && m.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached or MilestoneKind.Rested), int.MaxValue, before, limit));
 
     public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
         new(Page(app, static m => m is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" }, 20, before, limit));
@@ -141,9 +142,53 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     {
         await Task.CompletedTask;
         var now = time.GetUtcNow();
-        foreach (var entry in _events.Where(entry => !entry.IsFinished && (now < entry.Event.ExpiresAt || now < entry.Event.AcceptedAt + retention)).ToList())
+        foreach (var entry in _events.Where(entry => entry is { IsFinished: false, IsRested: false } && (now < entry.Event.ExpiresAt || now < entry.Event.AcceptedAt + retention)).ToList())
         {
             yield return entry.Unfinished;
+        }
+    }
+
+    public bool HasMail(string app, string user, string device) => Mail(app, user, device).Count > 0;
+
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));
+
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            var found = new List<UnfinishedEvent>();
+            foreach (var entry in _events)
+            {
+                var over = entry.Mail.Where(each => each.Value <= until).Select(static each => each.Key).Take(most).ToList();
+                most -= over.Count;
+                over.ForEach(each => entry.Mail.Remove(each));
+                var share = entry.Unfinished.Deliveries.Where(one => one.IsResting && over.Contains((one.User, one.Device))).ToList();
+                if (!entry.IsFinished && Find(entry.Event.App, entry.Event.Id) == entry && share.Count > 0)
+                {
+                    found.Add(entry.Unfinished with { Deliveries = share });
+                }
+            }
+
+            return new(found);
+        }
+    }
+
+    /// <summary>As an engine that is opened again: what was given as over is given again.</summary>
+    public void Reopen() => _events.ForEach(static entry => entry.TakeAll());
+
+    private IReadOnlyList<UnfinishedEvent> Mail(string app, string user, string device)
+    {
+        lock (_gate)
+        {
+            return
+            [
+                .. _events
+                    .Where(entry => !entry.IsFinished && Find(app, entry.Event.Id) == entry && entry.Mail.ContainsKey((user, device)))
+                    .Where(entry => entry.Unfinished.Deliveries.Any(one => one.IsResting && one.User == user && one.Device == device))
+                    .Where(entry => !entry.Milestones.Exists(m => m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
+                    .OrderBy(static entry => entry.Event.AcceptedAt).ThenBy(static entry => entry.Event.Id, StringComparer.Ordinal)
+                    .Select(entry => entry.Unfinished with { Deliveries = [.. entry.Unfinished.Deliveries.Where(one => one.User == user)] })
+            ];
         }
     }
 
@@ -192,6 +237,33 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
 
         public bool IsFinished { get; set; }
 
+        public bool IsRested { get; private set; }
+
+        /// <summary>Deliveries that rest, with the event's end.</summary>
+        public Dictionary<(string User, string Device), DateTimeOffset> Mail { get; } = [];
+
+        public void Take(in Milestone milestone)
+        {
+            if (milestone is { Kind: MilestoneKind.Rested, User: { } user, Device: { } device })
+            {
+                Mail[(user, device)] = milestone.NextAttemptAt!.Value;
+            }
+            else if (milestone.Kind == MilestoneKind.Rested)
+            {
+                IsRested = true;
+            }
+            else if (milestone.Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped || milestone is { Kind: MilestoneKind.Settled, IsKept: false })
+            {
+                Mail.Remove((milestone.User ?? "", milestone.Device ?? ""));
+            }
+        }
+
+        public void TakeAll()
+        {
+            Mail.Clear();
+            Milestones.ForEach(one => Take(one));
+        }
+
         public EventHistory History => new(stored, [.. Milestones]);
 
         public UnfinishedEvent Unfinished
@@ -214,14 +286,16 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                         var isSettled = milestone.Kind == MilestoneKind.Settled;
                         deliveries[at] = milestone.Kind switch
                         {
+                            MilestoneKind.Rested => deliveries[at] with { IsResting = true },
                             MilestoneKind.Planned or MilestoneKind.Settled => deliveries[at] with
                             {
+                                IsResting = deliveries[at].IsResting && (!isSettled || milestone.IsKept),
                                 IsKept = milestone.IsKept,
                                 IsSettled = deliveries[at].IsSettled || isSettled,
                                 IsRegistered = isSettled ? deliveries[at].IsRegistered : milestone.IsKept || milestone.Channel is not null,
                                 IsJoined = isSettled ? deliveries[at].IsJoined : milestone.Reason == PlanReasons.JoinedTopic,
                             },
-                            MilestoneKind.AckedLate or MilestoneKind.Dropped => deliveries[at] with { IsKept = false },
+                            MilestoneKind.AckedLate or MilestoneKind.Dropped => deliveries[at] with { IsKept = false, IsResting = false },
                             MilestoneKind.Unanswered => deliveries[at] with
                             {
                                 Attempts = milestone.Attempts,

@@ -7,7 +7,11 @@ public sealed class ModelJournalTests : EventJournalSpecification
 {
     private ModelJournal? _model;
 
-    protected override Task<IEventJournal> OpenAsync() => Task.FromResult<IEventJournal>(_model ??= new ModelJournal(Time, TimeSpan.FromHours(24)));
+    protected override Task<IEventJournal> OpenAsync()
+    {
+        _model?.Reopen();
+        return Task.FromResult<IEventJournal>(_model ??= new ModelJournal(Time, TimeSpan.FromHours(24)));
+    }
 
     protected override Task CloseAsync() => Task.CompletedTask;
 }

@@ -40,7 +40,7 @@ export const journal = [
   },
   {
     name: "finished-too-early", hurts: "an open event is removed with its segment", tests: "Pnh.Core.Tests:JournalCarryTests|SegmentJournalTests",
-    file: `${segments}/Retirement.cs`, at: "now - acceptedAt >= retention.Ticks && (⟦isFinished || now >= expiresAt⟧)", fault: "isFinished || now < expiresAt",
+    file: `${segments}/Index/IndexEntry.cs`, at: "now - acceptedAt >= retention.Ticks && (⟦isFinished || now >= expiresAt⟧)", fault: "isFinished || now < expiresAt",
   },
   {
     name: "open-event-not-carried", hurts: "an event that still waits is lost when its segment goes", tests: "Pnh.Core.Tests:JournalCarryTests|SegmentJournalTests",
@@ -48,11 +48,11 @@ export const journal = [
   },
   {
     name: "other-apps-feed", hurts: "one app reads another's feed", tests: "Pnh.Core.Tests:SegmentJournalTests",
-    file: `${segments}/FeedReader.cs`, at: "record.Kind == RecordKind.Address) && ⟦Payload.IsOf(record, app)⟧)", fault: "app.Length > 0",
+    file: `${segments}/Reads/FeedReader.cs`, at: "record.Kind == RecordKind.Address) && ⟦Payload.IsOf(record, app)⟧)", fault: "app.Length > 0",
   },
   {
     name: "feed-gap-untold", hurts: "a reader of the feed does not learn that it missed something", tests: "Pnh.Core.Tests:JournalFaultTests",
-    file: `${segments}/FeedReader.cs`, at: "return (at, SegmentHeader.Bytes, ⟦!(header.Before == number && header.BeforeEnd == offset)⟧);", fault: "header.Before == number && header.BeforeEnd == offset && header.Before < 0",
+    file: `${segments}/Reads/FeedReader.cs`, at: "return (at, SegmentHeader.Bytes, ⟦!(header.Before == number && header.BeforeEnd == offset)⟧);", fault: "header.Before == number && header.BeforeEnd == offset && header.Before < 0",
   },
   {
     name: "other-body-same-id-accepted", hurts: "another event under a known id is answered as if it were stored", tests: "Pnh.Core.Tests:SegmentJournalTests",
@@ -69,5 +69,17 @@ export const journal = [
   {
     name: "read-fills-in-after-a-write", hurts: "a slow read puts an old registration back", tests: "Pnh.Core.Tests:ReadCacheTests",
     file: "src/Pnh.Storage/Registry/ReadCache.cs", at: "if (⟦stripe.Version == ticket⟧)", fault: "stripe.Version >= ticket",
+  },
+  {
+    name: "rested-event-is-taken-up", hurts: "a start plans every event that only waits for a phone", tests: "Pnh.Core.Tests:SegmentJournalTests",
+    file: `${segments}/Index/IndexTable.cs`, at: "IsFinished: false⟦, IsRested: false⟧ }", fault: "",
+  },
+  {
+    name: "mail-lost-with-its-segment", hurts: "after the retention a phone that comes back gets nothing of what rests for it", tests: "Pnh.Core.Tests:JournalCarryTests",
+    file: `${segments}/Carrier.cs`, at: "RecordFlags.Repeated | ⟦(record.Flags & RecordFlags.Rested)⟧ | more", fault: "RecordFlags.None",
+  },
+  {
+    name: "mail-over-is-given-for-ever", hurts: "what was over at a phone ends each second anew", tests: "Pnh.Core.Tests:SegmentJournalTests",
+    file: `${segments}/Index/MailTable.cs`, at: "for (var i = ⟦from⟧; i < over.Count; i++)", fault: "over.Count",
   },
 ];

@@ -68,12 +68,13 @@ internal sealed class Group
 
     public long Milestone(in Milestone milestone, RecordKind kind, RecordFlags flags, long root, long previous)
     {
-        var position = Open(kind, flags, root, previous);
+        var isRested = milestone.Kind == MilestoneKind.Rested;
+        var position = Open(kind, flags | (isRested ? RecordFlags.Rested : RecordFlags.None), root, previous);
         Number(milestone.At.UtcTicks);
         Number(milestone.NextAttemptAt?.UtcTicks ?? 0);
         var small = Take(8);
         BinaryPrimitives.WriteInt32LittleEndian(small, milestone.Attempts);
-        small[4] = (byte)milestone.Kind;
+        small[4] = (byte)(isRested ? MilestoneKind.Reached : milestone.Kind);
         small[5] = (byte)milestone.Class;
         small[6] = milestone.IsKept ? (byte)1 : (byte)0;
         Text(milestone.App);
@@ -81,7 +82,7 @@ internal sealed class Group
         Text(milestone.User);
         Text(milestone.Device);
         Text(milestone.State);
-        Text(milestone.Reason);
+        Text(isRested ? string.Empty : milestone.Reason);
         Text(milestone.Channel);
         Text(milestone.ProviderId);
         Close();

@@ -66,7 +66,7 @@ internal ref struct Payload
     }
 
     /// <summary>The milestone's kind alone.</summary>
-    public static MilestoneKind KindOf(in Record record) => (MilestoneKind)record.Payload[20];
+    public static MilestoneKind KindOf(in Record record) => (record.Flags & RecordFlags.Rested) != 0 ? MilestoneKind.Rested : (MilestoneKind)record.Payload[20];
 
     /// <summary>The time of a <see cref="RecordKind.Milestone"/> or <see cref="RecordKind.Address"/>, UTC ticks.</summary>
     public static long TimeOf(in Record record) => BinaryPrimitives.ReadInt64LittleEndian(record.Payload);
@@ -79,12 +79,12 @@ internal ref struct Payload
         var next = from.Number();
         var small = from.Take(8);
         var (app, id) = (from.Text()!, from.Text()!);
-        return new Milestone(app, id, (EventClass)small[5], (MilestoneKind)small[4], at)
+        return new Milestone(app, id, (EventClass)small[5], KindOf(record), at)
         {
             User = from.Text(),
             Device = from.Text(),
             State = from.Text(),
-            Reason = from.Text(),
+            Reason = from.Text() is { } reason && (reason.Length > 0 || (record.Flags & RecordFlags.Rested) == 0) ? reason : null,
             Channel = from.Text(),
             ProviderId = from.Text(),
             IsKept = small[6] != 0,

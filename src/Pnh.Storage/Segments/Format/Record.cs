@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Pnh.Core.Events;
+using Pnh.Core.Journal;
 
 namespace Pnh.Storage.Segments.Format;
 
@@ -51,6 +52,12 @@ internal enum RecordFlags : byte
 
     /// <summary>Here and one above: the event's class, of <see cref="RecordKind.Accepted"/> and <see cref="RecordKind.Carried"/>.</summary>
     Class = 16 + 32,
+
+    /// <summary>
+    /// Of a <see cref="RecordKind.Milestone"/>: it is a <see cref="MilestoneKind.Rested"/>, and stands as a <see cref="MilestoneKind.Reached"/>, which versions before it pass over. Of a
+    /// <see cref="RecordKind.Carried"/>: nothing of the event was under way when its copy began.
+    /// </summary>
+    Rested = 64,
 }
 
 /// <summary>

@@ -45,6 +45,20 @@ internal sealed class EventIdHash
         return Of(bytes[..length]);
     }
 
+    /// <summary>Of a user's device.</summary>
+    public ulong Of(string app, string user, string device)
+    {
+        Span<byte> bytes = stackalloc byte[1024];
+        var most = 3 * (app.Length + user.Length + device.Length);
+        bytes = most + 2 > bytes.Length ? new byte[most + 2] : bytes;
+        var length = Encoding.UTF8.GetBytes(app, bytes);
+        bytes[length++] = 0xff;
+        length += Encoding.UTF8.GetBytes(user, bytes[length..]);
+        bytes[length++] = 0xff;
+        length += Encoding.UTF8.GetBytes(device, bytes[length..]);
+        return Of(bytes[..length]);
+    }
+
     /// <summary>The same of its UTF-8 bytes.</summary>
     public ulong Of(ReadOnlySpan<byte> app, ReadOnlySpan<byte> id)
     {

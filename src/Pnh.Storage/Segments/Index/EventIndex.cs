@@ -27,6 +27,9 @@ internal sealed class EventIndex
 
     public EventIdHash Hash { get; } = new();
 
+    /// <summary>What rests for which device. Its changes are kept and taken back with those of the index.</summary>
+    public MailTable Mail { get; } = new();
+
     public long Count
     {
         get
@@ -107,7 +110,11 @@ internal sealed class EventIndex
     }
 
     /// <summary>The changes stand: their records are on stable storage.</summary>
-    public void Keep() => _changes.Clear();
+    public void Keep()
+    {
+        _changes.Clear();
+        Mail.Keep();
+    }
 
     /// <summary>Takes back every change since the last <see cref="Keep"/>.</summary>
     public void Rollback()
@@ -130,9 +137,32 @@ internal sealed class EventIndex
         }
 
         _changes.Clear();
+        Mail.TakeBack();
     }
 
-    /// <summary>All unfinished events, oldest first: carried ones are older than what stayed.</summary>
+    /// <summary>The entry after this milestone of its event: what rests is known, and what rests no more.</summary>
+    public IndexEntry Noted(in IndexEntry entry, in Milestone milestone)
+    {
+        if (milestone.Kind == MilestoneKind.Rested && milestone.Device is null)
+        {
+            return entry.Rested();
+        }
+
+        if (milestone.Kind == MilestoneKind.Rested)
+        {
+            Mail.Add(Hash.Of(milestone.App, milestone.User!, milestone.Device!), entry.Hash, MailTable.SecondsOf(milestone.NextAttemptAt!.Value));
+            return entry.WithMail();
+        }
+
+        if (entry.HasMail && milestone is { User: { } user, Device: { } device } && milestone.EndsRest)
+        {
+            Mail.Remove(Hash.Of(milestone.App, user, device), entry.Hash);
+        }
+
+        return entry;
+    }
+
+    /// <summary>All unfinished events of which something is under way, oldest first: carried ones are older than what stayed.</summary>
     public List<IndexEntry> Open()
     {
         var open = new List<IndexEntry>();

@@ -116,7 +116,7 @@ internal sealed class IndexTable
         {
             foreach (ref readonly var entry in _slots.AsSpan())
             {
-                if (!entry.IsEmpty && !entry.IsFinished)
+                if (entry is { IsEmpty: false, IsFinished: false, IsRested: false })
                 {
                     to.Add(entry);
                 }

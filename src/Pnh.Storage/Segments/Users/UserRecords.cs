@@ -38,8 +38,8 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from, C
     /// <summary>How many stand.</summary>
     public int Count => Volatile.Read(ref _kept);
 
-    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came.</summary>
-    public static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached);
+    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came, and what rests.</summary>
+    public static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached or MilestoneKind.Rested);
 
     public static uint KeyOf(ulong hash) => (uint)(hash >> 32);
 

@@ -1,7 +1,7 @@
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Segments;
+namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>Reads outcomes and address notes straight from the log, in its order. Thread-safe.</summary>
 internal sealed class FeedReader

@@ -2,7 +2,7 @@ using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 
-namespace Pnh.Storage.Segments;
+namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>Puts an event together from its records. Reads stable storage only; any thread, each call on its own.</summary>
 internal sealed class HistoryReader
@@ -60,7 +60,7 @@ internal sealed class HistoryReader
             if (Payload.IsEvent(record, app, id, out _))
             {
                 var (acceptedAt, expiresAt) = Payload.Times(record);
-                found = Retirement.IsOver(acceptedAt, expiresAt, entry.IsFinished, retention, now) ? null : Payload.Event(record);
+                found = IndexEntry.IsOver(acceptedAt, expiresAt, entry.IsFinished, retention, now) ? null : Payload.Event(record);
                 return true;
             }
         }

@@ -2,7 +2,7 @@ using System.Text;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Segments;
+namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>
 /// Puts together what an event's history says of one user. A short history is walked; of a long one is kept where each user stands in it, so that the next who

@@ -4,7 +4,7 @@ using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 using Pnh.Storage.Segments.Users;
 
-namespace Pnh.Storage.Segments;
+namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>
 /// Pages of events, newest first: a user's, by the places that the index of users names (a read for each milestone, none of other users), or an app's, read from the log's
@@ -14,15 +14,15 @@ internal sealed class EventPages : IDisposable
 {
     private readonly SegmentSet _segments;
     private readonly EventIndex _events;
-    private readonly JournalOptions _options;
+    private readonly TimeSpan _retention;
 
     /// <param name="segments">The log.</param>
     /// <param name="events">Where each event stands now.</param>
     /// <param name="tables">Where tables of users are kept; null = nowhere.</param>
-    /// <param name="options">The retention.</param>
-    public EventPages(SegmentSet segments, EventIndex events, IJournalFolder? tables, JournalOptions options)
+    /// <param name="retention">How long what is over is kept.</param>
+    public EventPages(SegmentSet segments, EventIndex events, IJournalFolder? tables, TimeSpan retention)
     {
-        (_segments, _events, _options) = (segments, events, options);
+        (_segments, _events, _retention) = (segments, events, retention);
         Users = new UserIndex(segments, tables);
     }
 
@@ -192,7 +192,7 @@ internal sealed class EventPages : IDisposable
     }
 
     private bool IsOver(StoredEvent stored, IndexEntry entry, long now) =>
-        Retirement.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _options.Retention, now);
+        IndexEntry.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, entry.IsFinished, _retention, now);
 
     private static List<Milestone> Milestones(RecordReader reader, long root, IReadOnlyCollection<long> places, ReadOnlySpan<byte> user)
     {

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace Pnh.Storage.Segments;
+namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>
 /// What one event's history names of each user: where those records stand, so that a user who marks a topic's event as seen costs a few reads and not the whole

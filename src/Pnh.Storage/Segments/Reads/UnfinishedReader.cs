@@ -1,0 +1,111 @@
+using Pnh.Core.Journal;
+using Pnh.Core.Stores;
+using Pnh.Storage.Segments.Index;
+
+namespace Pnh.Storage.Segments.Reads;
+
+/// <summary>Events that are not finished, with where their deliveries stand: what a start takes up, what rests for a device, what is over. Thread-safe.</summary>
+/// <param name="reader">Whole histories.</param>
+/// <param name="ofUser">Those of one user.</param>
+/// <param name="index">What rests for which device.</param>
+/// <param name="find">Where the events with these hashes stand, asked behind the writer: an empty entry where there is none, or more than one. Those that were withdrawn from a user (null = nobody is asked for) are left out too.</param>
+/// <param name="retention">How long ids are recognised.</param>
+/// <param name="time">What is over counts as gone.</param>
+internal sealed class UnfinishedReader(
+    HistoryReader reader, UserHistoryReader ofUser, EventIndex index, Func<IReadOnlyList<ulong>, string?, Task<IndexEntry[]>> find, TimeSpan retention, TimeProvider time)
+{
+    /// <summary>Of these events those that are not over.</summary>
+    public async Task<List<UnfinishedEvent>> ReadAsync(IReadOnlyList<IndexEntry> entries)
+    {
+        var found = new List<UnfinishedEvent>(entries.Count);
+        foreach (var entry in entries)
+        {
+            if (await ReadAsync(entry, user: null).ConfigureAwait(false) is { } history && !IsOver(history.Event))
+            {
+                found.Add(UnfinishedFold.Fold(history));
+            }
+        }
+
+        return found;
+    }
+
+    /// <summary>As <see cref="IEventJournal.ReadMailAsync"/>.</summary>
+    public async Task<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device)
+    {
+        var (key, found) = (index.Hash.Of(app, user, device), new List<UnfinishedEvent>());
+
+        // Asked first, so that what was noted before this call is in the table.
+        await find([], null).ConfigureAwait(false);
+        var resting = index.Mail.Find(key);
+        var entries = resting.Count == 0 ? [] : await find(resting, user).ConfigureAwait(false);
+        for (var i = 0; i < entries.Length; i++)
+        {
+            if (entries[i] is { IsEmpty: false, IsFinished: false } && await ReadAsync(entries[i], user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
+                && UnfinishedFold.Fold(history) is var unfinished && unfinished.Deliveries.Any(one => one.IsResting && one.Device == device))
+            {
+                found.Add(unfinished);
+            }
+        }
+
+        found.Sort(static (a, b) => a.Event.AcceptedAt != b.Event.AcceptedAt ? a.Event.AcceptedAt.CompareTo(b.Event.AcceptedAt) : string.CompareOrdinal(a.Event.Id, b.Event.Id));
+        return found;
+    }
+
+    /// <summary>As <see cref="IEventJournal.ReadOverAsync"/>.</summary>
+    public async Task<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most)
+    {
+        await find([], null).ConfigureAwait(false);
+        var wholeSeconds = MailTable.SecondsOf(until.AddTicks(1 - TimeSpan.TicksPerSecond)); // down, where ends are rounded up
+        var over = index.Mail.TakeOver(wholeSeconds, most);
+        try
+        {
+            var found = new List<UnfinishedEvent>();
+            var events = over.GroupBy(static one => one.Event, static one => one.Device).ToArray();
+            var entries = events.Length == 0 ? [] : await find(Array.ConvertAll(events, static one => one.Key), null).ConfigureAwait(false);
+            for (var i = 0; i < entries.Length; i++)
+            {
+                if (entries[i] is { IsEmpty: false, IsFinished: false } && await ReadAsync(entries[i], user: null).ConfigureAwait(false) is { } history
+                    && !IsOver(history.Event) && Share(UnfinishedFold.Fold(history), [.. events[i]]) is { Deliveries.Count: > 0 } share)
+                {
+                    found.Add(share);
+                }
+            }
+
+            return found;
+        }
+        catch (StoreUnavailableException)
+        {
+            // They are over all the same, and the next call gives them.
+            over.ForEach(one => index.Mail.Put(one.Device, one.Event, end: 1));
+            throw;
+        }
+    }
+
+    private UnfinishedEvent Share(UnfinishedEvent whole, HashSet<ulong> devices) => whole with
+    {
+        Deliveries = [.. whole.Deliveries.Where(one => one.IsResting && devices.Contains(MailTable.KeyOf(index.Hash.Of(whole.Event.App, one.User, one.Device))))],
+    };
+
+    private bool IsOver(StoredEvent stored) =>
+        IndexEntry.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, retention, time.GetUtcNow().UtcTicks);
+
+    // Where it stood when it was found, or where it was carried to since: the writer's thread removes old segments meanwhile.
+    private async ValueTask<EventHistory?> ReadAsync(IndexEntry entry, string? user)
+    {
+        while (true)
+        {
+            var history = user is null ? reader.Read(entry.Root, entry.Head) : await ofUser.ReadAsync(entry.Root, entry.Head, user).ConfigureAwait(false);
+            if (history is not null)
+            {
+                return history;
+            }
+
+            var gone = entry;
+            entry = (await find([gone.Hash], user).ConfigureAwait(false))[0];
+            if (entry.IsEmpty || entry.Root == gone.Root || entry.IsFinished)
+            {
+                return null;
+            }
+        }
+    }
+}

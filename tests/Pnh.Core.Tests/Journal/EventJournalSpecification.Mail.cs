@@ -1,0 +1,137 @@
+using Pnh.Core.Journal;
+
+namespace Pnh.Core.Tests.Journal;
+
+/// <summary>Deliveries that rest: they wait for their device alone, and no process has them in memory.</summary>
+public abstract partial class EventJournalSpecification
+{
+    [Fact(Timeout = 30_000)]
+    public async Task ReadMailAsync_WhatRests_IsReadByItsDeviceAlone()
+    {
+        foreach (var (id, device) in new[] { ("e2", "phone"), ("e1", "phone"), ("e3", "tab") })
+        {
+            await AppendAsync(Make(id, $$"""{"n":"{{id}}"}"""));
+            Time.Now += TimeSpan.FromSeconds(1);
+            Rest(id, "ada", device);
+        }
+
+        Assert.Equal(["e2", "e1"], await MailAsync("ada", "phone"));
+        Assert.Equal(["e3"], await MailAsync("ada", "tab"));
+        Assert.True(Journal.HasMail(App, "ada", "phone"));
+        await ReopenAsync();
+        var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
+        Assert.Equal(["e2", "e1"], mail.Select(static one => one.Event.Id));
+        Assert.Equal([new UnfinishedDelivery("ada", "phone", true, true, 0, null) { IsRegistered = true, IsResting = true }], mail[0].Deliveries);
+        Assert.Empty(await MailAsync("ada", "watch"));
+        Assert.Empty(await MailAsync("bob", "phone"));
+        Assert.False(Journal.HasMail(App, "bob", "phone"));
+        Assert.False(Journal.HasMail("another", "ada", "phone"));
+    }
+
+    [Theory(Timeout = 30_000)]
+    [InlineData(MilestoneKind.AckedLate)]
+    [InlineData(MilestoneKind.Dropped)]
+    [InlineData(MilestoneKind.Settled)]
+    public async Task ReadMailAsync_DeliveryHasLeftItsMailbox_RestsNoMore(MilestoneKind end)
+    {
+        await AppendAsync(Make("e1", "{}"));
+        await AppendAsync(Make("e2", "{}"));
+        Rest("e1", "ada", "phone");
+        Rest("e1", "ada", "tab");
+        Rest("e2", "ada", "phone");
+        Note("e1", end, "ada", "phone");
+        Assert.Equal(["e2"], await MailAsync("ada", "phone"));
+        Assert.Equal(["e1"], await MailAsync("ada", "tab"));
+        await ReopenAsync();
+        Assert.Equal(["e2"], await MailAsync("ada", "phone"));
+        Assert.Equal(["e1"], await MailAsync("ada", "tab"));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadMailAsync_FinishedOrWithdrawn_IsLeftOut()
+    {
+        foreach (var id in new[] { "finished", "from-ada", "from-all", "from-bob" })
+        {
+            await AppendAsync(Make(id, "{}"));
+            Rest(id, "ada", "phone");
+        }
+
+        Journal.Finish(App, "finished");
+        await Journal.WithdrawAsync(App, "from-ada", "ada", "answered", Time.Now, default);
+        await Journal.WithdrawAsync(App, "from-all", null, "withdrawn", Time.Now, default);
+        await Journal.WithdrawAsync(App, "from-bob", "bob", "answered", Time.Now, default);
+        Assert.Equal(["from-bob"], await MailAsync("ada", "phone"));
+        await ReopenAsync();
+        Assert.Equal(["from-bob"], await MailAsync("ada", "phone"));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task RecoverAsync_EventRests_IsLeftOutAndItsIdStands()
+    {
+        foreach (var id in new[] { "e1", "e2" })
+        {
+            await AppendAsync(Make(id, "{}"));
+            Rest(id, "ada", "phone");
+        }
+
+        Journal.Note(At("e1", MilestoneKind.Rested, null, null));
+        await Journal.FlushAsync(default);
+        await ReopenAsync();
+        Assert.Equal(["e2"], (await RecoverAsync()).Select(static one => one.Event.Id));
+        Assert.Equal(AppendResult.Duplicate, await AppendAsync(Make("e1", "{}")));
+        Assert.Equal(AppendResult.Conflict, await AppendAsync(Make("e1", """{"a":1}""")));
+        Assert.Equal(["e1", "e2"], await MailAsync("ada", "phone"));
+
+        // What is noted later changes nothing of it.
+        Note("e1", MilestoneKind.AckedLate, "ada", "phone");
+        await ReopenAsync();
+        Assert.Equal(["e2"], (await RecoverAsync()).Select(static one => one.Event.Id));
+        Assert.Equal([MilestoneKind.Planned, MilestoneKind.Settled, MilestoneKind.Rested, MilestoneKind.Rested, MilestoneKind.AckedLate],
+            (await Journal.ReadAsync(App, "e1", default))!.Milestones.Select(static one => one.Kind));
+    }
+
+    [Fact(Timeout = 30_000)]
+    public async Task ReadOverAsync_EndHasCome_GivesEachDeliveryOnceAndAgainAfterARestart()
+    {
+        foreach (var id in new[] { "e1", "e2", "later" })
+        {
+            await AppendAsync(Make(id, "{}"));
+        }
+
+        Rest("e1", "ada", "phone");
+        Rest("e1", "bob", "phone");
+        Rest("e2", "ada", "phone");
+        Rest("later", "ada", "phone", TimeSpan.FromHours(2));
+        Note("e1", MilestoneKind.Framed, "ada", "tab");
+        Assert.Empty(await OverAsync(TimeSpan.FromMinutes(59)));
+        Assert.Single(await OverAsync(TimeSpan.FromHours(1), most: 1));
+        Assert.Equal(2, (await OverAsync(TimeSpan.FromHours(1))).Count);
+        Assert.Empty(await OverAsync(TimeSpan.FromHours(1)));
+        await ReopenAsync();
+        Assert.Equal(["e1 ada phone", "e1 bob phone", "e2 ada phone"], await OverAsync(TimeSpan.FromHours(1)));
+        Note("e1", MilestoneKind.Settled, "bob", "phone");
+        Journal.Finish(App, "e2");
+        await Journal.FlushAsync(default);
+        await ReopenAsync();
+        Assert.Equal(["e1 ada phone"], await OverAsync(TimeSpan.FromHours(1)));
+        Assert.Equal(["later ada phone"], await OverAsync(TimeSpan.FromHours(3)));
+    }
+
+    // Planned for a registered device, settled, and out of memory.
+    private void Rest(string id, string user, string device, TimeSpan? until = null)
+    {
+        Note(id, MilestoneKind.Planned, user, device, kept: true);
+        Journal.Note(At(id, MilestoneKind.Settled, user, device, kept: true) with { State = "accepted" });
+        Journal.Note(At(id, MilestoneKind.Rested, user, device) with { NextAttemptAt = Time.Now + (until ?? TimeSpan.FromHours(1)) });
+    }
+
+    private async Task<IEnumerable<string>> MailAsync(string user, string device) =>
+        (await Journal.ReadMailAsync(App, user, device, default)).Select(static one => one.Event.Id);
+
+    private async Task<IReadOnlyList<string>> OverAsync(TimeSpan after, int most = int.MaxValue) =>
+    [
+        .. (await Journal.ReadOverAsync(Time.Now + after, most, default))
+            .SelectMany(static one => one.Deliveries.Select(delivery => $"{one.Event.Id} {delivery.User} {delivery.Device}"))
+            .Order(StringComparer.Ordinal)
+    ];
+}
