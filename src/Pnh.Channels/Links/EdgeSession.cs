@@ -12,6 +12,7 @@ namespace Pnh.Channels.Links;
 internal sealed class EdgeSession
 {
     private const int MostHolds = 2_000; // of an item, 130 kB
+    private const int MostTopics = 500; // of an item, 190 kB
 
     private LinkQueue _output;
     private DateTimeOffset _since; // when its connection came
@@ -151,9 +152,19 @@ internal sealed class EdgeSession
                 Write(LinkItemKind.Holds, members => members.Texts(ids));
             }
 
-            using var item = output.Begin(LinkItemKind.Reopen);
-            item.Members.Number(Handle).Key(Key).Bytes(Pass.Span).State(content.State).Flag(_isDetached).Age(Link.Time.GetUtcNow() - _since).Texts(content.Topics).Texts(content.Holds);
+            var topics = content.Topics.Chunk(MostTopics).ToArray();
+            Reopen(output, content, topics.FirstOrDefault() ?? []);
+            foreach (var rest in topics.Skip(1))
+            {
+                Write(LinkItemKind.Joined, members => members.Texts(rest));
+            }
         }
+    }
+
+    private void Reopen(LinkQueue output, SessionContent content, string[] topics)
+    {
+        using var item = output.Begin(LinkItemKind.Reopen);
+        item.Members.Number(Handle).Key(Key).Bytes(Pass.Span).State(content.State).Flag(_isDetached).Age(Link.Time.GetUtcNow() - _since).Texts(topics).Texts(content.Holds);
     }
 
     /// <summary>There is no connection.</summary>

@@ -46,6 +46,9 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
     public Action<string> OnAcked { get; set; } = _ => { };
 
     /// <summary>What happens before the hub hears of a join.</summary>
+    /// <summary>What sessions joined, call by call.</summary>
+    public ConcurrentQueue<IReadOnlyList<string>> Joins { get; } = new();
+
     public Action OnJoined { get; set; } = () => { };
 
     /// <summary>What the hub does when a frame was refused after all.</summary>
@@ -218,6 +221,7 @@ internal sealed class RecordingHub : ISessionEvents, IClientAuthenticator
 
     public void Joined(SessionKey session, IReadOnlyList<string> topics)
     {
+        Joins.Enqueue(topics);
         OnJoined();
         _said.Writer.TryWrite($"joined {string.Join(' ', topics)}");
     }
