@@ -143,7 +143,7 @@ internal sealed class HubClient : IClient
         public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
             journal.ReadFeedAsync(app, after, limit, cancellationToken);
 
-        public bool HasMail(string app, string user, string device) => journal.HasMail(app, user, device);
+        public int CountMail(string app, string user, string device) => journal.CountMail(app, user, device);
 
         public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
             journal.ReadMailAsync(app, user, device, cancellationToken);

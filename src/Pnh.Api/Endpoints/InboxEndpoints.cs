@@ -74,7 +74,7 @@ internal sealed class InboxEndpoints
         }
         else
         {
-            var acked = _hub.Inbox.Ack(UserOf(context), ack.Device, ack.Ids);
+            var acked = await _hub.Inbox.AckAsync(UserOf(context), ack.Device, ack.Ids, context.RequestAborted);
             await JsonAnswer.WriteAsync(context.Response, new AckedBody(acked), AnswersJson.Default.AckedBody);
         }
     }

@@ -15,6 +15,7 @@ public sealed partial class Hub
     {
         await RecoverAsync(cancellationToken).ConfigureAwait(false);
         _ticking = _context.Ticker.RunAsync(Advance, _stopping.Token);
+        _resting = _options.RestsMail ? _rest.RunAsync() : Task.CompletedTask;
     }
 
     /// <summary>The first half of it: a test lets time pass by itself.</summary>
@@ -70,6 +71,7 @@ public sealed partial class Hub
     {
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
+        await _resting.ConfigureAwait(false);
         await _context.Lanes.DrainAsync(deadline).ConfigureAwait(false);
         await _dispatcher.FanOuts.CloseAsync().WaitAsync(deadline).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
@@ -84,6 +86,7 @@ public sealed partial class Hub
 
         await _stopping.CancelAsync().ConfigureAwait(false);
         await _ticking.ConfigureAwait(false);
+        await _resting.ConfigureAwait(false);
         await _dispatcher.FanOuts.CloseAsync().ConfigureAwait(false);
         await _context.Lanes.DisposeAsync().ConfigureAwait(false);
         _context.Ticker.Dispose();

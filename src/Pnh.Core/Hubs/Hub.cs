@@ -41,6 +41,8 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
     private readonly IDeviceStore _devices;
     private readonly EventLoader _loader;
     private readonly BodyLoader _bodies;
+    private readonly MailReader _mail;
+    private readonly MailRest _rest;
     private readonly TopicTable _topics = new();
     private readonly HeldPushes _held;
     private readonly Memberships _memberships;
@@ -57,6 +59,7 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
     private bool _disposed;
     private volatile bool _isRecovered;
     private Task _ticking = Task.CompletedTask;
+    private Task _resting = Task.CompletedTask;
 
     /// <summary>Composes the hub; <see cref="StartAsync"/> sets it going.</summary>
     public Hub(
@@ -76,6 +79,7 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
         Rests = new AddressRests(devices, journal, time, _paced);
         var reads = new PatientReads(devices, _faults.Awaited, time, _stopping.Token);
         _bodies = new BodyLoader(_loader, time, _paced, _stopping.Token);
+        _mail = new MailReader(journal, _loader, time, _paced, _stopping.Token);
         _held = new HeldPushes(devices, reads, _loader, log, time, _stopping.Token);
         _context = new ShardContext
         {
@@ -84,6 +88,8 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
             Metrics = metrics,
             Time = time,
             MailboxItems = options.MailboxItems,
+            RestsMail = options.RestsMail,
+            ReadMail = _mail.Read,
             ContentTexts = options.ContentTexts,
             Ticker = new WheelTicker(time),
             Lanes = new LaneTable(new LaneReports(devices, Rests, metrics, time, _paced), metrics, time),
@@ -94,7 +100,8 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
         _memberships = new Memberships(devices, _topics, _shards, reads, _faults.Awaited);
         _dispatcher = new Dispatcher(_context, _shards, devices, _topics, reads, _loader, _faults.Awaited, log, _stopping.Token);
         _takeBack = new TakeBack(_context, _shards, _dispatcher, reads, _loader, _faults.Awaited, _paced);
-        Inbox = new Inbox(_shards, _loader);
+        _rest = new MailRest(_shards, journal, _loader, options.MailboxItems, time, _faults.Awaited, log, _stopping.Token);
+        Inbox = new Inbox(_shards, _loader, _mail);
         _registrations.Add(metrics.RegisterIntakeLimit(() => _gate.Limit.Events));
         foreach (var @class in EventClassNames.All.ToArray())
         {
@@ -159,8 +166,11 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
     /// <summary>The sessions of the topic's members.</summary>
     internal IEnumerable<SessionKey> MembersOf(TopicKey topic) => (_topics.Find(topic)?.ReadMembers() ?? []).Select(static subscriber => subscriber.Key);
 
+    /// <summary>What leaves memory, and what is over where it rests.</summary>
+    internal MailRest Rest => _rest;
+
     /// <summary>True when no lane has anything to do and no body is being read back.</summary>
-    internal bool IsIdle => _held.IsIdle && _context.Lanes.IsIdle && _bodies.IsIdle;
+    internal bool IsIdle => _held.IsIdle && _context.Lanes.IsIdle && _bodies.IsIdle && _mail.IsIdle;
 
     /// <summary>
     /// Takes an event: journals it (unless transient), then plans it and starts its deliveries. When it says Accepted, the promise of a

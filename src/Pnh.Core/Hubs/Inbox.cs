@@ -14,8 +14,9 @@ public sealed class Inbox
 
     private readonly ShardMap _shards;
     private readonly EventLoader _loader;
+    private readonly MailReader _mail;
 
-    internal Inbox(ShardMap shards, EventLoader loader) => (_shards, _loader) = (shards, loader);
+    internal Inbox(ShardMap shards, EventLoader loader, MailReader mail) => (_shards, _loader, _mail) = (shards, loader, mail);
 
     /// <summary>
     /// What waits for a device, oldest first, at most <see cref="MostItems"/>. <paramref name="after"/>: an <see cref="InboxPage.Next"/>; null = from
@@ -24,6 +25,7 @@ public sealed class Inbox
     public async ValueTask<InboxPage> ReadAsync(UserKey user, string device, string? after, CancellationToken cancellationToken)
     {
         var shard = _shards.Of(user);
+        await _mail.ReadAsync(shard, user, device, cancellationToken).ConfigureAwait(false);
         var entries = shard.ReadMailbox(user, device, InboxCursor.Parse(after), MostItems);
         var events = new List<Event>(entries.Count);
         foreach (var entry in entries)
@@ -43,9 +45,10 @@ public sealed class Inbox
     }
 
     /// <summary>The device has these events: like acks on a socket. Returns how many of them waited; unknown ids count as none.</summary>
-    public int Ack(UserKey user, string device, IReadOnlyList<string> eventIds)
+    public async ValueTask<int> AckAsync(UserKey user, string device, IReadOnlyList<string> eventIds, CancellationToken cancellationToken)
     {
         var shard = _shards.Of(user);
+        await _mail.ReadAsync(shard, user, device, cancellationToken).ConfigureAwait(false);
         var acked = 0;
         foreach (var id in eventIds)
         {

@@ -91,8 +91,8 @@ public interface IEventJournal
     /// <exception cref="FormatException">Not a cursor of this journal.</exception>
     ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken);
 
-    /// <summary>Whether something may rest for the device (<see cref="MilestoneKind.Rested"/>). Never waits; false = nothing does.</summary>
-    bool HasMail(string app, string user, string device) => false;
+    /// <summary>How many events may rest for the device (<see cref="MilestoneKind.Rested"/>): rather too many than too few. Never waits; 0 = none does.</summary>
+    int CountMail(string app, string user, string device) => 0;
 
     /// <summary>
     /// The events that rest for the device, oldest first as they were accepted, each with where the deliveries to that user stand; not those that were withdrawn from the user. Everything noted before this call
@@ -102,7 +102,7 @@ public interface IEventJournal
 
     /// <summary>
     /// Events whose end has come (to a second) while they rested, each with those resting deliveries alone that this call takes out: <paramref name="most"/> of all events together at most. A delivery is given once, and
-    /// again after a restart unless it was noted what became of it. An event of many may be given by several calls.
+    /// again after a restart unless it was noted what became of it. An event of many may be given by several calls. What was noted counts once it is on stable storage.
     /// </summary>
     ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<UnfinishedEvent>>([]);
 

@@ -14,6 +14,9 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
 
     // A bit of the count of plans: as a field of its own it would cost every event 8 bytes.
     private const int UnreadBit = int.MinValue;
+    private const int RestsBit = 1 << 30;
+    private const int RestNotedBit = 1 << 29;
+    private const int Bits = UnreadBit | RestsBit | RestNotedBit;
 
     // Ticks: a DateTimeOffset is 16 bytes, and hundreds of thousands of these wait for hours.
     private readonly long _acceptedAt = accepted.AcceptedAt.UtcTicks;
@@ -42,7 +45,7 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     internal AppBooks Books { get; } = books;
 
     /// <summary>False when no device at all was planned.</summary>
-    internal bool HasPlans => (Volatile.Read(ref _planned) & ~UnreadBit) > 0;
+    internal bool HasPlans => (Volatile.Read(ref _planned) & ~Bits) > 0;
 
     /// <summary>True when users of it, or members of its topic, could not be read until its end: nobody knows whether they had devices.</summary>
     internal bool IsUnread => (Volatile.Read(ref _planned) & UnreadBit) != 0;
@@ -74,6 +77,18 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     internal void Planned(int devices) => Interlocked.Add(ref _planned, devices);
 
     internal void Unread() => Interlocked.Or(ref _planned, UnreadBit);
+
+    /// <summary>True when a delivery of it rests: it is not finished when nothing more of it is open here.</summary>
+    internal bool Rests => (Volatile.Read(ref _planned) & RestsBit) != 0;
+
+    /// <summary>True when the journal knows already that nothing of it is under way.</summary>
+    internal bool IsRestNoted => (Volatile.Read(ref _planned) & RestNotedBit) != 0;
+
+    /// <summary>A delivery of it has left memory, and waits for its device in the journal.</summary>
+    internal void Rest() => Interlocked.Or(ref _planned, RestsBit);
+
+    /// <summary>It was read from a mailbox that rests; true = other deliveries of it may rest too.</summary>
+    internal void ComesFromRest(bool othersMay) => Interlocked.Or(ref _planned, RestNotedBit | (othersMay ? RestsBit : 0));
 
     internal void DispatchEnded() => Interlocked.Exchange(ref _dispatched, Ended)?.TrySetResult();
 

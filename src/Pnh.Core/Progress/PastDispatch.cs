@@ -128,10 +128,10 @@ internal sealed class PastDispatch
         }
     }
 
-    /// <summary>The user's devices that a session would have given it to, and none has; not what was taken back.</summary>
+    /// <summary>The user's devices that a session would have given it to, and none has; not what was taken back, or rests: that has its end where it rests.</summary>
     internal List<string> Unseen(string user) => IsWithdrawn(user)
         ? []
-        : [.. (_users.GetValueOrDefault(user) ?? []).Where(static each => each.IsKept || each is { IsRegistered: false, IsSettled: false }).Select(static each => each.Device)];
+        : [.. (_users.GetValueOrDefault(user) ?? []).Where(static each => !each.IsResting && (each.IsKept || each is { IsRegistered: false, IsSettled: false })).Select(static each => each.Device)];
 
     /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet. It is the caller's then.</summary>
     internal IEnumerable<UnfinishedDelivery> TakeLost(string user)

@@ -10,6 +10,9 @@ namespace Pnh.Core.Shards;
 /// <summary>What the journal is told of a delivery, step by step. Waits for nothing. Thread-safe.</summary>
 internal sealed class DeliveryNotes(IEventJournal journal)
 {
+    /// <summary>It waits for its device alone, and is about to leave memory.</summary>
+    internal void Rested(Mailbox mailbox, MailboxItem item, DateTimeOffset now) => journal.Note(Of(mailbox, item, MilestoneKind.Rested, now) with { NextAttemptAt = item.ExpiresAt });
+
     internal void Planned(Mailbox mailbox, MailboxItem item, in DevicePlan plan, DateTimeOffset now) =>
         journal.Note(Of(mailbox, item, MilestoneKind.Planned, now) with { Reason = plan.Reason, Channel = plan.Channel?.Name, IsKept = item.IsKept });
 

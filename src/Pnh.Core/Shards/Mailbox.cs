@@ -40,19 +40,35 @@ internal sealed class Mailbox : WheelEntry
     /// <summary>True while bodies are read from the journal for it.</summary>
     internal bool IsLoading { get; set; }
 
-    internal void Add(MailboxItem item)
+    /// <summary>True while what rests for the device is read. What comes meanwhile waits behind it.</summary>
+    internal bool IsReading { get; set; }
+
+    /// <summary>Events of what is read that the device's session has already; null = none.</summary>
+    internal HashSet<string>? Held { get; set; }
+
+    /// <summary>Events that were taken back while it is read; null = none.</summary>
+    internal HashSet<string>? TakenBack { get; set; }
+
+    internal void Add(MailboxItem item) => Add(item, Last);
+
+    /// <summary>Adds one that rested: before others that were accepted later, or at the same time.</summary>
+    internal void AddInOrder(MailboxItem item)
     {
-        item.Previous = Last;
-        if (Last is null)
+        var before = Last;
+        while (before is not null && (before.Order > item.Order || (before.Order == item.Order && !before.IsRestNoted)))
         {
-            First = item;
-        }
-        else
-        {
-            Last.Next = item;
+            before = before.Previous;
         }
 
-        Last = item;
+        Add(item, before);
+    }
+
+    private void Add(MailboxItem item, MailboxItem? before)
+    {
+        item.Previous = before;
+        item.Next = before is null ? First : before.Next;
+        _ = before is null ? First = item : before.Next = item;
+        _ = item.Next is null ? Last = item : item.Next.Previous = item;
         Count++;
         item.Progress.Books.Holds(MailboxItem.Bytes);
         if (_index is not null)

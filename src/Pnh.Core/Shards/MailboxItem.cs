@@ -74,6 +74,9 @@ internal sealed class MailboxItem(EventProgress progress)
     /// <summary>True once an attempt of its push ended nobody knows how: then it neither failed nor expired for sure.</summary>
     internal bool MayBeShown { get; set; }
 
+    /// <summary>True once the journal was told that it rests: it can leave memory without a word.</summary>
+    internal bool IsRestNoted { get; set; }
+
     /// <summary>True once its push was due, so that a TTL that ends before its attempt is a deadline that we missed.</summary>
     internal bool WaitsForHub { get; set; }
 

@@ -60,6 +60,13 @@ internal sealed class SessionReplay(ShardState state, Settlement settlement)
     /// <summary>Sends what waits for the session's device, oldest first, until a window is unacknowledged; the rest follows the acks.</summary>
     internal void Begin(UserState user, Mailbox mailbox, LiveSession session)
     {
+        if (mailbox.IsReading)
+        {
+            // What rests is older: it goes first.
+            mailbox.IsBehind = true;
+            return;
+        }
+
         var unacked = 0;
         for (var item = mailbox.First; item is not null; item = item.Next)
         {

@@ -11,7 +11,7 @@ internal sealed class Settlement(ShardState state)
 {
     private const string UnreadableReason = "unreadable";
     private const string Collapsed = "collapsed";
-    private const string Evicted = "evicted";
+    internal const string Evicted = "evicted";
 
     private readonly ShardContext _hub = state.Hub;
 
@@ -37,7 +37,7 @@ internal sealed class Settlement(ShardState state)
         item.Progress.Books.InFlight(item.Class, -1);
         if (keeps)
         {
-            ScheduleEnd(mailbox, item);
+            Wait(mailbox, item);
             return;
         }
 
@@ -222,6 +222,23 @@ internal sealed class Settlement(ShardState state)
         }
     }
 
+    /// <summary>From here on it waits for its device, and may leave memory.</summary>
+    internal void Wait(Mailbox mailbox, MailboxItem item)
+    {
+        ScheduleEnd(mailbox, item);
+        if (_hub.RestsMail && MayRest(mailbox, item))
+        {
+            state.Resting.Add((mailbox, item));
+        }
+    }
+
+    /// <summary>
+    /// True when nothing of it is under way and its device is not here. What has a collapse key stays: the newest of many is all that waits, and the others would have to be read to know that.
+    /// </summary>
+    internal bool MayRest(Mailbox mailbox, MailboxItem item) =>
+        item is { IsSettled: true, IsKept: true, Push: null, Hold: null, CollapseKey: null } && item.ExpiresAt > state.Now && !mailbox.IsReading
+        && mailbox.User.FindSession(mailbox.Device) < 0 && ReferenceEquals(mailbox.Find(item.Id), item);
+
     internal void ScheduleEnd(Mailbox mailbox, MailboxItem item)
     {
         if (item.DueAt is var due && due < mailbox.NextEnd)
@@ -234,7 +251,7 @@ internal sealed class Settlement(ShardState state)
     /// <summary>An empty mailbox goes, unless its device is here.</summary>
     internal void RemoveIfEmpty(Mailbox mailbox)
     {
-        if (mailbox.Count > 0)
+        if (mailbox.Count > 0 || mailbox.IsReading)
         {
             return;
         }
@@ -271,7 +288,8 @@ internal sealed class Settlement(ShardState state)
         }
     }
 
-    private void Leave(Mailbox mailbox, MailboxItem item)
+    /// <summary>Out of the mailbox, without an end.</summary>
+    internal void Leave(Mailbox mailbox, MailboxItem item)
     {
         mailbox.Remove(item);
         _hub.Close(item.Progress);

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Pnh.Core.Events;
 using Pnh.Core.Users;
 
@@ -60,3 +61,27 @@ internal sealed partial class Shard
 
 /// <summary>An item and its event; null = to be read from the journal.</summary>
 internal readonly record struct InboxEntry(InboxCursor Place, MailboxItem Item, Event? Event);
+
+/// <summary>A place in an inbox: when the event was accepted, and its id among those of the same instant. Its text is opaque to clients.</summary>
+internal readonly record struct InboxCursor(long Ticks, string? Id)
+{
+    internal bool IsAfter(InboxCursor other) => CompareTo(other) > 0;
+
+    internal int CompareTo(InboxCursor other) => Ticks != other.Ticks ? Ticks.CompareTo(other.Ticks) : string.CompareOrdinal(Id, other.Id);
+
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Ticks:x}.{Id}");
+
+    /// <summary>Null text is the beginning. Throws <see cref="FormatException"/> for anything that <see cref="ToString"/> did not make.</summary>
+    internal static InboxCursor Parse(string? text)
+    {
+        if (text is null)
+        {
+            return default;
+        }
+
+        var dot = text.IndexOf('.', StringComparison.Ordinal);
+        return dot > 0 && long.TryParse(text.AsSpan(0, dot), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out var ticks)
+            ? new InboxCursor(ticks, text[(dot + 1)..])
+            : throw new FormatException("Not a cursor of an inbox.");
+    }
+}

@@ -50,7 +50,7 @@ internal sealed partial class Shard
         }
 
         // Older events of the device still wait for their replay: a newer one queues behind them, a call only behind calls.
-        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || mailbox.HasCallBefore(item, plan.Socket, _state.Now));
+        isBehind = plan.Socket is not null && mailbox.IsBehind && (accepted.Class != EventClass.Call || mailbox.IsReading || mailbox.HasCallBefore(item, plan.Socket, _state.Now));
         if (isBehind)
         {
             // What is ahead may have ended without an ack meanwhile; then there is room now.
@@ -136,6 +136,13 @@ internal sealed partial class Shard
             return;
         }
 
+        if (before.IsResting && _hub.RestsMail)
+        {
+            // It stays where it is, and is read when its device comes.
+            progress.Rest();
+            return;
+        }
+
         if (_state.IsExpired(accepted))
         {
             _state.Missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
@@ -149,7 +156,7 @@ internal sealed partial class Shard
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);
-        _settlement.ScheduleEnd(mailbox, item);
+        _settlement.Wait(mailbox, item);
         if (!TryTakeHeld(user, mailbox, item) && plan.Socket is not null)
         {
             // Its session is here already, said again by its edge.

@@ -39,7 +39,7 @@ internal sealed partial class Shard
             {
                 older = Place(user, index, ref newer);
                 _state.Missed.Tell(newer);
-                if (user.FindMailbox(opened.Key.Device) is { } mailbox)
+                if (FindMailboxAndRead(user, opened.Key.Device) is { } mailbox)
                 {
                     mailbox.EndLinger();
                     _replay.Begin(user, mailbox, newer);
@@ -202,6 +202,7 @@ internal sealed partial class Shard
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
             item.Loaded = null;
+            _settlement.Wait(mailbox, item);
             if (!item.IsRegistered && item.EndsAt > end)
             {
                 item.EndsAt = end;

@@ -42,6 +42,11 @@ internal sealed partial class Shard
             _state.Users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
             {
+                if (mailbox.IsReading)
+                {
+                    (mailbox.TakenBack ??= new HashSet<string>(StringComparer.Ordinal)).Add(withdrawal.Event);
+                }
+
                 if (!IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(withdrawal.Event) is { } item)
                 {
                     if (item.Session is not null)

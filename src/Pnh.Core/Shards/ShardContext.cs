@@ -28,6 +28,12 @@ internal sealed class ShardContext
     /// <summary>Most items of one mailbox.</summary>
     internal required int MailboxItems { get; init; }
 
+    /// <summary>True when what only waits for its device leaves memory.</summary>
+    internal bool RestsMail { get; init; }
+
+    /// <summary>Reads what rests for a device; off the caller's lock.</summary>
+    internal Action<Shard, Mailbox> ReadMail { get; init; } = static (_, _) => { };
+
     internal required WheelTicker Ticker { get; init; }
 
     internal required LaneTable Lanes { get; init; }
@@ -204,12 +210,21 @@ internal sealed class ShardContext
         Close(progress);
     }
 
-    /// <summary>Closes one of what is open of the event; finishes the event with the last.</summary>
+    /// <summary>Closes one of what is open of the event; with the last the event is finished, or rests.</summary>
     internal void Close(EventProgress progress)
     {
-        if (progress.Close())
+        if (!progress.Close())
+        {
+            return;
+        }
+
+        if (!progress.Rests)
         {
             Journal.Finish(progress.App, progress.Id);
+        }
+        else if (!progress.IsRestNoted)
+        {
+            Journal.Note(new(progress.App, progress.Id, progress.Class, MilestoneKind.Rested, Time.GetUtcNow()));
         }
     }
 }

@@ -58,6 +58,14 @@ internal sealed class ShardMap
     /// <summary>The previous process's deliveries are read: <see cref="Shard.EndHeld"/>.</summary>
     internal void EndHeld() => Array.ForEach(_shards, static shard => shard.EndHeld());
 
+    /// <summary>Notes what may leave memory now.</summary>
+    internal List<RestingItem> NoteResting()
+    {
+        var noted = new List<RestingItem>();
+        Array.ForEach(_shards, shard => shard.NoteResting(noted));
+        return noted;
+    }
+
     /// <summary>The machine's clock was set: every held push is planned anew.</summary>
     internal void ReleaseHolds() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));
 }

@@ -27,6 +27,9 @@ internal sealed class ShardState
     /// <summary>What ended unacknowledged, to be told.</summary>
     internal MissedTable Missed { get; } = new(ShardContext.MissedDevices);
 
+    /// <summary>What may leave memory soon.</summary>
+    internal List<(Mailbox Mailbox, MailboxItem Item)> Resting { get; } = [];
+
     /// <summary>When the gate was taken: all that happens under it happens at one time.</summary>
     internal DateTimeOffset Now { get; set; }
 

@@ -189,7 +189,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         new(Task.Factory.StartNew(() => _feed.Read(app, after, limit), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current));
 
     /// <inheritdoc/>
-    public bool HasMail(string app, string user, string device) => _index.Mail.Has(_index.Hash.Of(app, user, device));
+    public int CountMail(string app, string user, string device) => _index.Mail.Count(_index.Hash.Of(app, user, device));
 
     /// <inheritdoc/>
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>

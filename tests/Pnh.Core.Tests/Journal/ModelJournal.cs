@@ -148,7 +148,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
-    public bool HasMail(string app, string user, string device) => Mail(app, user, device).Count > 0;
+    public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));
 
@@ -186,7 +186,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                     .Where(entry => !entry.IsFinished && Find(app, entry.Event.Id) == entry && entry.Mail.ContainsKey((user, device)))
                     .Where(entry => entry.Unfinished.Deliveries.Any(one => one.IsResting && one.User == user && one.Device == device))
                     .Where(entry => !entry.Milestones.Exists(m => m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
-                    .OrderBy(static entry => entry.Event.AcceptedAt).ThenBy(static entry => entry.Event.Id, StringComparer.Ordinal)
+                    .OrderBy(static entry => entry.Event.AcceptedAt)
                     .Select(entry => entry.Unfinished with { Deliveries = [.. entry.Unfinished.Deliveries.Where(one => one.User == user)] })
             ];
         }

@@ -16,6 +16,7 @@ internal sealed class FakeJournal : IEventJournal
     private readonly List<AddressNote> _addresses = [];
     private readonly List<string> _finished = [];
     private readonly HashSet<(string Event, string User, string Device)> _ended = [];
+    private readonly HashSet<(string Event, string User, string Device)> _over = [];
 
     /// <summary>Thrown by every append while set.</summary>
     public Exception? Fault { get; set; }
@@ -186,6 +187,45 @@ internal sealed class FakeJournal : IEventJournal
 
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => throw new NotSupportedException();
 
+    /// <summary>Reads of mail wait for it.</summary>
+    public Task ReadingMail { get; set; } = Task.CompletedTask;
+
+    public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
+
+    public async ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken)
+    {
+        var mail = ReadFault is null ? Mail(app, user, device) : throw ReadFault;
+        await ReadingMail;
+        return mail;
+    }
+
+    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            var over = _events.Values.Where(one => one.ExpiresAt <= until && !_finished.Contains(one.Id)).Select(one => UnfinishedFold.Fold(HistoryOf(one)))
+                .Select(one => one with { Deliveries = [.. one.Deliveries.Where(delivery => delivery.IsResting && _over.Add((one.Event.Id, delivery.User, delivery.Device)))] });
+            return new([.. over.Where(static one => one.Deliveries.Count > 0)]);
+        }
+    }
+
+    private IReadOnlyList<UnfinishedEvent> Mail(string app, string user, string device)
+    {
+        lock (_gate)
+        {
+            return
+            [
+                .. _events.Values
+                    .Where(one => one.App == app && !_finished.Contains(one.Id))
+                    .OrderBy(static one => one.AcceptedAt)
+                    .Select(one => UnfinishedFold.Fold(HistoryOf(one)))
+                    .Where(one => one.Deliveries.Any(delivery => delivery.IsResting && delivery.User == user && delivery.Device == device))
+                    .Where(one => !one.Withdrawn.Any(from => from is null || from == user))
+                    .Select(one => one with { Deliveries = [.. one.Deliveries.Where(delivery => delivery.User == user)] })
+            ];
+        }
+    }
+
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync(
         [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
     {
@@ -209,7 +249,7 @@ internal sealed class FakeJournal : IEventJournal
             foreach (var (id, accepted) in _events)
             {
                 next._events.Add(id, accepted);
-                if (!_finished.Contains(id))
+                if (!_finished.Contains(id) && !_milestones.Exists(one => one.Event == id && one is { Kind: MilestoneKind.Rested, Device: null }))
                 {
                     next.Unfinished.Add(UnfinishedFold.Fold(HistoryOf(accepted)));
                 }

@@ -83,7 +83,7 @@ public sealed class HubHeldTests
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([bySocket, byInbox], link.Ids);
         await hub.AckAsync(key, bySocket);
-        Assert.Equal(1, hub.Hub.Inbox.Ack(new UserKey("demo", "ada"), "phone", [byInbox]));
+        Assert.Equal(1, await hub.Hub.Inbox.AckAsync(new UserKey("demo", "ada"), "phone", [byInbox], CancellationToken.None));
         Assert.Equal(("acked", "acked"), (hub.Journal.EndOf(bySocket, "phone"), hub.Journal.EndOf(byInbox, "phone")));
         await hub.AssertAllEndAsync(bySocket, byInbox);
         Assert.Empty(hub.Pushed);

@@ -23,7 +23,7 @@ public sealed class HubInboxTests
         Assert.Equal([next], await ReadAsync(hub, "tablet"));
         Assert.Single(log.EventNames, "EventDamaged");
         Assert.Equal("failed:unreadable", hub.Journal.EndOf(damaged, "tablet"));
-        Assert.Equal(1, hub.Hub.Inbox.Ack(Ada, "tablet", [damaged, next]));
+        Assert.Equal(1, await hub.Hub.Inbox.AckAsync(Ada, "tablet", [damaged, next], CancellationToken.None));
         hub.AssertAllEnded(damaged, next);
     }
 

@@ -70,7 +70,7 @@ public sealed class HubLostTests
         await old.Hub.RecoverAsync(CancellationToken.None);
         await old.RestAsync();
         Assert.Equal((null, null), (old.Journal.EndOf(accepted.Id, "tablet", "ada"), old.Journal.EndOf(accepted.Id, "pad", "eve")));
-        Assert.Equal(1, old.Hub.Inbox.Ack(new UserKey("demo", "eve"), "pad", [accepted.Id]));
+        Assert.Equal(1, await old.Hub.Inbox.AckAsync(new UserKey("demo", "eve"), "pad", [accepted.Id], CancellationToken.None));
         await old.DisposeAsync();
     }
 

@@ -154,7 +154,7 @@ public sealed class HubMailboxTests
 
         Assert.Equal(sent.Order(StringComparer.Ordinal), read.Order(StringComparer.Ordinal));
         Assert.Equal(sent.Take(121).Order(StringComparer.Ordinal), read.Take(121).Order(StringComparer.Ordinal));
-        Assert.Equal(229, hub.Hub.Inbox.Ack(Ada, "tablet", [.. sent.Skip(1), "unknown", sent[5]]));
+        Assert.Equal(229, await hub.Hub.Inbox.AckAsync(Ada, "tablet", [.. sent.Skip(1), "unknown", sent[5]], CancellationToken.None));
         Assert.Equal([sent[0]], (await hub.Hub.Inbox.ReadAsync(Ada, "tablet", null, CancellationToken.None)).Items.Select(e => e.Id));
         await Assert.ThrowsAsync<FormatException>(async () => await hub.Hub.Inbox.ReadAsync(Ada, "tablet", "no cursor", CancellationToken.None));
         Assert.Empty((await hub.Hub.Inbox.ReadAsync(Ada, "other", null, CancellationToken.None)).Items);
@@ -167,7 +167,7 @@ public sealed class HubMailboxTests
         hub.Store.Put("ada", hub.Phone("phone"));
         var id = await hub.SendAsync();
         Assert.Equal([id], (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(e => e.Id));
-        Assert.Equal(1, hub.Hub.Inbox.Ack(Ada, "phone", [id]));
+        Assert.Equal(1, await hub.Hub.Inbox.AckAsync(Ada, "phone", [id], CancellationToken.None));
         Assert.Empty((await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items);
         hub.AssertAllEnded(id);
     }

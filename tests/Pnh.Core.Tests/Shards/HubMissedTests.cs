@@ -54,7 +54,7 @@ public sealed class HubMissedTests
         await hub.SendAsync("\"ttl\":0", To("tablet"));
         await hub.SendAsync("\"ttl\":30,\"channels\":[\"fcm\"]", To("phone"));
         var other = await hub.SendAsync("\"ttl\":30", To("phone"));
-        Assert.Equal(1, hub.Hub.Inbox.Ack(new UserKey("demo", "ada"), "phone", [other]));
+        Assert.Equal(1, await hub.Hub.Inbox.AckAsync(new UserKey("demo", "ada"), "phone", [other], CancellationToken.None));
         await hub.PassAsync(40);
         Assert.Empty((await hub.OpenAsync("tablet")).Link.Missed);
         Assert.Empty((await hub.OpenAsync("phone")).Link.Missed);

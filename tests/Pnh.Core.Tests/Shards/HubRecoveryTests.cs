@@ -35,7 +35,7 @@ public sealed class HubRecoveryTests
         old.Store.Put("ada", old.Phone("phone"), old.NewDevice("tablet"));
         var id = await old.SendAsync("\"ttl\":3600");
         var acked = await old.SendAsync("\"ttl\":3600");
-        Assert.Equal(2, old.Hub.Inbox.Ack(new("demo", "ada"), "phone", [acked]) + old.Hub.Inbox.Ack(new("demo", "ada"), "tablet", [acked]));
+        Assert.Equal(2, await old.Hub.Inbox.AckAsync(new("demo", "ada"), "phone", [acked], CancellationToken.None) + await old.Hub.Inbox.AckAsync(new("demo", "ada"), "tablet", [acked], CancellationToken.None));
         await using var hub = await old.CrashAsync();
         Assert.Equal(2, hub.Pushed.Count); // none again: accepted is accepted
         var (phone, phoneKey) = await hub.OpenAsync("phone");

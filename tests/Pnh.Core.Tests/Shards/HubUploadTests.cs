@@ -154,7 +154,7 @@ public sealed class HubUploadTests
         var ada = new UserKey("demo", "ada");
         var found = await hub.Hub.Inbox.ReadAsync(ada, "tablet", null, CancellationToken.None);
         Assert.Equal(ids, found.Items.Select(static item => item.Id));
-        hub.Hub.Inbox.Ack(ada, "tablet", ids);
+        await hub.Hub.Inbox.AckAsync(ada, "tablet", ids, CancellationToken.None);
     }
 
     private static TaskCompletionSource Close(HubUnderTest hub)

@@ -47,8 +47,8 @@ internal sealed class MailTable
     /// <summary>The same at once: an end of 0 = it does not rest for the device.</summary>
     public void Put(ulong device, ulong @event, uint end) => _shelves[device >> ShelfShift].Put((uint)device, @event, end);
 
-    /// <summary>True when something may rest for the device.</summary>
-    public bool Has(ulong device) => _shelves[device >> ShelfShift].Has((uint)device);
+    /// <summary>How many events may rest for the device.</summary>
+    public int Count(ulong device) => _shelves[device >> ShelfShift].Count((uint)device);
 
     /// <summary>Events that may rest for the device, in no order.</summary>
     public List<ulong> Find(ulong device) => _shelves[device >> ShelfShift].Find((uint)device);
@@ -81,12 +81,18 @@ internal sealed class MailTable
         private int _free;
         private uint _nextEnd = uint.MaxValue;
 
-        public bool Has(uint device)
+        public int Count(uint device)
         {
+            var count = 0;
             lock (_gate)
             {
-                return _first.ContainsKey(device);
+                for (var at = _first.GetValueOrDefault(device); at != 0; at = At(at).Next)
+                {
+                    count++;
+                }
             }
+
+            return count;
         }
 
         public List<ulong> Find(uint device)

@@ -38,23 +38,23 @@ internal sealed class UnfinishedReader(
         await find([], null).ConfigureAwait(false);
         var resting = index.Mail.Find(key);
         var entries = resting.Count == 0 ? [] : await find(resting, user).ConfigureAwait(false);
-        for (var i = 0; i < entries.Length; i++)
+        Array.Sort(entries, static (a, b) => a.Root.CompareTo(b.Root));
+        foreach (var entry in entries)
         {
-            if (entries[i] is { IsEmpty: false, IsFinished: false } && await ReadAsync(entries[i], user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
+            if (entry is { IsEmpty: false, IsFinished: false } && await ReadAsync(entry, user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
                 && UnfinishedFold.Fold(history) is var unfinished && unfinished.Deliveries.Any(one => one.IsResting && one.Device == device))
             {
                 found.Add(unfinished);
             }
         }
 
-        found.Sort(static (a, b) => a.Event.AcceptedAt != b.Event.AcceptedAt ? a.Event.AcceptedAt.CompareTo(b.Event.AcceptedAt) : string.CompareOrdinal(a.Event.Id, b.Event.Id));
-        return found;
+        // What was carried stands behind younger ones.
+        return [.. found.OrderBy(static one => one.Event.AcceptedAt)];
     }
 
     /// <summary>As <see cref="IEventJournal.ReadOverAsync"/>.</summary>
     public async Task<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most)
     {
-        await find([], null).ConfigureAwait(false);
         var wholeSeconds = MailTable.SecondsOf(until.AddTicks(1 - TimeSpan.TicksPerSecond)); // down, where ends are rounded up
         var over = index.Mail.TakeOver(wholeSeconds, most);
         try

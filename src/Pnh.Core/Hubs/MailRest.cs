@@ -1,0 +1,131 @@
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Dispatch;
+using Pnh.Core.Events;
+using Pnh.Core.Journal;
+using Pnh.Core.Shards;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Hubs;
+
+/// <summary>
+/// Once a second: what only waits for its device leaves memory, once the journal has it on stable storage; and what rested until its end is over. Thread-safe.
+/// </summary>
+/// <param name="shards">Where users live.</param>
+/// <param name="journal">Where it rests.</param>
+/// <param name="loader">Makes events again.</param>
+/// <param name="most">How many may rest for one device; of more the oldest go.</param>
+/// <param name="time">The clock.</param>
+/// <param name="faulted">Gets each fault of the journal.</param>
+/// <param name="log">Gets bugs.</param>
+/// <param name="stopping">Ends it.</param>
+internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, EventLoader loader, int most, TimeProvider time, Action<string> faulted, ILogger log, CancellationToken stopping)
+{
+    private const int OverAtOnce = 1_000;
+    private static readonly TimeSpan Every = TimeSpan.FromSeconds(1);
+
+    // What of the event is in memory has its end by then: an ack may come after its TTL, and a provider's answer.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
+
+    /// <summary>Until the hub stops.</summary>
+    internal async Task RunAsync()
+    {
+        while (!stopping.IsCancellationRequested)
+        {
+            await Task.Delay(Every, time, stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            try
+            {
+                await RestAsync().ConfigureAwait(false);
+                await EndAsync().ConfigureAwait(false);
+            }
+            catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+            {
+                // What is in memory is in the journal too.
+            }
+            catch (StoreUnavailableException fault)
+            {
+                faulted(fault.Message);
+            }
+            catch (Exception bug)
+            {
+                Log.RestBroke(log, bug);
+            }
+        }
+    }
+
+    /// <summary>What may leave memory does.</summary>
+    internal async Task RestAsync()
+    {
+        var noted = shards.NoteResting();
+        if (noted.Count == 0)
+        {
+            return;
+        }
+
+        try
+        {
+            await journal.FlushAsync(stopping).ConfigureAwait(false);
+        }
+        catch (Exception)
+        {
+            noted.ForEach(static each => each.Shard.RestLater(each.Mailbox, each.Item));
+            throw;
+        }
+
+        noted.ForEach(static each => each.Shard.Rest(each.Mailbox, each.Item));
+        foreach (var (user, device) in noted.Select(static each => (each.Mailbox.User.Key, each.Mailbox.Device)).Distinct())
+        {
+            await TrimAsync(user, device).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>What is over ends.</summary>
+    internal async Task EndAsync()
+    {
+        var finished = new HashSet<(string App, string Id)>();
+        var isMore = true;
+        while (isMore)
+        {
+            var over = await journal.ReadOverAsync(time.GetUtcNow() - Patience, OverAtOnce, stopping).ConfigureAwait(false);
+            foreach (var unfinished in over)
+            {
+                foreach (var delivery in unfinished.Deliveries)
+                {
+                    var key = new UserKey(unfinished.Event.App, delivery.User);
+                    shards.Of(key).EndResting(key, delivery.Device, unfinished.Event.Id, unfinished.Event.AcceptedAt);
+                }
+
+                if (finished.Add((unfinished.Event.App, unfinished.Event.Id)))
+                {
+                    journal.Finish(unfinished.Event.App, unfinished.Event.Id);
+                }
+            }
+
+            isMore = over.Count > 0;
+        }
+    }
+
+    // A fifth too many at once: each read is of all that rests for the device.
+    private async ValueTask TrimAsync(UserKey user, string device)
+    {
+        if (journal.CountMail(user.App, user.User, device) <= most + (most / 5))
+        {
+            return;
+        }
+
+        var mail = await journal.ReadMailAsync(user.App, user.User, device, stopping).ConfigureAwait(false);
+        foreach (var unfinished in mail.Take(mail.Count - most))
+        {
+            var stored = unfinished.Event;
+            var @class = loader.Read(stored, [])?.Class ?? EventClass.Message;
+            journal.Note(new Milestone(stored.App, stored.Id, @class, MilestoneKind.Dropped, time.GetUtcNow()) { User = user.User, Device = device, Reason = Settlement.Evicted });
+            shards.Of(user).EndResting(user, device, stored.Id, stored.AcceptedAt);
+        }
+    }
+
+    private static partial class Log
+    {
+        [LoggerMessage(18, LogLevel.Error, "What waits for devices could not leave memory; this is a bug.", EventName = "RestBroke")]
+        internal static partial void RestBroke(ILogger logger, Exception bug);
+    }
+}

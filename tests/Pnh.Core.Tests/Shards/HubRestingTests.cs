@@ -1,0 +1,231 @@
+using Pnh.Core.Hubs;
+using Pnh.Core.Journal;
+using Pnh.Core.Sessions;
+using Pnh.Core.Stores;
+using Pnh.Core.Users;
+
+namespace Pnh.Core.Tests.Shards;
+
+/// <summary>What only waits for its device leaves memory, and is there when the device comes.</summary>
+public sealed class HubRestingTests
+{
+    private static readonly UserKey Ada = new("demo", "ada");
+
+    [Fact]
+    public async Task Rest_PushedAndNobodyIsHere_NothingIsLeftInMemoryAndTheSessionGetsIt()
+    {
+        await using var hub = WithPhone();
+        string[] sent = [await hub.SendAsync(), await hub.SendAsync()];
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal((0, 0), (hub.Hub.Users, hub.Hub.Timers));
+        Assert.Equal((0, 0), (hub.Metrics.Ledger.Of("demo").Held, hub.Hub.InFlight));
+        Assert.Empty(hub.Journal.Finished);
+        Assert.Equal(4, hub.Journal.Milestones.Count(static one => one.Kind == MilestoneKind.Rested));
+
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal(sent, link.Ids);
+        await hub.AckAsync(key, sent);
+        Assert.Equal(sent, hub.Journal.Finished);
+        Assert.Equal(2, hub.Journal.Milestones.Count(static one => one.Kind == MilestoneKind.AckedLate));
+        hub.Hub.Closed(key);
+        Assert.Empty((await hub.OpenAsync("phone")).Link.Ids);
+    }
+
+    [Fact]
+    public async Task Rest_SessionIsThereOrDetached_StaysInMemory()
+    {
+        await using var hub = WithPhone();
+        var (_, key) = await hub.OpenAsync("phone");
+        hub.Hub.Detached(key);
+        var id = await hub.SendAsync("\"ttl\":600");
+        await hub.PassAsync(10);
+        Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
+        await hub.Hub.Rest.RestAsync();
+        Assert.DoesNotContain(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Rested);
+        hub.Hub.Closed(key);
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal([id], (await hub.OpenAsync("phone")).Link.Ids);
+    }
+
+    [Fact]
+    public async Task Open_NewEventsComeWhileMailIsRead_GoBehindIt()
+    {
+        await using var hub = WithPhone();
+        var old = await hub.SendAsync("\"class\":\"call\"");
+        await hub.Hub.Rest.RestAsync();
+        var reading = new TaskCompletionSource();
+        hub.Journal.ReadingMail = reading.Task;
+        var link = new FakeLink();
+        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        var (call, message) = (hub.NewEvent("\"class\":\"call\""), hub.NewEvent());
+        await hub.Hub.AcceptAsync(call);
+        await hub.Hub.AcceptAsync(message);
+        Assert.Empty(link.Ids);
+        reading.SetResult();
+        await hub.RestAsync();
+        Assert.Equal([old, call.Id, message.Id], link.Ids);
+    }
+
+    [Fact]
+    public async Task Withdraw_WhileItRestsOrIsRead_NobodyGetsItAnyMore()
+    {
+        await using var hub = WithPhone();
+        string[] sent = [await hub.SendAsync(), await hub.SendAsync(), await hub.SendAsync()];
+        await hub.Hub.Rest.RestAsync();
+        await hub.Hub.WithdrawAsync("demo", sent[0], "withdrawn", null, CancellationToken.None);
+        Assert.Single(hub.Journal.Milestones, one => one is { Kind: MilestoneKind.Dropped, Device: "phone", Reason: "withdrawn" } && one.Event == sent[0]);
+        var reading = new TaskCompletionSource();
+        hub.Journal.ReadingMail = reading.Task;
+        var link = new FakeLink();
+        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.WithdrawAsync("demo", sent[1], "withdrawn", "ada", CancellationToken.None);
+        reading.SetResult();
+        await hub.RestAsync();
+        Assert.Equal([sent[2]], link.Ids);
+    }
+
+    [Fact]
+    public async Task Inbox_WhatRests_IsReadAndAcknowledged()
+    {
+        await using var hub = WithPhone();
+        string[] sent = [await hub.SendAsync(), await hub.SendAsync()];
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(sent, (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(static one => one.Id));
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(1, await hub.Hub.Inbox.AckAsync(Ada, "phone", [sent[0], "unknown"], CancellationToken.None));
+        Assert.Equal([sent[0]], hub.Journal.Finished);
+        Assert.Equal([sent[1]], (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(static one => one.Id));
+    }
+
+    [Fact]
+    public async Task Crash_WhatRests_IsNotTakenUpAndStillThere()
+    {
+        var old = WithPhone();
+        old.Store.Put("ada", old.Phone("phone"), old.Phone("second"));
+        var both = await old.SendAsync();
+        var (_, second) = await old.OpenAsync("second");
+        await old.AckAsync(second, both);
+        await old.Hub.Rest.RestAsync(); // of the phone alone
+        var last = await old.SendAsync();
+        await using var hub = await old.CrashAsync();
+        Assert.Equal([last], hub.Journal.Unfinished.Select(static one => one.Event.Id));
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal([both, last], link.Ids);
+        await hub.AckAsync(key, both, last);
+        hub.Hub.Closed(key);
+        Assert.Empty((await hub.OpenAsync("phone")).Link.Ids);
+    }
+
+    [Fact]
+    public async Task Ack_OneOfTwoDevices_TheOtherOneStillGetsIt()
+    {
+        await using var hub = WithPhone();
+        hub.Store.Put("ada", hub.Phone("phone"), hub.Phone("second"));
+        var id = await hub.SendAsync();
+        await hub.Hub.Rest.RestAsync();
+        var (link, key) = await hub.OpenAsync("phone");
+        Assert.Equal([id], link.Ids);
+        await hub.AckAsync(key, id);
+        Assert.Equal([id], (await hub.OpenAsync("second")).Link.Ids);
+    }
+
+    [Fact]
+    public async Task End_TtlIsOverWhileItRests_IsToldAsMissedOnce()
+    {
+        await using var hub = WithPhone();
+        var first = hub.Now;
+        await hub.SendAsync("\"ttl\":30");
+        await hub.Hub.Rest.RestAsync();
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        await hub.Hub.Rest.EndAsync();
+        var (link, _) = await hub.OpenAsync("phone");
+        Assert.Empty(link.Ids);
+        Assert.Equal(1, Assert.Single(link.Missed).Count);
+        Assert.Equal(first.ToUnixTimeMilliseconds(), link.Missed[0].Since);
+    }
+
+    [Fact]
+    public async Task Reopened_HoldsSomeOfIt_IsNotGivenThatAgain()
+    {
+        var old = WithPhone();
+        string[] sent = [await old.SendAsync(), await old.SendAsync()];
+        await old.Hub.Rest.RestAsync();
+        await using var hub = await old.CrashAsync();
+        var link = new FakeLink();
+        var key = new SessionKey("demo", "ada", "phone", "s");
+        await hub.Hub.ReopenedAsync(new(new SessionOpened(key, SessionState.Active, link, hub.Now), IsDetached: false, [], [sent[0]]), CancellationToken.None);
+        await hub.RestAsync();
+        Assert.Equal([sent[1]], link.Ids);
+        await hub.AckAsync(key, sent);
+        Assert.Equal(sent, hub.Journal.Finished);
+    }
+
+    [Fact]
+    public async Task Rest_JournalCannotBeWritten_StaysUntilItCan()
+    {
+        await using var hub = WithPhone();
+        var id = await hub.SendAsync();
+        hub.Journal.Flushing = static () => throw new StoreUnavailableException("The disk is full.");
+        await Assert.ThrowsAsync<StoreUnavailableException>(hub.Hub.Rest.RestAsync);
+        Assert.Equal(1, hub.Hub.Users);
+        hub.Journal.Flushing = static () => Task.CompletedTask;
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal([id], (await hub.OpenAsync("phone")).Link.Ids);
+    }
+
+    [Fact]
+    public async Task Open_MailCannotBeRead_IsTriedAgain()
+    {
+        await using var hub = WithPhone();
+        var id = await hub.SendAsync();
+        await hub.Hub.Rest.RestAsync();
+        hub.Journal.ReadFault = new StoreUnavailableException("The disk is gone.");
+        var link = new FakeLink();
+        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.RestAsync();
+        hub.Journal.ReadFault = null;
+        await hub.PassUntilAsync(() => link.Ids.Count > 0, "what rests");
+        Assert.Equal([id], link.Ids);
+    }
+
+    [Fact]
+    public async Task Rest_MoreThanAMailboxHolds_TheOldestGo()
+    {
+        await using var hub = new HubUnderTest(options: new HubOptions { MailboxItems = 5 });
+        hub.Store.Put("ada", hub.Phone("phone"));
+        var sent = new List<string>();
+        for (var i = 0; i < 8; i++)
+        {
+            sent.Add(await hub.SendAsync());
+            await hub.Hub.Rest.RestAsync();
+        }
+
+        // Seven are a fifth too many; the eighth fits below that again.
+        Assert.Equal(sent[..2], hub.Journal.Milestones.Where(static one => one is { Kind: MilestoneKind.Dropped, Reason: "evicted" }).Select(static one => one.Event));
+        var (link, _) = await hub.OpenAsync("phone");
+        Assert.Equal(sent[3..], link.Ids);
+    }
+
+    [Fact]
+    public async Task Rest_CollapseKey_StaysInMemoryWhereTheNextOneFindsIt()
+    {
+        await using var hub = WithPhone();
+        var first = await hub.SendAsync("\"collapseKey\":\"score\"");
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(1, hub.Hub.Users);
+        var second = await hub.SendAsync("\"collapseKey\":\"score\"");
+        Assert.Equal([second], (await hub.OpenAsync("phone")).Link.Ids);
+        Assert.Contains(first, hub.Journal.Finished);
+    }
+
+    private static HubUnderTest WithPhone()
+    {
+        var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.Phone("phone"));
+        return hub;
+    }
+}
