@@ -1,5 +1,5 @@
 // What rests for phones that are away. Usage: node bench/resting.mjs PATH-OF-PUBLISHED-pnh [--events 500000] [--phones 1000]
-// The sandbox takes a push for each event; then memory for each is measured, the hub is killed and started again, and a session with all of one phone's mail is timed. Prints a table; writes nothing.
+// The sandbox takes a push for each event; then the hub is killed and started again, its memory measured, and sessions with all of one phone's mail are timed. Prints a table; writes nothing.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
@@ -9,23 +9,22 @@ import { openStage } from "../tests/ship/kill/stage.mjs";
 const { values: options, positionals: [program] } = parseArgs({ allowPositionals: true, options: { events: { type: "string", default: "500000" }, phones: { type: "string", default: "1000" } } });
 const [events, phones] = [Number(options.events), Number(options.phones)];
 const WebSocket = createRequire(new URL("../tests/ship/package.json", import.meta.url))("ws");
-const stage = await openStage(program);
-const rows = [];
-const row = (what, value) => rows.push([what, value]);
+const stage = await openStage(program, { settings: { Pnh__Apps__demo__Keys__0__Scopes: "send register read admin" } });
+const row = (what, value) => console.log(`| ${what} | ${value} |`);
 
 try {
   stage.spawn();
   await stage.ready();
   await upload("/v1/devices:import", Array.from({ length: phones }, (_, i) => ({ user: `u${i}`, device: "phone", platform: "android", fcm: { token: `token-${i}` } })));
-  const empty = await quietMemory();
+  row("memory of an empty hub, MB", Math.round((await quietMemory()) / 1e6));
   for (let from = 0; from < events; from += 20_000) {
     await upload("/v1/events", Array.from({ length: Math.min(20_000, events - from) }, (_, i) => ({ to: { user: `u${(from + i) % phones}` }, class: "message", ttl: 86400, data: { text: "hello", n: from + i } })));
   }
 
+  const sent = Date.now();
   await until(async () => await metric(/^pnh_deliveries_total\{[^}]*channel="fcm"[^}]*status="accepted"[^}]*\} (\d+)/gm) >= events, 600);
+  row("until all pushes were taken, s", ((Date.now() - sent) / 1000).toFixed(1));
   await delay(5000);
-  const full = await quietMemory();
-  row("memory for each, bytes", Math.round((full - empty) / events));
   await stage.kill();
   const begun = Date.now();
   stage.spawn();
@@ -33,12 +32,15 @@ try {
   row("ready again after, s", ((Date.now() - begun) / 1000).toFixed(1));
   row("CPU until then, s", cpu().toFixed(1));
   row("memory then, MB", Math.round((await quietMemory()) / 1e6));
-  row(`${Math.min(500, Math.round(events / phones))} events on a session that opens, ms`, await open("u1", Math.min(500, Math.floor(events / phones))));
+  const each = Math.min(500, Math.floor(events / phones));
+  for (const user of ["u1", "u2", "u3"]) {
+    row(`${each} events on a session that opens, ms`, await open(user, each));
+  }
 } finally {
   await stage.close(false);
 }
 
-rows.forEach(([what, value]) => console.log(`| ${what} | ${value} |`));
+ 
 process.exit();
 
 async function upload(path, lines) {
