@@ -22,6 +22,9 @@ namespace Pnh.Core.Hubs;
 internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, EventLoader loader, int most, TimeProvider time, Action<string> faulted, ILogger log, CancellationToken stopping)
 {
     private const int OverAtOnce = 1_000;
+
+    // The journal has room for 262,144 notes, and drops what comes then.
+    private const int NotedAtOnce = 16_384;
     private static readonly TimeSpan Every = TimeSpan.FromSeconds(1);
 
     // What of the event is in memory has its end by then: an ack may come after its TTL, and a provider's answer.
@@ -56,10 +59,18 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
     /// <summary>What may leave memory does.</summary>
     internal async Task RestAsync()
     {
-        var noted = shards.NoteResting();
+        while (await RestSomeAsync().ConfigureAwait(false) == NotedAtOnce)
+        {
+            // There is more.
+        }
+    }
+
+    private async ValueTask<int> RestSomeAsync()
+    {
+        var noted = shards.NoteResting(NotedAtOnce);
         if (noted.Count == 0)
         {
-            return;
+            return 0;
         }
 
         try
@@ -72,11 +83,27 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
             throw;
         }
 
-        noted.ForEach(static each => each.Shard.Rest(each.Mailbox, each.Item));
+        var areLost = false;
+        foreach (var (shard, mailbox, item) in noted)
+        {
+            var user = mailbox.User.Key;
+            if (journal.Rests(user.App, item.Id, user.User, mailbox.Device))
+            {
+                shard.Rest(mailbox, item);
+            }
+            else
+            {
+                areLost = true;
+                shard.RestLater(mailbox, item);
+            }
+        }
+
         foreach (var (user, device) in noted.Select(static each => (each.Mailbox.User.Key, each.Mailbox.Device)).Distinct())
         {
             await TrimAsync(user, device).ConfigureAwait(false);
         }
+
+        return areLost ? 0 : noted.Count;
     }
 
     /// <summary>What is over ends.</summary>

@@ -94,6 +94,9 @@ public interface IEventJournal
     /// <summary>How many events may rest for the device (<see cref="MilestoneKind.Rested"/>): rather too many than too few. Never waits; 0 = none does.</summary>
     int CountMail(string app, string user, string device) => 0;
 
+    /// <summary>Whether it is on stable storage that the event rests for the device: it may leave memory then. Never waits.</summary>
+    bool Rests(string app, string id, string user, string device) => false;
+
     /// <summary>
     /// The events that rest for the device, oldest first as they were accepted, each with where the deliveries to that user stand; not those that were withdrawn from the user. Everything noted before this call
     /// is in it. Reading changes nothing: a delivery rests until it has left its mailbox, its event is finished, or <see cref="ReadOverAsync"/> has given it.

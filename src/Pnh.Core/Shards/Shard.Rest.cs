@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Pnh.Core.Events;
 using Pnh.Core.Progress;
 using Pnh.Core.Push;
@@ -9,12 +10,13 @@ namespace Pnh.Core.Shards;
 /// <summary>Mail: what only waits for its device leaves memory once the journal has it, and is read when the device comes.</summary>
 internal sealed partial class Shard
 {
-    /// <summary>Notes what may leave memory now, and adds it. <see cref="Rest"/> follows when the notes are on stable storage, else <see cref="RestLater"/>.</summary>
-    internal void NoteResting(List<RestingItem> noted)
+    /// <summary>Notes what may leave memory now, and adds it, up to so many. <see cref="Rest"/> follows when its note is on stable storage, else <see cref="RestLater"/>.</summary>
+    internal void NoteResting(List<RestingItem> noted, int most)
     {
         using (Enter())
         {
-            foreach (var (mailbox, item) in _state.Resting)
+            var taken = Math.Min(_state.Resting.Count, Math.Max(0, most - noted.Count));
+            foreach (var (mailbox, item) in CollectionsMarshal.AsSpan(_state.Resting)[..taken])
             {
                 if (!_settlement.MayRest(mailbox, item))
                 {
@@ -30,7 +32,7 @@ internal sealed partial class Shard
                 noted.Add(new RestingItem(this, mailbox, item));
             }
 
-            _state.Resting.Clear();
+            _state.Resting.RemoveRange(0, taken);
         }
     }
 
@@ -48,11 +50,12 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>The journal could not be written.</summary>
+    /// <summary>The journal did not write its note, or lost it.</summary>
     internal void RestLater(Mailbox mailbox, MailboxItem item)
     {
         using (Enter())
         {
+            item.IsRestNoted = false;
             _state.Resting.Add((mailbox, item));
         }
     }

@@ -58,11 +58,11 @@ internal sealed class ShardMap
     /// <summary>The previous process's deliveries are read: <see cref="Shard.EndHeld"/>.</summary>
     internal void EndHeld() => Array.ForEach(_shards, static shard => shard.EndHeld());
 
-    /// <summary>Notes what may leave memory now.</summary>
-    internal List<RestingItem> NoteResting()
+    /// <summary>Notes what may leave memory now, up to so many.</summary>
+    internal List<RestingItem> NoteResting(int most)
     {
         var noted = new List<RestingItem>();
-        Array.ForEach(_shards, shard => shard.NoteResting(noted));
+        Array.ForEach(_shards, shard => shard.NoteResting(noted, most));
         return noted;
     }
 

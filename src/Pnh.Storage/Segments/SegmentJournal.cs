@@ -192,6 +192,9 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     public int CountMail(string app, string user, string device) => _index.Mail.Count(_index.Hash.Of(app, user, device));
 
     /// <inheritdoc/>
+    public bool Rests(string app, string id, string user, string device) => _index.Mail.Has(_index.Hash.Of(app, user, device), _index.Hash.Of(app, id));
+
+    /// <inheritdoc/>
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
         new(Task.Run(() => _unfinished.ReadMailAsync(app, user, device), cancellationToken));
 

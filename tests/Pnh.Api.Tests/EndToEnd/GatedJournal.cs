@@ -81,6 +81,8 @@ internal sealed class GatedJournal(IEventJournal journal) : IEventJournal
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         journal.ReadFeedAsync(app, after, limit, cancellationToken);
 
+    public bool Rests(string app, string id, string user, string device) => journal.Rests(app, id, user, device);
+
     public int CountMail(string app, string user, string device) => journal.CountMail(app, user, device);
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>

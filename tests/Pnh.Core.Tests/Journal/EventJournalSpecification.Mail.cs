@@ -18,6 +18,9 @@ public abstract partial class EventJournalSpecification
         Assert.Equal(["e2", "e1"], await MailAsync("ada", "phone"));
         Assert.Equal(["e3"], await MailAsync("ada", "tab"));
         Assert.Equal(2, Journal.CountMail(App, "ada", "phone"));
+        Assert.True(Journal.Rests(App, "e1", "ada", "phone"));
+        Assert.False(Journal.Rests(App, "e1", "ada", "tab"));
+        Assert.False(Journal.Rests(App, "e3", "ada", "phone"));
         await ReopenAsync();
         var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
         Assert.Equal(["e2", "e1"], mail.Select(static one => one.Event.Id));

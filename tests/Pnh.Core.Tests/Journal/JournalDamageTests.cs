@@ -49,6 +49,25 @@ public sealed class JournalDamageTests
         Assert.Equal([RecordKind.Accepted, RecordKind.Carried, RecordKind.Milestone, RecordKind.Address, RecordKind.Finished], kinds);
     }
 
+    [Fact(Timeout = 30_000)]
+    public async Task ReadMailAsync_RecordOfOneIsDamaged_GivesTheOthers()
+    {
+        await using var disk = new JournalOnDisk();
+        foreach (var id in new[] { "one", "two", "three" })
+        {
+            await disk.AppendAsync(id);
+            var planned = new Milestone("app", id, EventClass.Message, MilestoneKind.Planned, disk.Now) { User = "ada", Device = "phone", IsKept = true };
+            disk.Journal.Note(planned);
+            disk.Journal.Note(planned with { Kind = MilestoneKind.Rested, NextAttemptAt = disk.Now.AddHours(1) });
+        }
+
+        await disk.Journal.FlushAsync(default);
+        var bytes = disk.Folder.Bytes(First);
+        bytes[bytes.AsSpan().IndexOf("two"u8)] ^= 4;
+        Assert.Equal(["one", "three"], (await disk.Journal.ReadMailAsync("app", "ada", "phone", default)).Select(static one => one.Event.Id));
+        Assert.Equal(["one", "three"], (await disk.Journal.ReadOverAsync(disk.Now.AddHours(2), 100, default)).Select(static one => one.Event.Id).Order(StringComparer.Ordinal));
+    }
+
     [Fact]
     public void SegmentHeader_AnyBitFlipped_IsNoHeader()
     {

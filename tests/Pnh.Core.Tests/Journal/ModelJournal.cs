@@ -148,6 +148,14 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
+    public bool Rests(string app, string id, string user, string device)
+    {
+        lock (_gate)
+        {
+            return Any(app, id)?.Mail.ContainsKey((user, device)) == true;
+        }
+    }
+
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));

@@ -190,6 +190,11 @@ internal sealed class FakeJournal : IEventJournal
     /// <summary>Reads of mail wait for it.</summary>
     public Task ReadingMail { get; set; } = Task.CompletedTask;
 
+    /// <summary>Notes that something rests are lost.</summary>
+    public bool LosesRested { get; set; }
+
+    public bool Rests(string app, string id, string user, string device) => !LosesRested && Mail(app, user, device).Any(one => one.Event.Id == id);
+
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
     public async ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken)

@@ -177,6 +177,21 @@ public sealed class HubRestingTests
         Assert.Equal([id], (await hub.OpenAsync("phone")).Link.Ids);
     }
 
+    /// <summary>A journal drops notes when too many wait.</summary>
+    [Fact]
+    public async Task Rest_NoteIsLost_StaysInMemoryAndIsNotedAgain()
+    {
+        await using var hub = WithPhone();
+        await hub.SendAsync();
+        hub.Journal.LosesRested = true;
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(1, hub.Hub.Users);
+        hub.Journal.LosesRested = false;
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(2, hub.Journal.Milestones.Count(static one => one is { Kind: MilestoneKind.Rested, Device: not null }));
+    }
+
     [Fact]
     public async Task Open_MailCannotBeRead_IsTriedAgain()
     {

@@ -50,6 +50,9 @@ internal sealed class MailTable
     /// <summary>How many events may rest for the device.</summary>
     public int Count(ulong device) => _shelves[device >> ShelfShift].Count((uint)device);
 
+    /// <summary>True when the event rests for the device, as far as their hashes tell.</summary>
+    public bool Has(ulong device, ulong @event) => Find(device).Contains(@event);
+
     /// <summary>Events that may rest for the device, in no order.</summary>
     public List<ulong> Find(ulong device) => _shelves[device >> ShelfShift].Find((uint)device);
 

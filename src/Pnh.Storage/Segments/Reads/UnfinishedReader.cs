@@ -41,7 +41,7 @@ internal sealed class UnfinishedReader(
         Array.Sort(entries, static (a, b) => a.Root.CompareTo(b.Root));
         foreach (var entry in entries)
         {
-            if (entry is { IsEmpty: false, IsFinished: false } && await ReadAsync(entry, user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
+            if (entry is { IsEmpty: false, IsFinished: false } && await TryReadAsync(entry, user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
                 && UnfinishedFold.Fold(history) is var unfinished && unfinished.Deliveries.Any(one => one.IsResting && one.Device == device))
             {
                 found.Add(unfinished);
@@ -64,7 +64,7 @@ internal sealed class UnfinishedReader(
             var entries = events.Length == 0 ? [] : await find(Array.ConvertAll(events, static one => one.Key), null).ConfigureAwait(false);
             for (var i = 0; i < entries.Length; i++)
             {
-                if (entries[i] is { IsEmpty: false, IsFinished: false } && await ReadAsync(entries[i], user: null).ConfigureAwait(false) is { } history
+                if (entries[i] is { IsEmpty: false, IsFinished: false } && await TryReadAsync(entries[i], user: null).ConfigureAwait(false) is { } history
                     && !IsOver(history.Event) && Share(UnfinishedFold.Fold(history), [.. events[i]]) is { Deliveries.Count: > 0 } share)
                 {
                     found.Add(share);
@@ -88,6 +88,19 @@ internal sealed class UnfinishedReader(
 
     private bool IsOver(StoredEvent stored) =>
         IndexEntry.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, retention, time.GetUtcNow().UtcTicks);
+
+    // Damage is counted, and nobody waits for it: what is beside it would never be read.
+    private async ValueTask<EventHistory?> TryReadAsync(IndexEntry entry, string? user)
+    {
+        try
+        {
+            return await ReadAsync(entry, user).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException fault) when (fault.IsDamage)
+        {
+            return null;
+        }
+    }
 
     // Where it stood when it was found, or where it was carried to since: the writer's thread removes old segments meanwhile.
     private async ValueTask<EventHistory?> ReadAsync(IndexEntry entry, string? user)
