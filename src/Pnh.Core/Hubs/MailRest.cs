@@ -79,7 +79,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
         }
         catch (Exception)
         {
-            noted.ForEach(static each => each.Shard.RestLater(each.Mailbox, each.Item));
+            noted.ForEach(static each => each.Shard.RestLater(each.Mailbox, each.Item, isNoteLost: false));
             throw;
         }
 
@@ -94,7 +94,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
             else
             {
                 areLost = true;
-                shard.RestLater(mailbox, item);
+                shard.RestLater(mailbox, item, isNoteLost: true);
             }
         }
 

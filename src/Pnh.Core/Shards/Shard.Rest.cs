@@ -50,12 +50,12 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>The journal did not write its note, or lost it.</summary>
-    internal void RestLater(Mailbox mailbox, MailboxItem item)
+    /// <summary>The journal could not write its note yet, and keeps it; or has lost it, so that it has to be told again.</summary>
+    internal void RestLater(Mailbox mailbox, MailboxItem item, bool isNoteLost)
     {
         using (Enter())
         {
-            item.IsRestNoted = false;
+            item.IsRestNoted = !isNoteLost;
             _state.Resting.Add((mailbox, item));
         }
     }

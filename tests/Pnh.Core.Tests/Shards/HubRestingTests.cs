@@ -170,7 +170,9 @@ public sealed class HubRestingTests
         var id = await hub.SendAsync();
         hub.Journal.Flushing = static () => throw new StoreUnavailableException("The disk is full.");
         await Assert.ThrowsAsync<StoreUnavailableException>(hub.Hub.Rest.RestAsync);
+        await Assert.ThrowsAsync<StoreUnavailableException>(hub.Hub.Rest.RestAsync);
         Assert.Equal(1, hub.Hub.Users);
+        Assert.Single(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Rested); // it stays noted: twins would fill the journal's queue
         hub.Journal.Flushing = static () => Task.CompletedTask;
         await hub.Hub.Rest.RestAsync();
         Assert.Equal(0, hub.Hub.Users);
