@@ -15,7 +15,7 @@ public sealed partial class Hub
     {
         await RecoverAsync(cancellationToken).ConfigureAwait(false);
         _ticking = _context.Ticker.RunAsync(Advance, _stopping.Token);
-        _resting = _options.RestsMail ? _rest.RunAsync() : Task.CompletedTask;
+        _resting = _rest.RunAsync();
     }
 
     /// <summary>The first half of it: a test lets time pass by itself.</summary>

@@ -88,7 +88,6 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
             Metrics = metrics,
             Time = time,
             MailboxItems = options.MailboxItems,
-            RestsMail = options.RestsMail,
             ReadMail = _mail.Read,
             ContentTexts = options.ContentTexts,
             Ticker = new WheelTicker(time),

@@ -6,9 +6,6 @@ public sealed record HubOptions
     /// <summary>Most events that one device's mailbox holds, 1 or more; of more, the oldest bulk goes first. Default 500.</summary>
     public int MailboxItems { get; init; } = 500;
 
-    /// <summary>Whether what only waits for its device leaves memory, and is read from the journal when the device comes. Default true.</summary>
-    public bool RestsMail { get; init; } = true;
-
     /// <summary>Sessions with a connection that one user may have, 1 or more; the next hello of a further device is refused. Default 100.</summary>
     public int SessionsPerUser { get; init; } = 100;
 

@@ -226,7 +226,7 @@ internal sealed class Settlement(ShardState state)
     internal void Wait(Mailbox mailbox, MailboxItem item)
     {
         ScheduleEnd(mailbox, item);
-        if (_hub.RestsMail && MayRest(mailbox, item))
+        if (MayRest(mailbox, item))
         {
             state.Resting.Add((mailbox, item));
         }

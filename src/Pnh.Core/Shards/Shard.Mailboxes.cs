@@ -136,7 +136,7 @@ internal sealed partial class Shard
             return;
         }
 
-        if (before.IsResting && _hub.RestsMail)
+        if (before.IsResting)
         {
             // It stays where it is, and is read when its device comes.
             progress.Rest();

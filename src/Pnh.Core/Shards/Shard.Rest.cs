@@ -60,14 +60,9 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Begins to read what rests for the device. Its mailbox; null = nothing does.</summary>
+    /// <summary>Begins to read what rests for the device, if anything does. Its mailbox; null = nothing waits for it.</summary>
     internal Mailbox? ReadMail(UserKey key, string device)
     {
-        if (!_hub.RestsMail || (_hub.Journal.CountMail(key.App, key.User, device) == 0 && !IsReadingMail(key, device)))
-        {
-            return null;
-        }
-
         using (Enter())
         {
             var mailbox = FindMailboxAndRead(_state.GetOrAddUser(key), device);
@@ -131,19 +126,11 @@ internal sealed partial class Shard
         }
     }
 
-    private bool IsReadingMail(UserKey key, string device)
-    {
-        using (Enter())
-        {
-            return _state.Users.TryGetValue(key, out var user) && user.FindMailbox(device) is { IsReading: true };
-        }
-    }
-
     // The mailbox of a device that is here now; null = nothing waits for it.
     private Mailbox? FindMailboxAndRead(UserState user, string device)
     {
         var mailbox = user.FindMailbox(device);
-        if (_hub.RestsMail && mailbox is not { IsReading: true } && _hub.Journal.CountMail(user.Key.App, user.Key.User, device) > 0)
+        if (mailbox is not { IsReading: true } && _hub.Journal.CountMail(user.Key.App, user.Key.User, device) > 0)
         {
             mailbox ??= user.GetOrAddMailbox(device);
             mailbox.IsReading = true;

@@ -28,9 +28,6 @@ internal sealed class ShardContext
     /// <summary>Most items of one mailbox.</summary>
     internal required int MailboxItems { get; init; }
 
-    /// <summary>True when what only waits for its device leaves memory.</summary>
-    internal bool RestsMail { get; init; }
-
     /// <summary>Reads what rests for a device; off the caller's lock.</summary>
     internal Action<Shard, Mailbox> ReadMail { get; init; } = static (_, _) => { };
 

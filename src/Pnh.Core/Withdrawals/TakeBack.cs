@@ -99,7 +99,7 @@ internal sealed partial class TakeBack(
     // store; then what was shown is cleared.
     private async ValueTask StopAsync(Withdrawal withdrawal, EventHistory history, string? user, string? exceptDevice, bool isPushing)
     {
-        DropResting(withdrawal, history, user);
+        DropResting(withdrawal, history);
         var sent = new List<(string User, string Device, string Channel)>();
         EventProgress? held = null;
         foreach (var each in new ShownEvent(history, user).Users)
@@ -151,20 +151,22 @@ internal sealed partial class TakeBack(
     }
 
     // What rests is in no shard.
-    private void DropResting(Withdrawal withdrawal, EventHistory history, string? user)
+    private void DropResting(Withdrawal withdrawal, EventHistory history)
     {
-        foreach (var resting in history.Milestones.Where(static one => one is { Kind: MilestoneKind.Rested, Device: not null }))
+        foreach (var resting in UnfinishedFold.Fold(history).Deliveries.Where(static one => one.IsResting))
         {
-            var key = new UserKey(withdrawal.App, resting.User!);
-            if ((user is null || resting.User == user) && Rests(history, resting) && !shards.Of(key).Holds(key, resting.Device!, withdrawal.Event))
+            var key = new UserKey(withdrawal.App, resting.User);
+            if (!shards.Of(key).Holds(key, resting.Device, withdrawal.Event))
             {
-                context.Journal.Note(resting with { Kind = MilestoneKind.Dropped, At = context.Time.GetUtcNow(), Reason = withdrawal.Reason, NextAttemptAt = null });
+                context.Journal.Note(new(withdrawal.App, withdrawal.Event, history.Milestones[0].Class, MilestoneKind.Dropped, context.Time.GetUtcNow())
+                {
+                    User = resting.User,
+                    Device = resting.Device,
+                    Reason = withdrawal.Reason,
+                });
             }
         }
     }
-
-    private static bool Rests(EventHistory history, Milestone resting) =>
-        !history.Milestones.Any(later => later.At >= resting.At && later.Device == resting.Device && later.User == resting.User && later.EndsRest);
 
     private async ValueTask<EventHistory?> ReadAgainAsync(EventHistory history, string? user)
     {

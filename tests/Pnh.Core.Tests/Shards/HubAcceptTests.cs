@@ -244,7 +244,7 @@ public sealed class HubAcceptTests
     [Fact]
     public async Task Start_Unfinished_GoesOnWhereItWas()
     {
-        await using var hub = new HubUnderTest(options: new HubOptions { RestsMail = false }); // its journal has no bodies of the process before
+        await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone1"), hub.Phone("phone2"), hub.NewDevice("tablet"));
         var accepted = hub.Now.AddHours(-1);
         hub.Journal.Unfinished.Add(Stored("old", """{"to":{"user":"ada"},"ttl":7200}""", accepted, accepted.AddHours(2), ("ada", "phone1")));

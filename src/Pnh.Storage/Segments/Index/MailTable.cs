@@ -51,7 +51,7 @@ internal sealed class MailTable
     public int Count(ulong device) => _shelves[device >> ShelfShift].Count((uint)device);
 
     /// <summary>True when the event rests for the device, as far as their hashes tell.</summary>
-    public bool Has(ulong device, ulong @event) => Find(device).Contains(@event);
+    public bool Has(ulong device, ulong @event) => _shelves[device >> ShelfShift].Has((uint)device, @event);
 
     /// <summary>Events that may rest for the device, in no order.</summary>
     public List<ulong> Find(ulong device) => _shelves[device >> ShelfShift].Find((uint)device);
@@ -96,6 +96,14 @@ internal sealed class MailTable
             }
 
             return count;
+        }
+
+        public bool Has(uint device, ulong @event)
+        {
+            lock (_gate)
+            {
+                return Seek(device, @event).At != 0;
+            }
         }
 
         public List<ulong> Find(uint device)
@@ -164,13 +172,7 @@ internal sealed class MailTable
 
         private void Remove(uint device, ulong @event)
         {
-            var before = 0;
-            var at = _first.GetValueOrDefault(device);
-            while (at != 0 && At(at).Event != @event)
-            {
-                (before, at) = (at, At(at).Next);
-            }
-
+            var (before, at) = Seek(device, @event);
             if (at == 0)
             {
                 return;
@@ -192,6 +194,18 @@ internal sealed class MailTable
 
             At(at) = new Place { Next = _free };
             _free = at;
+        }
+
+        // 0 = it is not there, or the first.
+        private (int Before, int At) Seek(uint device, ulong @event)
+        {
+            var (before, at) = (0, _first.GetValueOrDefault(device));
+            while (at != 0 && At(at).Event != @event)
+            {
+                (before, at) = (at, At(at).Next);
+            }
+
+            return (before, at);
         }
 
         private int Rent()
