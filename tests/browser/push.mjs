@@ -81,7 +81,7 @@ async function renewsWithoutATab() {
 }
 
 async function walk() {
-  const { tab, deliver, shown } = await openTab(browser, site.origin, await ask(`${sandbox}/sandbox/browsers/ada-web`, ca));
+  const { tab, deliver, shown, kept } = await openTab(browser, site.origin, await ask(`${sandbox}/sandbox/browsers/ada-web`, ca));
 
   step = 'subscribe';
   await until('the client is open', () => tab.evaluate(() => client.status), (status) => status === 'open');
@@ -93,7 +93,8 @@ async function walk() {
 
   step = 'a push is shown';
   await send('shown', { channels: ['webpush'], notification: { title: 'Ada', body: 'hello' }, collapseKey: 'chat', data: { url: '/' } });
-  await deliver(await decrypted('shown'));
+  const first = await decrypted('shown');
+  await deliver(first);
   const [one] = await until('one is shown', shown, (all) => all.length === 1);
   if (one.title !== 'Ada' || one.body !== 'hello' || one.tag !== 'chat' || one.id !== 'shown') throw new Error(JSON.stringify(one));
 
@@ -108,8 +109,15 @@ async function walk() {
   if ((await shown()).some(({ id }) => id === 'seen')) throw new Error('the twin is shown');
 
   step = 'what is taken back is cleared';
+  await until('the browser keeps it', async () => {
+    if ((await kept()).includes('shown')) return true;
+    const before = (await shown()).length;
+    await deliver(first);
+    await until('it is shown again', shown, (all) => all.length > before);
+    return false;
+  });
   await deliver({ id: 'shown', 'pnh-withdraw': 'shown', 'pnh-reason': 'withdrawn' });
-  await until('it is gone', shown, (all) => all.every(({ id }) => id !== 'shown'));
+  await until('it is gone', kept, (ids) => !ids.includes('shown'));
 
   step = 'unsubscribe';
   await tab.evaluate(() => unsubscribePush());

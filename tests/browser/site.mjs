@@ -11,17 +11,18 @@ import { until } from '../ship/until.mjs';
  */
 export async function startSite(hub, pages) {
   const site = createServer(async (request, response) => {
+    const before = request.headers['service-worker'] === 'script' ? tells : '';
     const own = pages[request.url];
     if (own !== undefined) {
       const { text, type = 'text/html' } = typeof own === 'string' ? { text: own } : own;
-      response.writeHead(200, { 'content-type': type }).end(text);
+      response.writeHead(200, { 'content-type': type }).end(before + text);
       return;
     }
 
     const body = await new Response(request).text();
     const headers = Object.fromEntries(['authorization', 'content-type'].filter((name) => request.headers[name]).map((name) => [name, request.headers[name]]));
     const answer = await fetch(hub + request.url, { method: request.method, headers, body: body || undefined });
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }).end(await answer.text());
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }).end(before + await answer.text());
   });
   site.on('upgrade', (request, socket, head) => {
     const through = connectTo(Number(new URL(hub).port), new URL(hub).hostname, () => {
@@ -44,7 +45,24 @@ export async function startSite(hub, pages) {
 
 export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
 
-/** A tab of the site whose subscription is that of the sandbox's browser, and what gives its service worker a push, as the push service would. */
+/**
+ * Before each service worker's script: its page hears of each notification that the browser took.
+ * Chromium without a window forgets one now and then after showNotification has resolved, so `getNotifications` cannot say what was shown.
+ */
+const tells = `{
+  const { prototype } = ServiceWorkerRegistration;
+  const { showNotification } = prototype;
+  prototype.showNotification = async function (title, options) {
+    await showNotification.call(this, title, options);
+    new BroadcastChannel('shown').postMessage({ title, body: options.body ?? '', tag: options.tag, id: options.data.id });
+  };
+}
+`;
+
+/**
+ * A tab of the site whose subscription is that of the sandbox's browser. `deliver` gives its service worker a push, as the push service would.
+ * `shown`: the notifications that the browser took of it, in order; `kept`: the ids of what it still shows.
+ */
 export async function openTab(browser, origin, subscription) {
   const context = await browser.newContext();
   await context.grantPermissions(['notifications'], { origin });
@@ -55,24 +73,12 @@ export async function openTab(browser, origin, subscription) {
   let registrationId;
   worker.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => { registrationId = registrations.at(-1)?.registrationId ?? registrationId; });
   await worker.send('ServiceWorker.enable');
-  let keeping;
   return {
     tab,
-    deliver: async (push) => {
-      await (keeping ??= until('the browser keeps a notification', () => tab.evaluate(keepsNotification), (keeps) => keeps));
-      await worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) });
-    },
-    shown: () => tab.evaluate(async () => (await Promise.all((await navigator.serviceWorker.getRegistrations()).map((each) => each.getNotifications()))).flat().map(({ title, body, tag, data }) => ({ title, body, tag, id: data.id }))),
+    deliver: (push) => worker.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(push) }),
+    shown: () => tab.evaluate(() => window.shown),
+    kept: () => tab.evaluate(async () => (await Promise.all((await navigator.serviceWorker.getRegistrations()).map((each) => each.getNotifications()))).flat().map(({ data }) => data.id)),
   };
-}
-
-/** In the page. Chromium without a window forgets the first notification of a browser now and then, after showNotification has resolved; each one after it stays. */
-async function keepsNotification() {
-  const [registration] = await navigator.serviceWorker.getRegistrations();
-  await registration.showNotification('first', { tag: 'first' });
-  const kept = await registration.getNotifications({ tag: 'first' });
-  for (const one of kept) one.close();
-  return kept.length > 0;
 }
 
 /** What the sandbox's browser decrypted of the event; null = nothing yet. */
@@ -93,6 +99,8 @@ function standIn(json) {
   const subscription = JSON.parse(json);
   let current = null;
   let asked = 0;
+  window.shown = [];
+  new BroadcastChannel('shown').onmessage = ({ data }) => window.shown.push(data);
   const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)).buffer;
   PushManager.prototype.getSubscription = async () => current;
   PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
