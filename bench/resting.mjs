@@ -1,12 +1,12 @@
-// What rests for phones that are away. Usage: node bench/resting.mjs PATH-OF-PUBLISHED-pnh [--events 500000] [--phones 1000]
-// The sandbox takes a push for each event; then the hub is killed and started again, its memory measured, and sessions with all of one phone's mail are timed. Prints a table; writes nothing.
+// What rests for phones that are away. Usage: node bench/resting.mjs PATH-OF-PUBLISHED-pnh [--events 500000] [--phones 1000] [--browsers]
+// The sandbox takes a push for each event, or (--browsers) the devices have no push address; then the hub is killed and started again, its memory measured, and sessions with all of one phone's mail are timed. Prints a table; writes nothing.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { delay } from "../tests/ship/hub.mjs";
 import { openStage } from "../tests/ship/kill/stage.mjs";
 
-const { values: options, positionals: [program] } = parseArgs({ allowPositionals: true, options: { events: { type: "string", default: "500000" }, phones: { type: "string", default: "1000" } } });
+const { values: options, positionals: [program] } = parseArgs({ allowPositionals: true, options: { events: { type: "string", default: "500000" }, phones: { type: "string", default: "1000" }, browsers: { type: "boolean", default: false } } });
 const [events, phones] = [Number(options.events), Number(options.phones)];
 const WebSocket = createRequire(new URL("../tests/ship/package.json", import.meta.url))("ws");
 const stage = await openStage(program, { settings: { Pnh__Apps__demo__Keys__0__Scopes: "send register read admin" } });
@@ -15,16 +15,17 @@ const row = (what, value) => console.log(`| ${what} | ${value} |`);
 try {
   stage.spawn();
   await stage.ready();
-  await upload("/v1/devices:import", Array.from({ length: phones }, (_, i) => ({ user: `u${i}`, device: "phone", platform: "android", fcm: { token: `token-${i}` } })));
+  await upload("/v1/devices:import", Array.from({ length: phones }, (_, i) => ({ user: `u${i}`, device: "phone", ...(options.browsers ? { platform: "web" } : { platform: "android", fcm: { token: `token-${i}` } }) })));
   row("memory of an empty hub, MB", Math.round((await quietMemory()) / 1e6));
   for (let from = 0; from < events; from += 20_000) {
     await upload("/v1/events", Array.from({ length: Math.min(20_000, events - from) }, (_, i) => ({ to: { user: `u${(from + i) % phones}` }, class: "message", ttl: 86400, data: { text: "hello", n: from + i } })));
   }
 
   const sent = Date.now();
-  await until(async () => await metric(/^pnh_deliveries_total\{[^}]*channel="fcm"[^}]*status="accepted"[^}]*\} (\d+)/gm) >= events, 600);
+  await until(async () => options.browsers || await metric(/^pnh_deliveries_total\{[^}]*channel="fcm"[^}]*status="accepted"[^}]*\} (\d+)/gm) >= events, 600);
   row("until all pushes were taken, s", ((Date.now() - sent) / 1000).toFixed(1));
   await delay(5000);
+  row("deliveries that rest, without an end and in all", `${await metric(/^pnh_ledger_resting\{[^}]*\} (\d+)/gm)}, ${await metric(/^pnh_journal_resting (\d+)/gm)}`);
   await stage.kill();
   const begun = Date.now();
   stage.spawn();

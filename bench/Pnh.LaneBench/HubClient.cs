@@ -145,6 +145,8 @@ internal sealed class HubClient : IClient
 
         public bool Rests(string app, string id, string user, string device) => journal.Rests(app, id, user, device);
 
+        public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail => journal.PendingMail;
+
         public int CountMail(string app, string user, string device) => journal.CountMail(app, user, device);
 
         public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>

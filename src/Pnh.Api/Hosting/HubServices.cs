@@ -136,7 +136,7 @@ internal static partial class HubServices
             start.Clock.StartAfter(journal.Reach.Newest);
         }
 
-        metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords);
+        metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords, () => journal.Resting);
         metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);
         metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
         return journal;

@@ -17,8 +17,9 @@ internal sealed class AppBooks
     // Apart from the others: a lost or twice-booked delivery shows as a difference.
     private readonly StripedCells _inFlight = new(Classes);
     private readonly StripedCells _heldBack = new(Classes);
+    private readonly StripedCells _resting = new(Classes);
 
-    internal AppBooks(string app, CollectFeed feed, Counter planned, Counter settled, ReadingFamily inFlight, ReadingFamily heldBack, ReadingFamily held, ReadingFamily over)
+    internal AppBooks(string app, CollectFeed feed, Counter planned, Counter settled, ReadingFamily inFlight, ReadingFamily heldBack, ReadingFamily resting, ReadingFamily held, ReadingFamily over)
     {
         App = app;
         held.Add(() => Held, app);
@@ -34,6 +35,7 @@ internal sealed class AppBooks
             feed.Add(planned.WithLabels(app, @class.Label()), _cells, cell);
             inFlight.Add(() => _inFlight.Read(cell), app, @class.Label());
             heldBack.Add(() => _heldBack.Read(cell), app, @class.Label());
+            resting.Add(() => _resting.Read(cell), app, @class.Label());
             for (var state = 1; state < States; state++)
             {
                 feed.Add(settled.WithLabels(app, @class.Label(), ((DeliveryState)state).Label()), _cells, SettledCell(@class, (DeliveryState)state));
@@ -67,6 +69,12 @@ internal sealed class AppBooks
             _inFlight.Add((int)@class, -delta);
         }
     }
+
+    /// <summary>So many deliveries without an end left memory for the journal; negative = so many came back, or ended there.</summary>
+    internal void Resting(EventClass @class, int delta) => _resting.Add((int)@class, delta);
+
+    /// <summary>Deliveries of a class that rest without an end.</summary>
+    internal long ReadResting(EventClass @class) => _resting.Read((int)@class);
 
     /// <summary>Deliveries of a class whose push is held until quiet hours end.</summary>
     internal long ReadHeldBack(EventClass @class) => _heldBack.Read((int)@class);

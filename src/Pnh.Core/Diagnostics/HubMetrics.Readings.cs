@@ -15,9 +15,9 @@ public sealed partial class HubMetrics
     public IDisposable RegisterRests(IEnumerable<string> channels, Func<string, long> rested, Func<string, long> resting) => new Registrations(
         [.. channels.SelectMany(channel => (IEnumerable<IDisposable>)[_addressesRested.Add(() => rested(channel), channel), _addressesResting.Add(() => resting(channel), channel)])]);
 
-    /// <summary>Exports what the journal gave up and what it found damaged, until disposed. The callbacks must be quick.</summary>
-    public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords) => new Registrations(
-        _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()));
+    /// <summary>Exports what the journal gave up, what it found damaged and what rests in it, until disposed. The callbacks must be quick.</summary>
+    public IDisposable RegisterJournal(Func<long> droppedNotes, Func<long> damagedRecords, Func<long> resting) => new Registrations(
+        _journalDropped.Add(() => droppedNotes()), _journalDamaged.Add(() => damagedRecords()), _journalResting.Add(() => resting()));
 
     /// <summary>Exports how far back the journal's history goes, how far it is wanted, and how often a part went earlier, until disposed. The callbacks must be quick.</summary>
     public IDisposable RegisterHistory(Func<TimeSpan> oldest, TimeSpan retention, Func<long> retiredEarly) => new Registrations(

@@ -40,6 +40,7 @@ public sealed partial class HubMetrics : IDisposable
     private readonly ReadingFamily _directConnections;
     private readonly ReadingFamily _socketCloses;
     private readonly ReadingFamily _journalDamaged;
+    private readonly ReadingFamily _journalResting;
     private readonly ReadingFamily _journalBytes;
     private readonly ReadingFamily _journalOldest;
     private readonly ReadingFamily _journalRetention;
@@ -106,6 +107,7 @@ public sealed partial class HubMetrics : IDisposable
         _staleAddresses = feed.Gauges("pnh_addresses_stale", "Push addresses that no app had confirmed for 270 days when the registry was last looked through.");
         _journalDropped = feed.CounterReadings("pnh_journal_dropped_notes_total", "Notes that the journal gave up because the disk took nothing for too long.");
         _journalDamaged = feed.CounterReadings("pnh_journal_damaged_records_total", "Damaged records that the journal found when it was opened, and put aside.");
+        _journalResting = feed.Gauges("pnh_journal_resting", "Deliveries that wait in the journal for their device, with a terminal state or without.", Fold.Sum);
         _journalBytes = feed.Gauges("pnh_journal_bytes", "Bytes of the journal's files, with what is allocated ahead.");
         _journalOldest = feed.Gauges("pnh_journal_oldest_seconds", "How long ago the oldest part of the journal was begun: how far back history goes.", Fold.Max);
         _journalRetention = feed.Gauges("pnh_journal_retention_seconds", "How far back history shall go (Pnh:Journal:Retention).", Fold.Max);

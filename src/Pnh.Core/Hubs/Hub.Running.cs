@@ -22,6 +22,7 @@ public sealed partial class Hub
     internal async Task RecoverAsync(CancellationToken cancellationToken)
     {
         await Rests.LoadAsync(cancellationToken).ConfigureAwait(false);
+        _context.Metrics.Ledger.TakeUp(_context.Journal.PendingMail);
         var recovered = 0;
         var errors = new List<FieldError>();
         await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))

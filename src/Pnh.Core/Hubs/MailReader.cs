@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Dispatch;
-using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
@@ -29,7 +28,7 @@ internal sealed partial class MailReader(IEventJournal journal, EventLoader load
 
     /// <summary>Completes when what rested for the device is in its mailbox; at once when nothing did.</summary>
     internal Task ReadAsync(Shard shard, UserKey user, string device, CancellationToken cancellationToken) =>
-        shard.ReadMail(user, device) is { } mailbox && _reading.TryGetValue(mailbox, out var reading) ? reading.Task.WaitAsync(cancellationToken) : Task.CompletedTask;
+        shard.Mail.Read(user, device) is { } mailbox && _reading.TryGetValue(mailbox, out var reading) ? reading.Task.WaitAsync(cancellationToken) : Task.CompletedTask;
 
     private async Task ReadAsync(Shard shard, Mailbox mailbox)
     {
@@ -60,16 +59,17 @@ internal sealed partial class MailReader(IEventJournal journal, EventLoader load
         try
         {
             var resting = await journal.ReadMailAsync(key.App, key.User, mailbox.Device, stopping).ConfigureAwait(false);
-            var mail = new List<(Event Event, bool IsShared)>(resting.Count);
+            var mail = new List<Mail>(resting.Count);
             foreach (var unfinished in resting)
             {
                 if (loader.Read(unfinished.Event, []) is { } accepted)
                 {
-                    mail.Add((accepted, unfinished.Deliveries.Count > 1 || accepted.To.Topic is not null || accepted.To.Users.Count > 1));
+                    var isSettled = unfinished.Deliveries.First(one => one.IsResting && one.Device == mailbox.Device).IsSettled;
+                    mail.Add(new Mail(accepted, isSettled, IsShared: unfinished.Deliveries.Count > 1 || accepted.To.Topic is not null || accepted.To.Users.Count > 1));
                 }
             }
 
-            shard.TakeMail(mailbox, mail);
+            shard.Mail.Take(mailbox, mail);
             return true;
         }
         catch (Exception fault) when (fault is not OperationCanceledException)

@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
@@ -26,6 +27,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
     // The journal has room for 262,144 notes, and drops what comes then.
     private const int NotedAtOnce = 16_384;
     private static readonly TimeSpan Every = TimeSpan.FromSeconds(1);
+    private readonly HashSet<(string App, string Id)> _over = [];
 
     // What of the event is in memory has its end by then: an ack may come after its TTL, and a provider's answer.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
@@ -40,6 +42,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
             {
                 await RestAsync().ConfigureAwait(false);
                 await EndAsync().ConfigureAwait(false);
+                shards.ForgetEnded();
             }
             catch (OperationCanceledException) when (stopping.IsCancellationRequested)
             {
@@ -79,7 +82,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
         }
         catch (Exception)
         {
-            noted.ForEach(static each => each.Shard.RestLater(each.Mailbox, each.Item, isNoteLost: false));
+            noted.ForEach(static each => each.Shard.Mail.RestLater(each.Mailbox, each.Item, isNoteLost: false));
             throw;
         }
 
@@ -89,12 +92,12 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
             var user = mailbox.User.Key;
             if (journal.Rests(user.App, item.Id, user.User, mailbox.Device))
             {
-                shard.Rest(mailbox, item);
+                shard.Mail.Rest(mailbox, item);
             }
             else
             {
                 areLost = true;
-                shard.RestLater(mailbox, item, isNoteLost: true);
+                shard.Mail.RestLater(mailbox, item, isNoteLost: true);
             }
         }
 
@@ -109,28 +112,41 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
     /// <summary>What is over ends.</summary>
     internal async Task EndAsync()
     {
-        var finished = new HashSet<(string App, string Id)>();
         var isMore = true;
         while (isMore)
         {
             var over = await journal.ReadOverAsync(time.GetUtcNow() - Patience, OverAtOnce, stopping).ConfigureAwait(false);
             foreach (var unfinished in over)
             {
-                foreach (var delivery in unfinished.Deliveries)
-                {
-                    var key = new UserKey(unfinished.Event.App, delivery.User);
-                    shards.Of(key).EndResting(key, delivery.Device, unfinished.Event.Id, unfinished.Event.AcceptedAt);
-                }
-
-                if (finished.Add((unfinished.Event.App, unfinished.Event.Id)))
-                {
-                    journal.Finish(unfinished.Event.App, unfinished.Event.Id);
-                }
+                End(unfinished);
+                _over.Add((unfinished.Event.App, unfinished.Event.Id));
             }
 
             isMore = over.Count > 0;
         }
+
+        // Only now: the end of a finished event's delivery is looked for no more, and those of one event come in several parts.
+        foreach (var (app, id) in _over)
+        {
+            journal.Finish(app, id);
+        }
+
+        _over.Clear();
     }
+
+    private void End(UnfinishedEvent over)
+    {
+        var @class = ClassOf(over.Event);
+        foreach (var delivery in over.Deliveries)
+        {
+            var isWithdrawn = over.Withdrawn.Any(from => from is null || from == delivery.User);
+            var resting = RestingDelivery.Of(over.Event, @class, delivery);
+            shards.Of(resting.User).Mail.EndResting(resting, isWithdrawn ? DeliveryState.Withdrawn : DeliveryState.Expired, reason: null);
+        }
+    }
+
+    // One that cannot be read any more counts as most are.
+    private EventClass ClassOf(StoredEvent stored) => loader.Read(stored, [])?.Class ?? EventClass.Message;
 
     // A fifth too many at once: each read is of all that rests for the device.
     private async ValueTask TrimAsync(UserKey user, string device)
@@ -141,12 +157,10 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
         }
 
         var mail = await journal.ReadMailAsync(user.App, user.User, device, stopping).ConfigureAwait(false);
-        foreach (var unfinished in mail.Take(mail.Count - most))
+        var resting = mail.Select(one => RestingDelivery.Of(one.Event, ClassOf(one.Event), one.Deliveries.First(each => each.IsResting && each.Device == device)));
+        foreach (var each in resting.OrderBy(static one => one.Class switch { EventClass.Bulk => 0, EventClass.Message => 1, _ => 2 }).Take(mail.Count - most))
         {
-            var stored = unfinished.Event;
-            var @class = loader.Read(stored, [])?.Class ?? EventClass.Message;
-            journal.Note(new Milestone(stored.App, stored.Id, @class, MilestoneKind.Dropped, time.GetUtcNow()) { User = user.User, Device = device, Reason = Settlement.Evicted });
-            shards.Of(user).EndResting(user, device, stored.Id, stored.AcceptedAt);
+            shards.Of(user).Mail.EndResting(each, DeliveryState.Failed, Settlement.Evicted);
         }
     }
 

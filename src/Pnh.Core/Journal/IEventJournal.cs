@@ -91,6 +91,9 @@ public interface IEventJournal
     /// <exception cref="FormatException">Not a cursor of this journal.</exception>
     ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken);
 
+    /// <summary>How many deliveries of an app and a class rested without an end when the journal was opened. Never waits.</summary>
+    IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail => new Dictionary<(string App, EventClass Class), int>();
+
     /// <summary>How many events may rest for the device (<see cref="MilestoneKind.Rested"/>): rather too many than too few. Never waits; 0 = none does.</summary>
     int CountMail(string app, string user, string device) => 0;
 

@@ -49,7 +49,7 @@ public enum MilestoneKind : byte
 
     /// <summary>
     /// With a device: the delivery waits for its device alone, settled or not, until <see cref="Milestone.NextAttemptAt"/>, and no process has it in memory. Without user and device: so does all that is left of
-    /// the event, and a start does not take it up. No reason, in no timeline.
+    /// the event, and a start does not take it up. <see cref="Milestone.State"/> is the delivery's end, if it has one. No reason, in no timeline.
     /// </summary>
     Rested = 14,
 }
@@ -71,7 +71,7 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
     /// <summary>Which device; null for what concerns the whole event, or a user's whole share of it.</summary>
     public string? Device { get; init; }
 
-    /// <summary>Terminal state label (<c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>, <c>unconfirmed</c>); of <see cref="MilestoneKind.Settled"/> only.</summary>
+    /// <summary>Terminal state label (<c>acked</c>, <c>accepted</c>, <c>expired</c>, <c>withdrawn</c>, <c>suppressed</c>, <c>failed</c>, <c>unconfirmed</c>); of <see cref="MilestoneKind.Settled"/> and <see cref="MilestoneKind.Rested"/> only.</summary>
     public string? State { get; init; }
 
     /// <summary>Why, in kebab-case or the provider's own word.</summary>

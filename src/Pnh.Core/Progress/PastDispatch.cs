@@ -97,7 +97,7 @@ internal sealed class PastDispatch
     {
         foreach (var delivery in snapshot.IsKnown ? [] : _users.GetValueOrDefault(user) ?? [])
         {
-            if ((delivery.IsKept || delivery is { IsRegistered: true, IsSettled: false }) && _deliveries.ContainsKey((user, delivery.Device)))
+            if (!delivery.IsResting && (delivery.IsKept || delivery is { IsRegistered: true, IsSettled: false }) && _deliveries.ContainsKey((user, delivery.Device)))
             {
                 return true;
             }
@@ -133,7 +133,7 @@ internal sealed class PastDispatch
         ? []
         : [.. (_users.GetValueOrDefault(user) ?? []).Where(static each => !each.IsResting && (each.IsKept || each is { IsRegistered: false, IsSettled: false })).Select(static each => each.Device)];
 
-    /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet. It is the caller's then.</summary>
+    /// <summary>After a user's plan: what of the user no plan asked for, and has no end yet or rests. It is the caller's then.</summary>
     internal IEnumerable<UnfinishedDelivery> TakeLost(string user)
     {
         foreach (var delivery in _users.GetValueOrDefault(user) ?? [])
@@ -144,7 +144,7 @@ internal sealed class PastDispatch
                 isLeft = _deliveries.Remove((user, delivery.Device));
             }
 
-            if (isLeft && !delivery.IsSettled)
+            if (isLeft && (!delivery.IsSettled || delivery.IsResting))
             {
                 yield return delivery;
             }

@@ -40,6 +40,12 @@ internal sealed class MissedTable(int most)
     internal void Tell(LiveSession session)
     {
         End(session.Key);
+        TellOther(session);
+    }
+
+    /// <summary>The same, but for what the session's client may have: its ack may still come.</summary>
+    internal void TellOther(LiveSession session)
+    {
         var hash = HashOf(Of(session.Key));
         if (Take(hash) is { Count: > 0 } missed && !session.Link.TryTellMissed(session.Key.Session, missed))
         {

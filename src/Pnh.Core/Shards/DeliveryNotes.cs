@@ -11,7 +11,8 @@ namespace Pnh.Core.Shards;
 internal sealed class DeliveryNotes(IEventJournal journal)
 {
     /// <summary>It waits for its device alone, and is about to leave memory.</summary>
-    internal void Rested(Mailbox mailbox, MailboxItem item, DateTimeOffset now) => journal.Note(Of(mailbox, item, MilestoneKind.Rested, now) with { NextAttemptAt = item.ExpiresAt });
+    internal void Rested(Mailbox mailbox, MailboxItem item, DateTimeOffset now) =>
+        journal.Note(Of(mailbox, item, MilestoneKind.Rested, now) with { NextAttemptAt = item.ExpiresAt, State = item.IsSettled ? item.State.Label() : null });
 
     internal void Planned(Mailbox mailbox, MailboxItem item, in DevicePlan plan, DateTimeOffset now) =>
         journal.Note(Of(mailbox, item, MilestoneKind.Planned, now) with { Reason = plan.Reason, Channel = plan.Channel?.Name, IsKept = item.IsKept });
@@ -31,6 +32,16 @@ internal sealed class DeliveryNotes(IEventJournal journal)
             Channel = item.State is DeliveryState.Acked ? ChannelNames.WebSocket : channel,
             ProviderId = providerId,
             IsKept = isKept,
+        });
+
+    /// <summary>One that rested ends: it has its terminal state, or had it before.</summary>
+    internal void RestEnded(in RestingDelivery resting, DeliveryState state, string? reason, DateTimeOffset now) =>
+        journal.Note(new(resting.User.App, resting.Event, resting.Class, resting.IsSettled ? MilestoneKind.Dropped : MilestoneKind.Settled, now)
+        {
+            User = resting.User.User,
+            Device = resting.Device,
+            State = resting.IsSettled ? null : state.Label(),
+            Reason = reason,
         });
 
     /// <summary>One that was planned and is at its end at once.</summary>

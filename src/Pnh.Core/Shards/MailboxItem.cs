@@ -16,6 +16,9 @@ internal sealed class MailboxItem(EventProgress progress)
     /// <summary>Bytes of heap that a place takes, its event's part and its mailbox's included: 425,000 were 200 MB.</summary>
     internal const int Bytes = 450;
 
+    /// <summary>What is over as soon as that stays in memory: the ends of what rests are looked for some seconds late.</summary>
+    internal static readonly TimeSpan Soon = TimeSpan.FromSeconds(15);
+
     private long _endsAt = progress.ExpiresAt.UtcTicks;
     private PendingPush? _push;
     private PushHold? _hold;
@@ -115,6 +118,13 @@ internal sealed class MailboxItem(EventProgress progress)
             _hold = value;
         }
     }
+
+    /// <summary>
+    /// True when nothing of it is under way; without an end only where its time alone can end it. What has a collapse key stays: the newest of many is all that waits, and the others would have to be
+    /// read to know that.
+    /// </summary>
+    internal bool MayRest => this is { IsKept: true, Push: null, Hold: null, CollapseKey: null }
+        and ({ IsSettled: true } or { Ending: DeliveryState.Expired, EndingReason: null, MayBeShown: false, WaitsForHub: false });
 
     /// <summary>When its mailbox has to look at it.</summary>
     internal DateTimeOffset DueAt => _hold is { IsReleased: false } hold && hold.Until < EndsAt ? hold.Until : EndsAt;

@@ -232,12 +232,9 @@ internal sealed class Settlement(ShardState state)
         }
     }
 
-    /// <summary>
-    /// True when nothing of it is under way and its device is not here. What has a collapse key stays: the newest of many is all that waits, and the others would have to be read to know that.
-    /// </summary>
+    /// <summary>True when it may leave memory: its device is not here.</summary>
     internal bool MayRest(Mailbox mailbox, MailboxItem item) =>
-        item is { IsSettled: true, IsKept: true, Push: null, Hold: null, CollapseKey: null } && item.ExpiresAt > state.Now && !mailbox.IsReading
-        && mailbox.User.FindSession(mailbox.Device) < 0 && ReferenceEquals(mailbox.Find(item.Id), item);
+        item.MayRest && item.ExpiresAt - state.Now > MailboxItem.Soon && !mailbox.IsReading && mailbox.User.FindSession(mailbox.Device) < 0 && ReferenceEquals(mailbox.Find(item.Id), item);
 
     internal void ScheduleEnd(Mailbox mailbox, MailboxItem item)
     {
@@ -288,9 +285,14 @@ internal sealed class Settlement(ShardState state)
         }
     }
 
-    /// <summary>Out of the mailbox, without an end.</summary>
-    internal void Leave(Mailbox mailbox, MailboxItem item)
+    // Out of the mailbox, without an end.
+    private void Leave(Mailbox mailbox, MailboxItem item)
     {
+        if (item.IsRestNoted)
+        {
+            state.Ended(mailbox.User.Key, mailbox.Device, item.Id);
+        }
+
         mailbox.Remove(item);
         _hub.Close(item.Progress);
     }

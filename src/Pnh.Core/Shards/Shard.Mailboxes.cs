@@ -119,7 +119,7 @@ internal sealed partial class Shard
         {
             // What waits behind others keeps its body while there is a session to take it soon.
             item.Loaded = mailbox.IsBehind && !_state.IsExpired(accepted) ? item.Loaded : null;
-            _settlement.ScheduleEnd(mailbox, item);
+            _settlement.Wait(mailbox, item);
         }
         else
         {
@@ -133,13 +133,6 @@ internal sealed partial class Shard
     {
         if (!before.IsKept || plan is not { Mailbox: true, IsRegistered: true })
         {
-            return;
-        }
-
-        if (before.IsResting)
-        {
-            // It stays where it is, and is read when its device comes.
-            progress.Rest();
             return;
         }
 

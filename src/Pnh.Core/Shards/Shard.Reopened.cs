@@ -101,7 +101,7 @@ internal sealed partial class Shard
     private void TakeOver(UserState user, LiveSession session, IReadOnlyCollection<string> holds, bool isRecovered)
     {
         HashSet<string>? held = holds.Count == 0 ? null : new(holds, StringComparer.Ordinal);
-        if (FindMailboxAndRead(user, session.Key.Device) is { } mailbox)
+        if (Mail.FindAndRead(user, session.Key.Device) is { } mailbox)
         {
             mailbox.EndLinger();
             for (var item = mailbox.First; item is not null; item = item.Next)

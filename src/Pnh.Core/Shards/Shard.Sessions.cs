@@ -39,7 +39,7 @@ internal sealed partial class Shard
             {
                 older = Place(user, index, ref newer);
                 _state.Missed.Tell(newer);
-                if (FindMailboxAndRead(user, opened.Key.Device) is { } mailbox)
+                if (Mail.FindAndRead(user, opened.Key.Device) is { } mailbox)
                 {
                     mailbox.EndLinger();
                     _replay.Begin(user, mailbox, newer);

@@ -31,14 +31,19 @@ internal sealed partial class Shard
     }
 
     /// <summary>
-    /// Ends what waits of the event for the user, but where it was answered. Adds where its frame went and where a push is under way. The event is kept open
+    /// Ends what waits of the event for the user, but where it was answered, and what rests. Adds where its frame went and where a push is under way. The event is kept open
     /// by <paramref name="held"/> from the first that ends on.
     /// </summary>
     internal void Stop(
-        UserKey key, Withdrawal withdrawal, string? exceptDevice, List<(string User, string Device, string Channel)> shown, ref EventProgress? held)
+        UserKey key, Withdrawal withdrawal, string? exceptDevice, IEnumerable<RestingDelivery> resting, List<(string User, string Device, string Channel)> shown, ref EventProgress? held)
     {
         using (Enter())
         {
+            foreach (var each in resting)
+            {
+                Mail.End(each, DeliveryState.Withdrawn, withdrawal.Reason);
+            }
+
             _state.Users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
             {

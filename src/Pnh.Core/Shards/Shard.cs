@@ -30,7 +30,11 @@ internal sealed partial class Shard
         _state = new ShardState(this, hub);
         _settlement = new Settlement(_state);
         _replay = new SessionReplay(_state, _settlement);
+        Mail = new RestingMail(_state, _settlement, _replay);
     }
+
+    /// <summary>What of its users rests.</summary>
+    internal RestingMail Mail { get; }
 
     /// <summary>How many timers are set.</summary>
     internal int Timers
@@ -98,7 +102,14 @@ internal sealed partial class Shard
 
             foreach (var lost in past.TakeLost(key.User))
             {
-                EndLost(progress, key, past, lost, state, reason);
+                if (lost.IsResting)
+                {
+                    Mail.Restored(progress, key, past, lost);
+                }
+                else
+                {
+                    EndLost(progress, key, past, lost, state, reason);
+                }
             }
         }
     }
@@ -176,7 +187,11 @@ internal sealed partial class Shard
             return;
         }
 
-        if (past?.IsWithdrawn(key.User) == true)
+        if (before is { IsResting: true })
+        {
+            Mail.Restored(progress!, key, past!, before);
+        }
+        else if (past?.IsWithdrawn(key.User) == true)
         {
             if (before is { IsSettled: false })
             {
@@ -220,7 +235,11 @@ internal sealed partial class Shard
             ResumeJoined(progress, accepted, key, past);
             foreach (var lost in past.TakeLost(key.User))
             {
-                if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || _state.IsExpired(accepted))
+                if (lost.IsResting)
+                {
+                    Mail.Restored(progress, key, past, lost);
+                }
+                else if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || _state.IsExpired(accepted))
                 {
                     EndLost(progress, key, past, lost, DeliveryState.Failed, DeviceGone);
                 }

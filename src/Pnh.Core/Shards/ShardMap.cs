@@ -62,9 +62,12 @@ internal sealed class ShardMap
     internal List<RestingItem> NoteResting(int most)
     {
         var noted = new List<RestingItem>();
-        Array.ForEach(_shards, shard => shard.NoteResting(noted, most));
+        Array.ForEach(_shards, shard => shard.Mail.Note(noted, most));
         return noted;
     }
+
+    /// <summary>What ended in memory has been written: <see cref="RestingMail.ForgetEnded"/>.</summary>
+    internal void ForgetEnded() => Array.ForEach(_shards, static shard => shard.Mail.ForgetEnded());
 
     /// <summary>The machine's clock was set: every held push is planned anew.</summary>
     internal void ReleaseHolds() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));

@@ -30,10 +30,27 @@ internal sealed class ShardState
     /// <summary>What may leave memory soon.</summary>
     internal List<(Mailbox Mailbox, MailboxItem Item)> Resting { get; } = [];
 
+    // What rests by the journal's word, and has left memory for good: a read that began before does not know that. Of this second, and of the one before.
+    private HashSet<(UserKey User, string Device, string Event)> _ended = [];
+    private HashSet<(UserKey User, string Device, string Event)> _endedBefore = [];
+
     /// <summary>When the gate was taken: all that happens under it happens at one time.</summary>
     internal DateTimeOffset Now { get; set; }
 
     internal bool IsExpired(Event accepted) => accepted.ExpiresAt <= Now;
+
+    /// <summary>A delivery that rested is over.</summary>
+    internal void Ended(UserKey user, string device, string id) => _ended.Add((user, device, id));
+
+    /// <summary>True when that was said a second ago, or less.</summary>
+    internal bool HasEnded(UserKey user, string device, string id) => _ended.Contains((user, device, id)) || _endedBefore.Contains((user, device, id));
+
+    /// <summary>A second has passed, and the journal has written what it was told before.</summary>
+    internal void ForgetEnded()
+    {
+        (_ended, _endedBefore) = (_endedBefore, _ended);
+        _ended.Clear();
+    }
 
     internal UserState GetOrAddUser(UserKey key)
     {

@@ -99,13 +99,14 @@ internal sealed partial class TakeBack(
     // store; then what was shown is cleared.
     private async ValueTask StopAsync(Withdrawal withdrawal, EventHistory history, string? user, string? exceptDevice, bool isPushing)
     {
-        DropResting(withdrawal, history);
+        var resting = UnfinishedFold.Fold(history).Deliveries.Where(static one => one.IsResting)
+            .ToLookup(static one => one.User, one => RestingDelivery.Of(history.Event, history.Milestones[0].Class, one), StringComparer.Ordinal);
         var sent = new List<(string User, string Device, string Channel)>();
         EventProgress? held = null;
         foreach (var each in new ShownEvent(history, user).Users)
         {
             var key = new UserKey(withdrawal.App, each.Key);
-            shards.Of(key).Stop(key, withdrawal, exceptDevice, sent, ref held);
+            shards.Of(key).Stop(key, withdrawal, exceptDevice, resting[each.Key], sent, ref held);
         }
 
         try
@@ -147,24 +148,6 @@ internal sealed partial class TakeBack(
         catch (Exception bug)
         {
             Log.ClearBroke(log, accepted.Id, accepted.App, bug);
-        }
-    }
-
-    // What rests is in no shard.
-    private void DropResting(Withdrawal withdrawal, EventHistory history)
-    {
-        foreach (var resting in UnfinishedFold.Fold(history).Deliveries.Where(static one => one.IsResting))
-        {
-            var key = new UserKey(withdrawal.App, resting.User);
-            if (!shards.Of(key).Holds(key, resting.Device, withdrawal.Event))
-            {
-                context.Journal.Note(new(withdrawal.App, withdrawal.Event, history.Milestones[0].Class, MilestoneKind.Dropped, context.Time.GetUtcNow())
-                {
-                    User = resting.User,
-                    Device = resting.Device,
-                    Reason = withdrawal.Reason,
-                });
-            }
         }
     }
 

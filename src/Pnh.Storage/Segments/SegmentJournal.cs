@@ -36,7 +36,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     {
         (_index, _segments, _time, _options, DamagedRecords) = (index, log.Segments, time, options, damaged);
         _segments.FoundDamage = options.FoundDamage;
-        (FolderId, IsPaired) = (log.Manifest.Folder, log.Manifest.IsPaired);
+        (FolderId, IsPaired, PendingMail) = (log.Manifest.Folder, log.Manifest.IsPaired, index.TakePending());
         (_reader, _feed) = (new HistoryReader(log.Segments), new FeedReader(log.Segments));
         _ofUser = new UserHistoryReader(log.Segments, _reader);
         _pages = new EventPages(log.Segments, index, tables, options.Retention);
@@ -59,6 +59,9 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
     /// <summary>Damaged stretches that opening put aside, and damaged places that reads found since; 0 = none.</summary>
     public int DamagedRecords { get => field + _segments.Damaged; }
+
+    /// <summary>Deliveries that wait for their device here, with an end or without.</summary>
+    public long Resting => _index.Mail.Total;
 
     /// <summary>The id of the data folder, which the registry beside it has too; made with the journal, never 0.</summary>
     public int FolderId { get; }
@@ -187,6 +190,9 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     /// <inheritdoc/>
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         new(Task.Factory.StartNew(() => _feed.Read(app, after, limit), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current));
+
+    /// <inheritdoc/>
+    public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail { get; }
 
     /// <inheritdoc/>
     public int CountMail(string app, string user, string device) => _index.Mail.Count(_index.Hash.Of(app, user, device));

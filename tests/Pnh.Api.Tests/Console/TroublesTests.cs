@@ -38,7 +38,7 @@ public sealed class TroublesTests : IDisposable
     public void Read_DiskOrJournalIsBad_SaysSo()
     {
         using var disk = _metrics.RegisterDisk(static () => 1, static () => 300L << 20);
-        using var journal = _metrics.RegisterJournal(static () => 7, static () => 2);
+        using var journal = _metrics.RegisterJournal(static () => 7, static () => 2, static () => 0);
 
         var lines = Read(_metrics.Snapshot() with { JournalSyncP99 = 0.25, ThreadPoolDelayP99 = 0.12 });
 

@@ -46,6 +46,7 @@ public sealed class HubMetricsTests : IDisposable
     [InlineData("pnh_journal_sync_seconds_count", 1)]
     [InlineData("pnh_journal_dropped_notes_total", 6)]
     [InlineData("pnh_journal_damaged_records_total", 7)]
+    [InlineData("pnh_journal_resting", 8)]
     [InlineData("pnh_journal_bytes", 9)]
     [InlineData("pnh_data_free_bytes", 10)]
     [InlineData("pnh_intake_limit", 5)]
@@ -194,7 +195,7 @@ public sealed class HubMetricsTests : IDisposable
         _metrics.AcceptToProvider("apns", EventClass.Call, TimeSpan.FromMilliseconds(61));
         _metrics.Acked(EventClass.Message, TimeSpan.FromMilliseconds(40));
         _metrics.JournalSynced(TimeSpan.FromMilliseconds(1.2));
-        _metrics.RegisterJournal(static () => 6, static () => 7);
+        _metrics.RegisterJournal(static () => 6, static () => 7, static () => 8);
         _metrics.RegisterCertificate(static () => TimeSpan.FromSeconds(17));
         _metrics.RegisterClock(static () => 15, static () => TimeSpan.FromSeconds(16));
         _metrics.RegisterHistory(static () => TimeSpan.FromSeconds(12), TimeSpan.FromSeconds(13), static () => 14);

@@ -120,12 +120,34 @@ public abstract partial class EventJournalSpecification
         Assert.Equal(["later ada phone"], await OverAsync(TimeSpan.FromHours(3)));
     }
 
+    [Fact(Timeout = 30_000)]
+    public async Task PendingMail_SomeRestsWithoutAnEnd_IsCountedByClassAtTheNextStart()
+    {
+        foreach (var id in new[] { "pending", "acked", "late", "twice" })
+        {
+            await AppendAsync(Make(id, "{}"));
+            Note(id, MilestoneKind.Planned, "ada", "phone", kept: true);
+            Journal.Note(At(id, MilestoneKind.Rested, "ada", "phone") with { NextAttemptAt = Time.Now.AddHours(1) });
+            await Journal.FlushAsync(default);
+        }
+
+        await AppendAsync(Make("settled", "{}"));
+        Rest("settled", "ada", "phone");
+        Rest("late", "bob", "phone");
+        Journal.Note(At("twice", MilestoneKind.Rested, "ada", "phone") with { NextAttemptAt = Time.Now.AddHours(1) });
+        Journal.Note(At("acked", MilestoneKind.Settled, "ada", "phone") with { State = "acked" });
+        Note("late", MilestoneKind.AckedLate, "bob", "phone");
+        await ReopenAsync();
+        var pending = Assert.Single(Journal.PendingMail);
+        Assert.Equal(((App, At("late", default, null, null).Class), 3), (pending.Key, pending.Value));
+    }
+
     // Planned for a registered device, settled, and out of memory.
     private void Rest(string id, string user, string device, TimeSpan? until = null)
     {
         Note(id, MilestoneKind.Planned, user, device, kept: true);
         Journal.Note(At(id, MilestoneKind.Settled, user, device, kept: true) with { State = "accepted" });
-        Journal.Note(At(id, MilestoneKind.Rested, user, device) with { NextAttemptAt = Time.Now + (until ?? TimeSpan.FromHours(1)) });
+        Journal.Note(At(id, MilestoneKind.Rested, user, device) with { NextAttemptAt = Time.Now + (until ?? TimeSpan.FromHours(1)), State = "accepted" });
     }
 
     private async Task<IEnumerable<string>> MailAsync(string user, string device) =>

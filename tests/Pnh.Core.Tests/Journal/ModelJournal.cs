@@ -156,6 +156,10 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
         }
     }
 
+    public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail => _events.Where(static entry => !entry.IsFinished)
+        .Select(static entry => (Of: (entry.Event.App, entry.Class), Count: entry.Unfinished.Deliveries.Count(static one => one is { IsResting: true, IsSettled: false })))
+        .GroupBy(static one => one.Of).Select(static one => (one.Key, Count: one.Sum(each => each.Count))).Where(static one => one.Count > 0).ToDictionary(static one => one.Key, static one => one.Count);
+
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));

@@ -190,10 +190,15 @@ internal sealed class FakeJournal : IEventJournal
     /// <summary>Reads of mail wait for it.</summary>
     public Task ReadingMail { get; set; } = Task.CompletedTask;
 
+    /// <summary>How many deliveries of an event are over at once.</summary>
+    public int MostOver { get; set; } = int.MaxValue;
+
     /// <summary>Notes that something rests are lost.</summary>
     public bool LosesRested { get; set; }
 
     public bool Rests(string app, string id, string user, string device) => !LosesRested && Mail(app, user, device).Any(one => one.Event.Id == id);
+
+    public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail { get; private set; } = new Dictionary<(string App, EventClass Class), int>();
 
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
@@ -209,7 +214,8 @@ internal sealed class FakeJournal : IEventJournal
         lock (_gate)
         {
             var over = _events.Values.Where(one => one.ExpiresAt <= until && !_finished.Contains(one.Id)).Select(one => UnfinishedFold.Fold(HistoryOf(one)))
-                .Select(one => one with { Deliveries = [.. one.Deliveries.Where(delivery => delivery.IsResting && _over.Add((one.Event.Id, delivery.User, delivery.Device)))] });
+                .Select(one => one with { Deliveries = [.. one.Deliveries.Where(delivery => delivery.IsResting && !_over.Contains((one.Event.Id, delivery.User, delivery.Device))).Take(MostOver)] }).ToList();
+            _over.UnionWith(over.SelectMany(static one => one.Deliveries.Select(delivery => (one.Event.Id, delivery.User, delivery.Device))));
             return new([.. over.Where(static one => one.Deliveries.Count > 0)]);
         }
     }
@@ -259,6 +265,10 @@ internal sealed class FakeJournal : IEventJournal
                     next.Unfinished.Add(UnfinishedFold.Fold(HistoryOf(accepted)));
                 }
             }
+
+            var open = _events.Values.Where(one => !_finished.Contains(one.Id));
+            next.PendingMail = open.Select(one => (Of: (one.App, one.Class), Count: UnfinishedFold.Fold(HistoryOf(one)).Deliveries.Count(static each => each is { IsResting: true, IsSettled: false })))
+                .GroupBy(static one => one.Of).ToDictionary(static one => one.Key, static one => one.Sum(each => each.Count));
         }
 
         return next;

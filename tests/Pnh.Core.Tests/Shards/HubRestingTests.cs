@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
@@ -237,6 +238,222 @@ public sealed class HubRestingTests
         var second = await hub.SendAsync("\"collapseKey\":\"score\"");
         Assert.Equal([second], (await hub.OpenAsync("phone")).Link.Ids);
         Assert.Contains(first, hub.Journal.Finished);
+    }
+
+    [Fact]
+    public async Task Rest_NoPushAddress_RestsWithoutAnEndUntilTheDeviceAcknowledges()
+    {
+        await using var hub = WithTab();
+        string[] sent = [await hub.SendAsync(), await hub.SendAsync("\"class\":\"call\"")];
+        hub.AssertLedger();
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal((0, 0, 0), (hub.Hub.Users, hub.Hub.Timers, hub.Hub.InFlight));
+        Assert.Equal((1, 1), (RestingOf(hub, EventClass.Message), RestingOf(hub, EventClass.Call)));
+        hub.AssertLedger();
+        Assert.Empty(hub.Journal.Settled);
+
+        var (link, key) = await hub.OpenAsync("tab");
+        Assert.Equal(sent, link.Ids);
+        Assert.Equal((0, 2), (RestingOf(hub, EventClass.Message), hub.Hub.InFlight));
+        await hub.AckAsync(key, sent);
+        Assert.All(sent, id => Assert.Equal("acked", hub.Journal.EndOf(id, "tab")));
+        hub.Hub.Closed(key);
+        hub.AssertAllEnded(sent);
+    }
+
+    [Fact]
+    public async Task End_TtlIsOverWhileItRestsWithoutAnEnd_Expires()
+    {
+        await using var hub = WithTab();
+        var id = await hub.SendAsync("\"ttl\":30");
+        await hub.Hub.Rest.RestAsync();
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        await hub.Hub.Rest.EndAsync();
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        Assert.Single(hub.Journal.Settled);
+        hub.AssertAllEnded(id);
+        Assert.Equal(1, Assert.Single((await hub.OpenAsync("tab")).Link.Missed).Count);
+    }
+
+    [Fact]
+    public async Task Withdraw_RestsWithoutAnEnd_EndsWithdrawnOnce()
+    {
+        await using var hub = WithTab();
+        var id = await hub.SendAsync();
+        await hub.Hub.Rest.RestAsync();
+        await hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None);
+        Assert.Equal("withdrawn:withdrawn", hub.Journal.EndOf(id, "tab"));
+        Assert.Single(hub.Journal.Settled);
+        Assert.Equal(0, RestingOf(hub, EventClass.Message));
+        hub.AssertLedger();
+    }
+
+    /// <summary>The withdrawal's history says that it rests; by the time it counts, the device had it.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Withdraw_DeviceAcknowledgesMeanwhile_HasOneEnd(bool closes)
+    {
+        await using var hub = WithTab();
+        var id = await hub.SendAsync();
+        await hub.Hub.Rest.RestAsync();
+        var (_, key) = await hub.OpenAsync("tab");
+        hub.Journal.Withdrawing = () =>
+        {
+            hub.Hub.Acked(key, id);
+            if (closes)
+            {
+                hub.Hub.Closed(key);
+            }
+        };
+        await hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None);
+        Assert.Equal("acked", Assert.Single(hub.Journal.Settled).State);
+        hub.AssertLedger();
+    }
+
+    [Fact]
+    public async Task Crash_RestsWithoutAnEnd_IsCountedAndGoesOn()
+    {
+        var old = WithTab();
+        old.Store.Put("ada", old.NewDevice("tab"), old.NewDevice("second"));
+        string[] sent = [await old.SendAsync(), await old.SendAsync("\"ttl\":30")];
+        await old.Hub.Rest.RestAsync();
+        var last = await old.SendAsync();
+        await using var hub = await old.CrashAsync();
+        hub.AssertLedger();
+        Assert.Equal((4, 2), (RestingOf(hub, EventClass.Message), hub.Hub.InFlight));
+        var (link, key) = await hub.OpenAsync("tab");
+        Assert.Equal([.. sent, last], link.Ids);
+        await hub.AckAsync(key, [.. sent, last]);
+        hub.Hub.Closed(key);
+        hub.AssertLedger();
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        Assert.Equal("expired", hub.Journal.EndOf(sent[1], "second"));
+        hub.AssertLedger();
+        Assert.Equal([sent[0], last], (await hub.OpenAsync("second")).Link.Ids);
+    }
+
+    /// <summary>An event that goes on in memory for one device, and rests for another.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Crash_OneOfTwoRestsWithoutAnEnd_IsLeftWhereItIs(bool isWithdrawn)
+    {
+        var old = WithTab();
+        old.Store.Put("ada", old.NewDevice("tab"), old.Phone("phone"));
+        old.Fcm.Answer = static (_, _) => ValueTask.FromResult(new Pnh.Core.Push.DeliveryResult { Status = Pnh.Core.Push.DeliveryStatus.Unavailable });
+        var id = await old.SendAsync();
+        await old.Hub.Rest.RestAsync();
+        Assert.Equal(1, RestingOf(old, EventClass.Message));
+        if (isWithdrawn)
+        {
+            await old.Journal.WithdrawAsync("demo", id, null, "withdrawn", old.Now, CancellationToken.None);
+        }
+
+        await using var hub = await old.CrashAsync();
+        hub.AssertLedger();
+        Assert.Equal(isWithdrawn ? 0 : 1, RestingOf(hub, EventClass.Message));
+        Assert.Equal(isWithdrawn ? "withdrawn:withdrawn" : null, hub.Journal.EndOf(id, "tab"));
+        Assert.Equal(isWithdrawn ? 2 : 0, hub.Journal.Settled.Count(one => one.Event == id));
+        string[] left = isWithdrawn ? [] : [id];
+        Assert.Equal(left, (await hub.OpenAsync("tab")).Link.Ids);
+    }
+
+    /// <summary>The hub ended between the withdrawal and the note of what it ended.</summary>
+    [Fact]
+    public async Task End_WithdrawnBeforeACrash_EndsWithdrawn()
+    {
+        var old = WithTab();
+        var id = await old.SendAsync("\"ttl\":30");
+        await old.Hub.Rest.RestAsync();
+        await old.Journal.WithdrawAsync("demo", id, "ada", "withdrawn", old.Now, CancellationToken.None);
+        await using var hub = await old.CrashAsync();
+        Assert.Empty((await hub.OpenAsync("tab")).Link.Ids);
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        Assert.Equal("withdrawn", hub.Journal.EndOf(id, "tab"));
+        hub.AssertLedger();
+    }
+
+    /// <summary>Many devices of one event are over in several parts: it is finished after the last of them.</summary>
+    [Fact]
+    public async Task End_MoreThanOnePart_EachHasItsEnd()
+    {
+        await using var hub = WithTab();
+        hub.Store.Put("ada", hub.NewDevice("tab"), hub.NewDevice("second"), hub.NewDevice("third"));
+        hub.Journal.MostOver = 1;
+        var id = await hub.SendAsync("\"ttl\":30");
+        await hub.Hub.Rest.RestAsync();
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        Assert.Equal(3, hub.Journal.Settled.Count);
+        hub.AssertAllEnded(id);
+    }
+
+    [Fact]
+    public async Task Rest_MoreWithoutAnEndThanAMailboxHolds_TheOldestMessagesFail()
+    {
+        await using var hub = new HubUnderTest(options: new HubOptions { MailboxItems = 5 });
+        hub.Store.Put("ada", hub.NewDevice("tab"));
+        var call = await hub.SendAsync("\"class\":\"call\"");
+        var sent = new List<string>();
+        for (var i = 0; i < 6; i++)
+        {
+            sent.Add(await hub.SendAsync());
+            await hub.Hub.Rest.RestAsync();
+        }
+
+        Assert.All(sent[..2], id => Assert.Equal("failed:evicted", hub.Journal.EndOf(id, "tab")));
+        hub.AssertLedger();
+        Assert.Equal([call, .. sent[2..]], (await hub.OpenAsync("tab")).Link.Ids);
+    }
+
+    /// <summary>The ends of what rests are looked for some seconds late; a device that comes is told at once.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Open_SomeIsOverSinceItRested_IsToldOnce(bool isPushed)
+    {
+        await using var hub = isPushed ? WithPhone() : WithTab();
+        var device = isPushed ? "phone" : "tab";
+        var over = await hub.SendAsync("\"ttl\":60");
+        var alive = await hub.SendAsync();
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        await hub.PassAsync(61);
+        var (link, key) = await hub.OpenAsync(device);
+        Assert.Equal([alive], link.Ids);
+        Assert.Equal(1, Assert.Single(link.Missed).Count);
+        Assert.Equal([over], hub.Journal.Finished);
+        Assert.Equal(isPushed ? "accepted" : "expired", hub.Journal.EndOf(over, device));
+        hub.Hub.Closed(key);
+        await hub.PassAsync(60);
+        await hub.Hub.Rest.EndAsync();
+        Assert.Empty((await hub.OpenAsync(device)).Link.Missed);
+        hub.AssertLedger();
+    }
+
+    [Fact]
+    public async Task Rest_OverSoon_StaysInMemoryAndEndsOnTime()
+    {
+        await using var hub = WithTab();
+        var id = await hub.SendAsync("\"ttl\":15");
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(1, hub.Hub.Users);
+        await hub.PassAsync(16);
+        Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
+        hub.AssertAllEnded(id);
+    }
+
+    private static long RestingOf(HubUnderTest hub, EventClass @class) => hub.Metrics.Ledger.Of("demo").ReadResting(@class);
+
+    private static HubUnderTest WithTab()
+    {
+        var hub = new HubUnderTest();
+        hub.Store.Put("ada", hub.NewDevice("tab"));
+        return hub;
     }
 
     private static HubUnderTest WithPhone()

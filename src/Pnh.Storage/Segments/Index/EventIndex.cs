@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 
 namespace Pnh.Storage.Segments.Index;
@@ -15,6 +16,9 @@ internal sealed class EventIndex
     // Of (event's root, user), and of those once more that were erased; for the changing thread alone. 64 keyed bits: two of 100 million are equal once in 4,000 journals.
     private readonly HashSet<ulong>[] _withdrawn = new HashSet<ulong>[Tables];
     private readonly List<Change> _changes = [];
+
+    // While the log is read.
+    private PendingMail? _pending = new();
 
     public EventIndex()
     {
@@ -114,6 +118,7 @@ internal sealed class EventIndex
     {
         _changes.Clear();
         Mail.Keep();
+        _pending?.Keep();
     }
 
     /// <summary>Takes back every change since the last <see cref="Keep"/>.</summary>
@@ -138,6 +143,7 @@ internal sealed class EventIndex
 
         _changes.Clear();
         Mail.TakeBack();
+        _pending?.TakeBack();
     }
 
     /// <summary>The entry after this milestone of its event: what rests is known, and what rests no more.</summary>
@@ -150,16 +156,28 @@ internal sealed class EventIndex
 
         if (milestone.Kind == MilestoneKind.Rested)
         {
-            Mail.Add(Hash.Of(milestone.App, milestone.User!, milestone.Device!), entry.Hash, MailTable.SecondsOf(milestone.NextAttemptAt!.Value));
+            var rests = Hash.Of(milestone.App, milestone.User!, milestone.Device!);
+            _pending?.Rested(milestone, isNew: !Mail.Has(rests, entry.Hash));
+            Mail.Add(rests, entry.Hash, MailTable.SecondsOf(milestone.NextAttemptAt!.Value));
             return entry.WithMail();
         }
 
         if (entry.HasMail && milestone is { User: { } user, Device: { } device } && milestone.EndsRest)
         {
-            Mail.Remove(Hash.Of(milestone.App, user, device), entry.Hash);
+            var rested = Hash.Of(milestone.App, user, device);
+            _pending?.Ended(milestone, isKnown: Mail.Has(rested, entry.Hash));
+            Mail.Remove(rested, entry.Hash);
         }
 
         return entry;
+    }
+
+    /// <summary>How many deliveries rest without an end, as the log that was read has them; once.</summary>
+    public IReadOnlyDictionary<(string App, EventClass Class), int> TakePending()
+    {
+        var counts = _pending!.Counts;
+        _pending = null;
+        return counts;
     }
 
     /// <summary>All unfinished events of which something is under way, oldest first: carried ones are older than what stayed.</summary>

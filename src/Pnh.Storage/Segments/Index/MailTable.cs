@@ -47,6 +47,9 @@ internal sealed class MailTable
     /// <summary>The same at once: an end of 0 = it does not rest for the device.</summary>
     public void Put(ulong device, ulong @event, uint end) => _shelves[device >> ShelfShift].Put((uint)device, @event, end);
 
+    /// <summary>How many deliveries rest.</summary>
+    public long Total => _shelves.Sum(static shelf => (long)shelf.Total);
+
     /// <summary>How many events may rest for the device.</summary>
     public int Count(ulong device) => _shelves[device >> ShelfShift].Count((uint)device);
 
@@ -83,6 +86,9 @@ internal sealed class MailTable
         private int _used = 1; // 0 = none
         private int _free;
         private uint _nextEnd = uint.MaxValue;
+        private int _total;
+
+        public int Total => Volatile.Read(ref _total);
 
         public int Count(uint device)
         {
@@ -133,6 +139,7 @@ internal sealed class MailTable
                 var at = Rent();
                 At(at) = new Place { Event = @event, End = end, Next = _first.GetValueOrDefault(device) };
                 _first[device] = at;
+                _total++;
                 _nextEnd = Math.Min(_nextEnd, end);
             }
         }
@@ -194,6 +201,7 @@ internal sealed class MailTable
 
             At(at) = new Place { Next = _free };
             _free = at;
+            _total--;
         }
 
         // 0 = it is not there, or the first.
