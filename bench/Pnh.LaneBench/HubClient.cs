@@ -149,7 +149,7 @@ internal sealed class HubClient : IClient
 
         public int CountMail(string app, string user, string device) => journal.CountMail(app, user, device);
 
-        public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
+        public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
             journal.ReadMailAsync(app, user, device, cancellationToken);
 
         public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) =>

@@ -60,12 +60,11 @@ internal sealed partial class MailReader(IEventJournal journal, EventLoader load
         {
             var resting = await journal.ReadMailAsync(key.App, key.User, mailbox.Device, stopping).ConfigureAwait(false);
             var mail = new List<Mail>(resting.Count);
-            foreach (var unfinished in resting)
+            foreach (var each in resting)
             {
-                if (loader.Read(unfinished.Event, []) is { } accepted)
+                if (loader.Read(each.Event, []) is { } accepted)
                 {
-                    var isSettled = unfinished.Deliveries.First(one => one.IsResting && one.Device == mailbox.Device).IsSettled;
-                    mail.Add(new Mail(accepted, isSettled, IsShared: unfinished.Deliveries.Count > 1 || accepted.To.Topic is not null || accepted.To.Users.Count > 1));
+                    mail.Add(new Mail(accepted, each.IsSettled, each.IsAlone));
                 }
             }
 

@@ -157,7 +157,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
         }
 
         var mail = await journal.ReadMailAsync(user.App, user.User, device, stopping).ConfigureAwait(false);
-        var resting = mail.Select(one => RestingDelivery.Of(one.Event, ClassOf(one.Event), one.Deliveries.First(each => each.IsResting && each.Device == device)));
+        var resting = mail.Select(one => new RestingDelivery(user, device, one.IsSettled, one.Event.Id, ClassOf(one.Event), one.Event.AcceptedAt));
         foreach (var each in resting.OrderBy(static one => one.Class switch { EventClass.Bulk => 0, EventClass.Message => 1, _ => 2 }).Take(mail.Count - most))
         {
             shards.Of(user).Mail.EndResting(each, DeliveryState.Failed, Settlement.Evicted);

@@ -101,10 +101,10 @@ public interface IEventJournal
     bool Rests(string app, string id, string user, string device) => false;
 
     /// <summary>
-    /// The events that rest for the device, oldest first as they were accepted, each with where the deliveries to that user stand; not those that were withdrawn from the user. Everything noted before this call
+    /// The events that rest for the device, oldest first as they were accepted; not those that were withdrawn from the user. Everything noted before this call
     /// is in it. Reading changes nothing: a delivery rests until it has left its mailbox, its event is finished, or <see cref="ReadOverAsync"/> has given it.
     /// </summary>
-    ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<UnfinishedEvent>>([]);
+    ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<RestingEvent>>([]);
 
     /// <summary>
     /// Events whose end has come (to a second) while they rested, each with those resting deliveries alone that this call takes out: <paramref name="most"/> of all events together at most. A delivery is given once, and

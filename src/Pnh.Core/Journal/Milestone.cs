@@ -96,6 +96,13 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
         init => Attempts = value;
     }
 
+    /// <summary>True when the event has no other delivery; of a <see cref="MilestoneKind.Rested"/> with a device. Stands where <see cref="IsKept"/> does.</summary>
+    public bool IsAlone
+    {
+        get => Kind == MilestoneKind.Rested && IsKept;
+        init => IsKept = value;
+    }
+
     /// <summary>True when the delivery, if it rests, does so no more: it has left its device's mailbox.</summary>
     public bool EndsRest => Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped || this is { Kind: MilestoneKind.Settled, IsKept: false };
 

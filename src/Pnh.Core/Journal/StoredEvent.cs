@@ -59,6 +59,12 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
     public bool IsRegistered { get; init; }
 }
 
+/// <summary>An event that rests for a device.</summary>
+/// <param name="Event">The event.</param>
+/// <param name="IsSettled">True when the delivery to the device has its terminal state.</param>
+/// <param name="IsAlone">True when the event has no other delivery.</param>
+public sealed record RestingEvent(StoredEvent Event, bool IsSettled, bool IsAlone);
+
 /// <summary>A piece of the feed.</summary>
 /// <param name="Entries">Oldest first.</param>
 /// <param name="Next">Where to go on; also when there are no entries.</param>

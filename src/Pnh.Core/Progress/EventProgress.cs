@@ -81,6 +81,9 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     /// <summary>True when a delivery of it rests: it is not finished when nothing more of it is open here.</summary>
     internal bool Rests => (Volatile.Read(ref _planned) & RestsBit) != 0;
 
+    /// <summary>True when every delivery has begun, and it has this one alone.</summary>
+    internal bool IsAlone => ReferenceEquals(Volatile.Read(ref _dispatched), Ended) && (Volatile.Read(ref _planned) & ~(UnreadBit | RestNotedBit)) == 1;
+
     /// <summary>True when the journal knows already that nothing of it is under way.</summary>
     internal bool IsRestNoted => (Volatile.Read(ref _planned) & RestNotedBit) != 0;
 

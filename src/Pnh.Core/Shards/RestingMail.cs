@@ -159,7 +159,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     private void Take(Mailbox mailbox, in Mail mail)
     {
         var progress = new EventProgress(mail.Event, _hub.Metrics.Ledger.Of(mail.Event.App));
-        progress.ComesFromRest(mail.IsShared);
+        progress.ComesFromRest(othersMay: !mail.IsAlone);
         if (state.IsExpired(mail.Event))
         {
             // Its end is told now, and not when those of all devices are looked for.
@@ -239,8 +239,8 @@ internal readonly record struct RestingItem(Shard Shard, Mailbox Mailbox, Mailbo
 /// <summary>What was read from where it rested.</summary>
 /// <param name="Event">The event.</param>
 /// <param name="IsSettled">True when the delivery to the device has its end.</param>
-/// <param name="IsShared">True when other deliveries of the event may rest as well.</param>
-internal readonly record struct Mail(Event Event, bool IsSettled, bool IsShared);
+/// <param name="IsAlone">True when no other delivery of the event rests.</param>
+internal readonly record struct Mail(Event Event, bool IsSettled, bool IsAlone);
 
 /// <summary>A delivery that rests.</summary>
 /// <param name="User">Whose.</param>

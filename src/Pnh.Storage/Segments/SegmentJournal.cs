@@ -201,7 +201,7 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     public bool Rests(string app, string id, string user, string device) => _index.Mail.Has(_index.Hash.Of(app, user, device), _index.Hash.Of(app, id));
 
     /// <inheritdoc/>
-    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
+    public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
         new(Task.Run(() => _unfinished.ReadMailAsync(app, user, device), cancellationToken));
 
     /// <inheritdoc/>

@@ -24,7 +24,7 @@ public abstract partial class EventJournalSpecification
         await ReopenAsync();
         var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
         Assert.Equal(["e2", "e1"], mail.Select(static one => one.Event.Id));
-        Assert.Equal([new UnfinishedDelivery("ada", "phone", true, true, 0, null) { IsRegistered = true, IsResting = true }], mail[0].Deliveries);
+        Assert.All(mail, static one => Assert.True(one is { IsSettled: true, IsAlone: false }));
         Assert.Empty(await MailAsync("ada", "watch"));
         Assert.Empty(await MailAsync("bob", "phone"));
         Assert.Equal(0, Journal.CountMail(App, "bob", "phone"));
@@ -140,6 +140,31 @@ public abstract partial class EventJournalSpecification
         await ReopenAsync();
         var pending = Assert.Single(Journal.PendingMail);
         Assert.Equal(((App, At("late", default, null, null).Class), 3), (pending.Key, pending.Value));
+    }
+
+    /// <summary>What the newest milestone of the device says counts, however many of others came after it.</summary>
+    [Theory(Timeout = 30_000)]
+    [InlineData(0)]
+    [InlineData(600)]
+    public async Task ReadMailAsync_OthersWereNotedSince_KnowsWhetherItIsSettledAndAlone(int others)
+    {
+        await AppendAsync(Make("alone", "{}"));
+        await AppendAsync(Make("shared", "{}"));
+        await AppendAsync(Make("ended", "{}"));
+        Journal.Note(At("alone", MilestoneKind.Rested, "ada", "phone") with { NextAttemptAt = Time.Now.AddHours(1), IsAlone = true });
+        Journal.Note(At("shared", MilestoneKind.Rested, "ada", "phone") with { NextAttemptAt = Time.Now.AddHours(1), State = "accepted" });
+        Rest("ended", "ada", "phone");
+        Note("ended", MilestoneKind.AckedLate, "ada", "phone");
+        for (var i = 0; i < others; i++)
+        {
+            foreach (var id in new[] { "alone", "shared", "ended" })
+            {
+                Note(id, MilestoneKind.Framed, i % 2 == 0 ? "bob" : "ada", "tab");
+            }
+        }
+
+        var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
+        Assert.Equal([("alone", false, true), ("shared", true, false)], mail.Select(static one => (one.Event.Id, one.IsSettled, one.IsAlone)));
     }
 
     // Planned for a registered device, settled, and out of memory.

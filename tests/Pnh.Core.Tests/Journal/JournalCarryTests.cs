@@ -71,7 +71,7 @@ public sealed class JournalCarryTests
         for (var start = 0; start < 3; start++)
         {
             var mail = Assert.Single(await disk.Journal.ReadMailAsync("app", "ada", "phone", default));
-            Assert.Equal("phone", Assert.Single(mail.Deliveries, static one => one.IsResting).Device);
+            Assert.Equal("long", mail.Event.Id);
             await disk.ReopenAsync();
             Assert.Equal(["other"], await disk.OpenAsync());
         }

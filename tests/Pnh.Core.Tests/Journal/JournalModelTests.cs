@@ -65,7 +65,7 @@ public sealed class JournalModelTests
                 if (milestone.Kind == MilestoneKind.Rested)
                 {
                     // A whole event seldom: a start leaves it out from then on.
-                    milestone = milestone with { State = null, Reason = null, NextAttemptAt = disk.Now.AddMinutes(random.Next(3_000)) };
+                    milestone = milestone with { State = random.Next(2) == 0 ? null : "accepted", Reason = null, NextAttemptAt = disk.Now.AddMinutes(random.Next(3_000)) };
                     milestone = user is null && random.Next(3) > 0 ? milestone with { User = "user-a", Device = "device-0" } : milestone;
                 }
 
@@ -153,7 +153,7 @@ public sealed class JournalModelTests
         Assert.Equal((await FeedAsync(model)).TakeLast(feed.Count), feed);
     }
 
-    private static IEnumerable<string> LinesOf(IReadOnlyList<UnfinishedEvent> events) => events.Select(static one => $"{one.Event.Id} {string.Join(", ", one.Deliveries)}");
+    private static IEnumerable<string> LinesOf(IReadOnlyList<RestingEvent> events) => events.Select(static one => $"{one.Event.Id} {one.IsSettled} {one.IsAlone}");
 
     private static IEnumerable<string> SharesOf(IReadOnlyList<UnfinishedEvent> events) =>
         events.SelectMany(static one => one.Deliveries.Select(delivery => $"{one.Event.Id} {delivery}")).Order(StringComparer.Ordinal);

@@ -162,7 +162,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
 
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
-    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));
+    public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken)
     {
@@ -188,7 +188,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     /// <summary>As an engine that is opened again: what was given as over is given again.</summary>
     public void Reopen() => _events.ForEach(static entry => entry.TakeAll());
 
-    private IReadOnlyList<UnfinishedEvent> Mail(string app, string user, string device)
+    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device)
     {
         lock (_gate)
         {
@@ -196,12 +196,21 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
             [
                 .. _events
                     .Where(entry => !entry.IsFinished && Find(app, entry.Event.Id) == entry && entry.Mail.ContainsKey((user, device)))
-                    .Where(entry => entry.Unfinished.Deliveries.Any(one => one.IsResting && one.User == user && one.Device == device))
                     .Where(entry => !entry.Milestones.Exists(m => m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
                     .OrderBy(static entry => entry.Event.AcceptedAt)
-                    .Select(entry => entry.Unfinished with { Deliveries = [.. entry.Unfinished.Deliveries.Where(one => one.User == user)] })
+                    .Select(entry => RestingOf(entry, user, device))
+                    .OfType<RestingEvent>()
             ];
         }
+    }
+
+    private static RestingEvent? RestingOf(Entry entry, string user, string device)
+    {
+        var own = entry.Milestones.Where(one => one.User == user && one.Device == device).ToList();
+        var at = own.FindLastIndex(static one => one.Kind == MilestoneKind.Rested || one.EndsRest);
+        return at < 0 || own[at] is not { Kind: MilestoneKind.Rested } rested
+            ? null
+            : new RestingEvent(entry.Event, rested.State is not null || own.Skip(at).Any(static one => one.Kind == MilestoneKind.Settled), rested.IsKept);
     }
 
     private static bool IsSame(ReadOnlyMemory<byte> one, ReadOnlyMemory<byte> other)

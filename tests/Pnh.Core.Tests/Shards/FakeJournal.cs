@@ -202,7 +202,7 @@ internal sealed class FakeJournal : IEventJournal
 
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
-    public async ValueTask<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken)
+    public async ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken)
     {
         var mail = ReadFault is null ? Mail(app, user, device) : throw ReadFault;
         await ReadingMail;
@@ -220,7 +220,7 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
-    private IReadOnlyList<UnfinishedEvent> Mail(string app, string user, string device)
+    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device)
     {
         lock (_gate)
         {
@@ -230,12 +230,15 @@ internal sealed class FakeJournal : IEventJournal
                     .Where(one => one.App == app && !_finished.Contains(one.Id))
                     .OrderBy(static one => one.AcceptedAt)
                     .Select(one => UnfinishedFold.Fold(HistoryOf(one)))
-                    .Where(one => one.Deliveries.Any(delivery => delivery.IsResting && delivery.User == user && delivery.Device == device))
                     .Where(one => !one.Withdrawn.Any(from => from is null || from == user))
-                    .Select(one => one with { Deliveries = [.. one.Deliveries.Where(delivery => delivery.User == user)] })
+                    .SelectMany(one => one.Deliveries.Where(delivery => delivery.IsResting && delivery.User == user && delivery.Device == device)
+                        .Select(delivery => new RestingEvent(one.Event, delivery.IsSettled, RestedOf(one.Event.Id, delivery).IsAlone)))
             ];
         }
     }
+
+    private Milestone RestedOf(string id, UnfinishedDelivery delivery) =>
+        _milestones.Last(one => one.Kind == MilestoneKind.Rested && one.Event == id && one.User == delivery.User && one.Device == delivery.Device);
 
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync(
         [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)

@@ -6,7 +6,7 @@ namespace Pnh.Storage.Segments.Reads;
 
 /// <summary>Events that are not finished, with where their deliveries stand: what a start takes up, what rests for a device, what is over. Thread-safe.</summary>
 /// <param name="reader">Whole histories.</param>
-/// <param name="ofUser">Those of one user.</param>
+/// <param name="ofUser">What they say of one user.</param>
 /// <param name="index">What rests for which device.</param>
 /// <param name="find">Where the events with these hashes stand, asked behind the writer: an empty entry where there is none, or more than one. Those that were withdrawn from a user (null = nobody is asked for) are left out too.</param>
 /// <param name="retention">How long ids are recognised.</param>
@@ -20,7 +20,7 @@ internal sealed class UnfinishedReader(
         var found = new List<UnfinishedEvent>(entries.Count);
         foreach (var entry in entries)
         {
-            if (await ReadAsync(entry, user: null).ConfigureAwait(false) is { } history && !IsOver(history.Event))
+            if (await FollowAsync(entry, user: null, ReadWholeAsync).ConfigureAwait(false) is { } history && !IsOver(history.Event))
             {
                 found.Add(UnfinishedFold.Fold(history));
             }
@@ -30,9 +30,9 @@ internal sealed class UnfinishedReader(
     }
 
     /// <summary>As <see cref="IEventJournal.ReadMailAsync"/>.</summary>
-    public async Task<IReadOnlyList<UnfinishedEvent>> ReadMailAsync(string app, string user, string device)
+    public async Task<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device)
     {
-        var (key, found) = (index.Hash.Of(app, user, device), new List<UnfinishedEvent>());
+        var (key, found) = (index.Hash.Of(app, user, device), new List<RestingEvent>());
 
         // Asked first, so that what was noted before this call is in the table.
         await find([], null).ConfigureAwait(false);
@@ -41,10 +41,10 @@ internal sealed class UnfinishedReader(
         Array.Sort(entries, static (a, b) => a.Root.CompareTo(b.Root));
         foreach (var entry in entries)
         {
-            if (entry is { IsEmpty: false, IsFinished: false } && await TryReadAsync(entry, user).ConfigureAwait(false) is { } history && !IsOver(history.Event) && history.Event.App == app
-                && UnfinishedFold.Fold(history) is var unfinished && unfinished.Deliveries.Any(one => one.IsResting && one.Device == device))
+            if (entry is { IsEmpty: false, IsFinished: false } && await TryAsync(entry, user, at => ReadRestingAsync(at, user, device)).ConfigureAwait(false) is { Event: { } one }
+                && !IsOver(one.Event) && one.Event.App == app)
             {
-                found.Add(unfinished);
+                found.Add(one);
             }
         }
 
@@ -64,7 +64,7 @@ internal sealed class UnfinishedReader(
             var entries = events.Length == 0 ? [] : await find(Array.ConvertAll(events, static one => one.Key), null).ConfigureAwait(false);
             for (var i = 0; i < entries.Length; i++)
             {
-                if (entries[i] is { IsEmpty: false, IsFinished: false } && await TryReadAsync(entries[i], user: null).ConfigureAwait(false) is { } history
+                if (entries[i] is { IsEmpty: false, IsFinished: false } && await TryAsync(entries[i], user: null, ReadWholeAsync).ConfigureAwait(false) is { } history
                     && !IsOver(history.Event) && Share(UnfinishedFold.Fold(history), [.. events[i]]) is { Deliveries.Count: > 0 } share)
                 {
                     found.Add(share);
@@ -89,12 +89,30 @@ internal sealed class UnfinishedReader(
     private bool IsOver(StoredEvent stored) =>
         IndexEntry.IsOver(stored.AcceptedAt.UtcTicks, stored.ExpiresAt.UtcTicks, isFinished: false, retention, time.GetUtcNow().UtcTicks);
 
+    private ValueTask<EventHistory?> ReadWholeAsync(IndexEntry entry) => new(reader.Read(entry.Root, entry.Head));
+
+    private async ValueTask<Found?> ReadRestingAsync(IndexEntry entry, string user, string device)
+    {
+        if (await ofUser.ReadRestAsync(entry.Root, entry.Head, user, device).ConfigureAwait(false) is not { } rest)
+        {
+            return null;
+        }
+
+        if (!rest.IsResting)
+        {
+            return new Found(null);
+        }
+
+        return reader.Event(entry.Root) is { } stored ? new Found(new RestingEvent(stored, rest.IsSettled, rest.IsAlone)) : null;
+    }
+
     // Damage is counted, and nobody waits for it: what is beside it would never be read.
-    private async ValueTask<EventHistory?> TryReadAsync(IndexEntry entry, string? user)
+    private async ValueTask<T?> TryAsync<T>(IndexEntry entry, string? user, Func<IndexEntry, ValueTask<T?>> read)
+        where T : class
     {
         try
         {
-            return await ReadAsync(entry, user).ConfigureAwait(false);
+            return await FollowAsync(entry, user, read).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault) when (fault.IsDamage)
         {
@@ -103,14 +121,14 @@ internal sealed class UnfinishedReader(
     }
 
     // Where it stood when it was found, or where it was carried to since: the writer's thread removes old segments meanwhile.
-    private async ValueTask<EventHistory?> ReadAsync(IndexEntry entry, string? user)
+    private async ValueTask<T?> FollowAsync<T>(IndexEntry entry, string? user, Func<IndexEntry, ValueTask<T?>> read)
+        where T : class
     {
         while (true)
         {
-            var history = user is null ? reader.Read(entry.Root, entry.Head) : await ofUser.ReadAsync(entry.Root, entry.Head, user).ConfigureAwait(false);
-            if (history is not null)
+            if (await read(entry).ConfigureAwait(false) is { } found)
             {
-                return history;
+                return found;
             }
 
             var gone = entry;
@@ -121,4 +139,7 @@ internal sealed class UnfinishedReader(
             }
         }
     }
+
+    // What was read; null = it does not rest for the device.
+    private sealed record Found(RestingEvent? Event);
 }

@@ -54,6 +54,50 @@ internal sealed class UserHistoryReader : IDisposable
         return milestones is null ? null : new EventHistory(stored, milestones);
     }
 
+    /// <summary>Whether the event rests for the user's device, as its milestones up to <paramref name="head"/> say; null = removed meanwhile.</summary>
+    public async ValueTask<DeviceRest?> ReadRestAsync(long root, long head, string user, string device)
+    {
+        var rest = new DeviceRest(device);
+        if (TryWalk(root, head, Encoding.UTF8.GetBytes(user), rest))
+        {
+            return rest;
+        }
+
+        if (await ReadAsync(root, head, user).ConfigureAwait(false) is not { } history)
+        {
+            return null;
+        }
+
+        rest = new DeviceRest(device);
+        for (var i = history.Milestones.Count - 1; i >= 0; i--)
+        {
+            rest.Take(history.Milestones[i]);
+        }
+
+        return rest;
+    }
+
+    // False when the newest milestones do not say, as they are too many, or a link of the chain is missing.
+    private bool TryWalk(long root, long head, ReadOnlySpan<byte> user, DeviceRest rest)
+    {
+        using var reader = new RecordReader(_segments);
+        var chain = new MilestoneChain(reader, root, head, after: root);
+        for (var walked = 0; !rest.IsKnown && chain.MoveNext(); walked++)
+        {
+            if (walked == Short)
+            {
+                return false;
+            }
+
+            if (DeviceRest.Concerns(Payload.KindOf(chain.Current)) && Payload.UserOf(chain.Current).SequenceEqual(user))
+            {
+                rest.Take(Payload.Milestone(chain.Current));
+            }
+        }
+
+        return !chain.IsBroken;
+    }
+
     /// <summary>False when the history is long. Null = a link of the chain is missing.</summary>
     private bool TryWalk(long root, long head, ReadOnlySpan<byte> user, out List<Milestone>? found)
     {
