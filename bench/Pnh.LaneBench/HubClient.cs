@@ -149,8 +149,10 @@ internal sealed class HubClient : IClient
 
         public int CountMail(string app, string user, string device) => journal.CountMail(app, user, device);
 
-        public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
-            journal.ReadMailAsync(app, user, device, cancellationToken);
+        public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of, CancellationToken cancellationToken) =>
+            journal.ReadMailAsync(app, user, device, of, cancellationToken);
+
+        public bool HasMail(string app, string user, string device, in Collapse of) => journal.HasMail(app, user, device, of);
 
         public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) =>
             journal.ReadOverAsync(until, most, cancellationToken);

@@ -89,6 +89,7 @@ public sealed partial class Hub : ISessionEvents, IAsyncDisposable
             Time = time,
             MailboxItems = options.MailboxItems,
             ReadMail = _mail.Read,
+            CollapseMail = _mail.Collapse,
             ContentTexts = options.ContentTexts,
             Ticker = new WheelTicker(time),
             Lanes = new LaneTable(new LaneReports(devices, Rests, metrics, time, _paced), metrics, time),

@@ -1,7 +1,9 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Pnh.Core.Dispatch;
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
+using Pnh.Core.Push;
 using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
@@ -29,6 +31,40 @@ internal sealed partial class MailReader(IEventJournal journal, EventLoader load
     /// <summary>Completes when what rested for the device is in its mailbox; at once when nothing did.</summary>
     internal Task ReadAsync(Shard shard, UserKey user, string device, CancellationToken cancellationToken) =>
         shard.Mail.Read(user, device) is { } mailbox && _reading.TryGetValue(mailbox, out var reading) ? reading.Task.WaitAsync(cancellationToken) : Task.CompletedTask;
+
+    /// <summary>Ends what rests for the device under the newer event's collapse key. Returns at once. What cannot be read now ends when it is read for its device.</summary>
+    internal void Collapse(Shard shard, UserKey user, string device, Event newer)
+    {
+        Interlocked.Increment(ref _active);
+        _ = Task.Run(() => CollapseAsync(shard, user, device, newer), CancellationToken.None);
+    }
+
+    private async Task CollapseAsync(Shard shard, UserKey user, string device, Event newer)
+    {
+        try
+        {
+            var of = new Collapse(newer.Class, newer.CollapseKey!);
+            foreach (var (stored, isSettled, _) in await journal.ReadMailAsync(user.App, user.User, device, of, stopping).ConfigureAwait(false))
+            {
+                if (stored.Id != newer.Id && stored.AcceptedAt <= newer.AcceptedAt && loader.Read(stored, []) is { } older && older.Class == of.Class && older.CollapseKey == of.Key)
+                {
+                    shard.Mail.EndResting(new RestingDelivery(user, device, isSettled, older.Id, older.Class, older.AcceptedAt), DeliveryState.Suppressed, Settlement.Collapsed);
+                }
+            }
+        }
+        catch (Exception fault) when (fault is not OperationCanceledException)
+        {
+            Log.MailUnread(log, user.App, fault.Message, fault is StoreUnavailableException ? null : fault);
+        }
+        catch (OperationCanceledException)
+        {
+            // The hub stops.
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _active);
+        }
+    }
 
     private async Task ReadAsync(Shard shard, Mailbox mailbox)
     {
@@ -58,7 +94,7 @@ internal sealed partial class MailReader(IEventJournal journal, EventLoader load
         var key = mailbox.User.Key;
         try
         {
-            var resting = await journal.ReadMailAsync(key.App, key.User, mailbox.Device, stopping).ConfigureAwait(false);
+            var resting = await journal.ReadMailAsync(key.App, key.User, mailbox.Device, of: null, stopping).ConfigureAwait(false);
             var mail = new List<Mail>(resting.Count);
             foreach (var each in resting)
             {

@@ -156,7 +156,7 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
             return;
         }
 
-        var mail = await journal.ReadMailAsync(user.App, user.User, device, stopping).ConfigureAwait(false);
+        var mail = await journal.ReadMailAsync(user.App, user.User, device, of: null, stopping).ConfigureAwait(false);
         var resting = mail.Select(one => new RestingDelivery(user, device, one.IsSettled, one.Event.Id, ClassOf(one.Event), one.Event.AcceptedAt));
         foreach (var each in resting.OrderBy(static one => one.Class switch { EventClass.Bulk => 0, EventClass.Message => 1, _ => 2 }).Take(mail.Count - most))
         {

@@ -97,14 +97,17 @@ public interface IEventJournal
     /// <summary>How many events may rest for the device (<see cref="MilestoneKind.Rested"/>): rather too many than too few. Never waits; 0 = none does.</summary>
     int CountMail(string app, string user, string device) => 0;
 
+    /// <summary>Whether events that a newer one of the same class and collapse key replaces rest for the device: rather true than false. Never waits.</summary>
+    bool HasMail(string app, string user, string device, in Collapse of) => false;
+
     /// <summary>Whether it is on stable storage that the event rests for the device: it may leave memory then. Never waits.</summary>
     bool Rests(string app, string id, string user, string device) => false;
 
     /// <summary>
-    /// The events that rest for the device, oldest first as they were accepted; not those that were withdrawn from the user. Everything noted before this call
+    /// The events that rest for the device, of one class and collapse key (and perhaps some others), or (null) all, oldest first as they were accepted; not those that were withdrawn from the user. Everything noted before this call
     /// is in it. Reading changes nothing: a delivery rests until it has left its mailbox, its event is finished, or <see cref="ReadOverAsync"/> has given it.
     /// </summary>
-    ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<RestingEvent>>([]);
+    ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of, CancellationToken cancellationToken) => ValueTask.FromResult<IReadOnlyList<RestingEvent>>([]);
 
     /// <summary>
     /// Events whose end has come (to a second) while they rested, each with those resting deliveries alone that this call takes out: <paramref name="most"/> of all events together at most. A delivery is given once, and

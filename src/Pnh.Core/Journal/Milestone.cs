@@ -103,6 +103,13 @@ public readonly record struct Milestone(string App, string Event, EventClass Cla
         init => IsKept = value;
     }
 
+    /// <summary>The event's collapse key; of a <see cref="MilestoneKind.Rested"/> with a device. Stands where <see cref="ProviderId"/> does.</summary>
+    public string? CollapseKey
+    {
+        get => Kind == MilestoneKind.Rested ? ProviderId : null;
+        init => ProviderId = value;
+    }
+
     /// <summary>True when the delivery, if it rests, does so no more: it has left its device's mailbox.</summary>
     public bool EndsRest => Kind is MilestoneKind.AckedLate or MilestoneKind.Dropped || this is { Kind: MilestoneKind.Settled, IsKept: false };
 

@@ -1,3 +1,5 @@
+using Pnh.Core.Events;
+
 namespace Pnh.Core.Journal;
 
 /// <summary>An event as the journal keeps it: the body (to be parsed again) with its times.</summary>
@@ -58,6 +60,11 @@ public sealed record UnfinishedDelivery(string User, string Device, bool IsSettl
     /// <summary>True when the registry had the device as it was planned; false = it was a session alone, or how it was planned is not known.</summary>
     public bool IsRegistered { get; init; }
 }
+
+/// <summary>Of the events of a class with one collapse key a device gets the newest.</summary>
+/// <param name="Class">The class.</param>
+/// <param name="Key">The key.</param>
+public readonly record struct Collapse(EventClass Class, string Key);
 
 /// <summary>An event that rests for a device.</summary>
 /// <param name="Event">The event.</param>

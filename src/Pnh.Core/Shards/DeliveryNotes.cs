@@ -12,7 +12,13 @@ internal sealed class DeliveryNotes(IEventJournal journal)
 {
     /// <summary>It waits for its device alone, and is about to leave memory.</summary>
     internal void Rested(Mailbox mailbox, MailboxItem item, DateTimeOffset now) =>
-        journal.Note(Of(mailbox, item, MilestoneKind.Rested, now) with { NextAttemptAt = item.ExpiresAt, State = item.IsSettled ? item.State.Label() : null, IsAlone = item.Progress.IsAlone });
+        journal.Note(Of(mailbox, item, MilestoneKind.Rested, now) with
+        {
+            NextAttemptAt = item.ExpiresAt,
+            State = item.IsSettled ? item.State.Label() : null,
+            IsAlone = item.Progress.IsAlone,
+            CollapseKey = item.CollapseKey,
+        });
 
     internal void Planned(Mailbox mailbox, MailboxItem item, in DevicePlan plan, DateTimeOffset now) =>
         journal.Note(Of(mailbox, item, MilestoneKind.Planned, now) with { Reason = plan.Reason, Channel = plan.Channel?.Name, IsKept = item.IsKept });

@@ -161,6 +161,21 @@ internal sealed class Mailbox : WheelEntry
         return false;
     }
 
+    /// <summary>True when a newer event has its collapse key, which is to be put back where it was.</summary>
+    internal bool IsReplaced(Event rested)
+    {
+        for (var item = rested.CollapseKey is null ? null : Last; item is not null; item = item.Previous)
+        {
+            if (item.Class == rested.Class && string.Equals(item.CollapseKey, rested.CollapseKey, StringComparison.Ordinal)
+                && (item.Order > rested.AcceptedAt || (item.Order == rested.AcceptedAt && !item.IsRestNoted)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>How many have no terminal state.</summary>
     internal int CountPending()
     {

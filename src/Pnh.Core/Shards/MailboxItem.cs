@@ -119,11 +119,8 @@ internal sealed class MailboxItem(EventProgress progress)
         }
     }
 
-    /// <summary>
-    /// True when nothing of it is under way; without an end only where its time alone can end it. What has a collapse key stays: the newest of many is all that waits, and the others would have to be
-    /// read to know that.
-    /// </summary>
-    internal bool MayRest => this is { IsKept: true, Push: null, Hold: null, CollapseKey: null }
+    /// <summary>True when nothing of it is under way; without an end only where its time alone can end it.</summary>
+    internal bool MayRest => this is { IsKept: true, Push: null, Hold: null }
         and ({ IsSettled: true } or { Ending: DeliveryState.Expired, EndingReason: null, MayBeShown: false, WaitsForHub: false });
 
     /// <summary>When its mailbox has to look at it.</summary>

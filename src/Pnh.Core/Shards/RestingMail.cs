@@ -128,6 +128,16 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
         }
     }
 
+    /// <summary>The event was begun for the device: what rests under its collapse key ends soon. While that is read, it ends where it is put.</summary>
+    internal void Collapse(Mailbox mailbox, Event newer)
+    {
+        var key = mailbox.User.Key;
+        if (newer.CollapseKey is { } collapseKey && !mailbox.IsReading && _hub.Journal.HasMail(key.App, key.User, mailbox.Device, new Collapse(newer.Class, collapseKey)))
+        {
+            _hub.CollapseMail(state.Shard, mailbox.User.Key, mailbox.Device, newer);
+        }
+    }
+
     /// <summary>At a start: it stays where it is, and is read when its device comes; what was taken back ends.</summary>
     internal void Restored(EventProgress progress, UserKey key, PastDispatch past, UnfinishedDelivery before)
     {
@@ -160,11 +170,12 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     {
         var progress = new EventProgress(mail.Event, _hub.Metrics.Ledger.Of(mail.Event.App));
         progress.ComesFromRest(othersMay: !mail.IsAlone);
-        if (state.IsExpired(mail.Event))
+        var isExpired = state.IsExpired(mail.Event);
+        if (isExpired || mailbox.IsReplaced(mail.Event))
         {
             // Its end is told now, and not when those of all devices are looked for.
             var over = new RestingDelivery(mailbox.User.Key, mailbox.Device, mail.IsSettled, mail.Event.Id, mail.Event.Class, mail.Event.AcceptedAt);
-            Settle(over, DeliveryState.Expired, mail.IsSettled ? DeliveryStateNames.Expired : null);
+            Settle(over, isExpired ? DeliveryState.Expired : DeliveryState.Suppressed, !isExpired ? Settlement.Collapsed : mail.IsSettled ? DeliveryStateNames.Expired : null);
             _hub.Close(progress);
             return;
         }
@@ -209,7 +220,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
             _hub.Notes.RestEnded(resting, end, reason, state.Now);
         }
 
-        if (end != DeliveryState.Withdrawn)
+        if (end != DeliveryState.Withdrawn && reason != Settlement.Collapsed)
         {
             state.Missed.Add(new SessionKey(resting.User.App, resting.User.User, resting.Device, ""), resting.AcceptedAt);
         }

@@ -10,7 +10,7 @@ namespace Pnh.Core.Shards;
 internal sealed class Settlement(ShardState state)
 {
     private const string UnreadableReason = "unreadable";
-    private const string Collapsed = "collapsed";
+    internal const string Collapsed = "collapsed";
     internal const string Evicted = "evicted";
 
     private readonly ShardContext _hub = state.Hub;

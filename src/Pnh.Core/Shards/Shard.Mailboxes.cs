@@ -15,6 +15,7 @@ internal sealed partial class Shard
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         _settlement.MakeRoom(mailbox, accepted);
+        Mail.Collapse(mailbox, accepted);
         var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.MayBeShown = before is { Unanswered: > 0 };
         mailbox.AddPlanned(item);
@@ -145,6 +146,7 @@ internal sealed partial class Shard
         var user = _state.GetOrAddUser(key);
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         _settlement.MakeRoom(mailbox, accepted);
+        Mail.Collapse(mailbox, accepted);
         var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.State = DeliveryState.Accepted;
         progress.Add();

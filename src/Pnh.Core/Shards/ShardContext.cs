@@ -31,6 +31,9 @@ internal sealed class ShardContext
     /// <summary>Reads what rests for a device; off the caller's lock.</summary>
     internal Action<Shard, Mailbox> ReadMail { get; init; } = static (_, _) => { };
 
+    /// <summary>Ends what rests for a device under the collapse key of a newer event, soon.</summary>
+    internal Action<Shard, UserKey, string, Event> CollapseMail { get; init; } = static (_, _, _, _) => { };
+
     internal required WheelTicker Ticker { get; init; }
 
     internal required LaneTable Lanes { get; init; }

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
@@ -14,9 +13,8 @@ namespace Pnh.Storage.Segments;
 /// The journal of one node: segments in <c>journal/</c> of the data folder, synced once per group. Thread-safe. A
 /// <see cref="CancellationToken"/> is honoured until work is queued; from then on it is written and the caller gets its result.
 /// </summary>
-public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
+public sealed partial class SegmentJournal : IEventJournal, IAsyncDisposable
 {
-    private const int RecoveryBatch = 64;
     private const int LeastSegment = 256 * 1024;
     private const int MostSegment = 1024 * 1024 * 1024;
 
@@ -59,9 +57,6 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
 
     /// <summary>Damaged stretches that opening put aside, and damaged places that reads found since; 0 = none.</summary>
     public int DamagedRecords { get => field + _segments.Damaged; }
-
-    /// <summary>Deliveries that wait for their device here, with an end or without.</summary>
-    public long Resting => _index.Mail.Total;
 
     /// <summary>The id of the data folder, which the registry beside it has too; made with the journal, never 0.</summary>
     public int FolderId { get; }
@@ -191,38 +186,6 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
     public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         new(Task.Factory.StartNew(() => _feed.Read(app, after, limit), cancellationToken, TaskCreationOptions.DenyChildAttach, TaskScheduler.Current));
 
-    /// <inheritdoc/>
-    public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail { get; }
-
-    /// <inheritdoc/>
-    public int CountMail(string app, string user, string device) => _index.Mail.Count(_index.Hash.Of(app, user, device));
-
-    /// <inheritdoc/>
-    public bool Rests(string app, string id, string user, string device) => _index.Mail.Has(_index.Hash.Of(app, user, device), _index.Hash.Of(app, id));
-
-    /// <inheritdoc/>
-    public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) =>
-        new(Task.Run(() => _unfinished.ReadMailAsync(app, user, device), cancellationToken));
-
-    /// <inheritdoc/>
-    public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken) =>
-        new(Task.Run(() => _unfinished.ReadOverAsync(until, most), cancellationToken));
-
-    /// <inheritdoc/>
-    public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        var open = await AskAsync(static index => index.Open()).ConfigureAwait(false);
-        for (var from = 0; from < open.Count; from += RecoveryBatch)
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            var batch = open.GetRange(from, Math.Min(RecoveryBatch, open.Count - from));
-            foreach (var unfinished in await Task.Run(() => _unfinished.ReadAsync(batch), cancellationToken).ConfigureAwait(false))
-            {
-                yield return unfinished;
-            }
-        }
-    }
-
     /// <summary>Writes what is queued, notes included, and closes the files. Call after the last user of the journal is gone.</summary>
     public async ValueTask DisposeAsync()
     {
@@ -286,15 +249,4 @@ public sealed class SegmentJournal : IEventJournal, IAsyncDisposable
         _writer.Queue.Add(work);
         return work.Task;
     }
-
-    private Task<IndexEntry[]> FindAsync(IReadOnlyList<ulong> events, string? user) => AskAsync(index =>
-    {
-        var found = new IndexEntry[events.Count];
-        for (var i = 0; i < found.Length; i++)
-        {
-            found[i] = index.TryFindOnly(events[i], out var entry) && (user is null || !index.IsWithdrawn(entry.Root, user)) ? entry : default;
-        }
-
-        return found;
-    });
 }

@@ -96,7 +96,8 @@ public sealed class MemoryTests
 #pragma warning restore VSTHRD002
     }
 
-    private static string Event(string @class) => $$"""{"to":{"user":"ada"},"class":"{{@class}}"}""";
+    // What waits for longer leaves memory.
+    private static string Event(string @class) => $$"""{"to":{"user":"ada"},"class":"{{@class}}"{{(@class == "transient" ? "" : ",\"ttl\":14")}}}""";
 
     private sealed class Heap : IHeap
     {

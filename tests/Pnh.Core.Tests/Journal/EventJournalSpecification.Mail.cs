@@ -1,3 +1,4 @@
+using Pnh.Core.Events;
 using Pnh.Core.Journal;
 
 namespace Pnh.Core.Tests.Journal;
@@ -22,7 +23,7 @@ public abstract partial class EventJournalSpecification
         Assert.False(Journal.Rests(App, "e1", "ada", "tab"));
         Assert.False(Journal.Rests(App, "e3", "ada", "phone"));
         await ReopenAsync();
-        var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
+        var mail = await Journal.ReadMailAsync(App, "ada", "phone", null, default);
         Assert.Equal(["e2", "e1"], mail.Select(static one => one.Event.Id));
         Assert.All(mail, static one => Assert.True(one is { IsSettled: true, IsAlone: false }));
         Assert.Empty(await MailAsync("ada", "watch"));
@@ -142,6 +143,33 @@ public abstract partial class EventJournalSpecification
         Assert.Equal(((App, At("late", default, null, null).Class), 3), (pending.Key, pending.Value));
     }
 
+    [Fact(Timeout = 30_000)]
+    public async Task ReadMailAsync_OfACollapseKey_GivesThoseAlone()
+    {
+        var of = new Collapse(EventClass.Message, "score");
+        foreach (var (id, device, key) in new[] { ("none", "phone", null), ("one", "phone", "score"), ("two", "phone", "news"), ("three", "tab", "score"), ("four", "phone", "score") })
+        {
+            await AppendAsync(Make(id, "{}"));
+            Journal.Note(At(id, MilestoneKind.Rested, "ada", device) with { NextAttemptAt = Time.Now.AddHours(1), CollapseKey = key });
+        }
+
+        for (var start = 0; start < 2; start++)
+        {
+            Assert.Equal(["one", "four"], (await Journal.ReadMailAsync(App, "ada", "phone", of, default)).Select(static one => one.Event.Id));
+            Assert.True(Journal.HasMail(App, "ada", "phone", of));
+            Assert.False(Journal.HasMail(App, "ada", "watch", of));
+            Assert.False(Journal.HasMail(App, "ada", "phone", of with { Class = EventClass.Call }));
+            Assert.False(Journal.HasMail(App, "ada", "tab", of with { Key = "news" }));
+            await ReopenAsync();
+        }
+
+        Note("one", MilestoneKind.AckedLate, "ada", "phone");
+        Note("four", MilestoneKind.Dropped, "ada", "phone");
+        Assert.Empty(await Journal.ReadMailAsync(App, "ada", "phone", of, default));
+        Assert.False(Journal.HasMail(App, "ada", "phone", of));
+        Assert.Equal(["none", "two"], await MailAsync("ada", "phone"));
+    }
+
     /// <summary>What the newest milestone of the device says counts, however many of others came after it.</summary>
     [Theory(Timeout = 30_000)]
     [InlineData(0)]
@@ -163,7 +191,7 @@ public abstract partial class EventJournalSpecification
             }
         }
 
-        var mail = await Journal.ReadMailAsync(App, "ada", "phone", default);
+        var mail = await Journal.ReadMailAsync(App, "ada", "phone", null, default);
         Assert.Equal([("alone", false, true), ("shared", true, false)], mail.Select(static one => (one.Event.Id, one.IsSettled, one.IsAlone)));
     }
 
@@ -176,7 +204,7 @@ public abstract partial class EventJournalSpecification
     }
 
     private async Task<IEnumerable<string>> MailAsync(string user, string device) =>
-        (await Journal.ReadMailAsync(App, user, device, default)).Select(static one => one.Event.Id);
+        (await Journal.ReadMailAsync(App, user, device, null, default)).Select(static one => one.Event.Id);
 
     private async Task<IReadOnlyList<string>> OverAsync(TimeSpan after, int most = int.MaxValue)
     {

@@ -70,7 +70,7 @@ public sealed class JournalCarryTests
         await disk.AppendAsync("other");
         for (var start = 0; start < 3; start++)
         {
-            var mail = Assert.Single(await disk.Journal.ReadMailAsync("app", "ada", "phone", default));
+            var mail = Assert.Single(await disk.Journal.ReadMailAsync("app", "ada", "phone", null, default));
             Assert.Equal("long", mail.Event.Id);
             await disk.ReopenAsync();
             Assert.Equal(["other"], await disk.OpenAsync());

@@ -64,7 +64,7 @@ public sealed class JournalDamageTests
         await disk.Journal.FlushAsync(default);
         var bytes = disk.Folder.Bytes(First);
         bytes[bytes.AsSpan().IndexOf("two"u8)] ^= 4;
-        Assert.Equal(["one", "three"], (await disk.Journal.ReadMailAsync("app", "ada", "phone", default)).Select(static one => one.Event.Id));
+        Assert.Equal(["one", "three"], (await disk.Journal.ReadMailAsync("app", "ada", "phone", null, default)).Select(static one => one.Event.Id));
         Assert.Equal(["one", "three"], (await disk.Journal.ReadOverAsync(disk.Now.AddHours(2), 100, default)).Select(static one => one.Event.Id).Order(StringComparer.Ordinal));
     }
 

@@ -140,8 +140,8 @@ public sealed class JournalModelTests
 
         foreach (var (user, device) in from user in (string[])["user-a", "user-b", "user-d"] from device in (string[])["device-0", "device-1", "device-2"] select (user, device))
         {
-            var mail = await disk.Journal.ReadMailAsync(App, user, device, default);
-            Assert.Equal(LinesOf(await model.ReadMailAsync(App, user, device, default)), LinesOf(mail));
+            var mail = await disk.Journal.ReadMailAsync(App, user, device, null, default);
+            Assert.Equal(LinesOf(await model.ReadMailAsync(App, user, device, null, default)), LinesOf(mail));
             Assert.InRange(mail.Count, 0, disk.Journal.CountMail(App, user, device));
         }
 

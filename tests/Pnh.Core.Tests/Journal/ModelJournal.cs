@@ -162,7 +162,9 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
 
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
-    public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken) => new(Mail(app, user, device));
+    public ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of, CancellationToken cancellationToken) => new(Mail(app, user, device, of));
+
+    public bool HasMail(string app, string user, string device, in Collapse of) => Mail(app, user, device, of).Count > 0;
 
     public ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken)
     {
@@ -188,7 +190,7 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
     /// <summary>As an engine that is opened again: what was given as over is given again.</summary>
     public void Reopen() => _events.ForEach(static entry => entry.TakeAll());
 
-    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device)
+    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device, Collapse? of = null)
     {
         lock (_gate)
         {
@@ -198,17 +200,17 @@ internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEve
                     .Where(entry => !entry.IsFinished && Find(app, entry.Event.Id) == entry && entry.Mail.ContainsKey((user, device)))
                     .Where(entry => !entry.Milestones.Exists(m => m.Kind == MilestoneKind.Withdrawn && (m.User is null || m.User == user)))
                     .OrderBy(static entry => entry.Event.AcceptedAt)
-                    .Select(entry => RestingOf(entry, user, device))
+                    .Select(entry => RestingOf(entry, user, device, of))
                     .OfType<RestingEvent>()
             ];
         }
     }
 
-    private static RestingEvent? RestingOf(Entry entry, string user, string device)
+    private static RestingEvent? RestingOf(Entry entry, string user, string device, Collapse? of)
     {
         var own = entry.Milestones.Where(one => one.User == user && one.Device == device).ToList();
         var at = own.FindLastIndex(static one => one.Kind == MilestoneKind.Rested || one.EndsRest);
-        return at < 0 || own[at] is not { Kind: MilestoneKind.Rested } rested
+        return at < 0 || own[at] is not { Kind: MilestoneKind.Rested } rested || (of is { } key && (rested.Class, rested.CollapseKey) != (key.Class, key.Key))
             ? null
             : new RestingEvent(entry.Event, rested.State is not null || own.Skip(at).Any(static one => one.Kind == MilestoneKind.Settled), rested.IsKept);
     }

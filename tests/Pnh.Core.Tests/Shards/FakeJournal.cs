@@ -202,9 +202,11 @@ internal sealed class FakeJournal : IEventJournal
 
     public int CountMail(string app, string user, string device) => Mail(app, user, device).Count;
 
-    public async ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, CancellationToken cancellationToken)
+    public bool HasMail(string app, string user, string device, in Collapse of) => Mail(app, user, device, of).Count > 0;
+
+    public async ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of, CancellationToken cancellationToken)
     {
-        var mail = ReadFault is null ? Mail(app, user, device) : throw ReadFault;
+        var mail = ReadFault is null ? Mail(app, user, device, of) : throw ReadFault;
         await ReadingMail;
         return mail;
     }
@@ -220,7 +222,7 @@ internal sealed class FakeJournal : IEventJournal
         }
     }
 
-    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device)
+    private IReadOnlyList<RestingEvent> Mail(string app, string user, string device, Collapse? of = null)
     {
         lock (_gate)
         {
@@ -231,7 +233,9 @@ internal sealed class FakeJournal : IEventJournal
                     .OrderBy(static one => one.AcceptedAt)
                     .Select(one => UnfinishedFold.Fold(HistoryOf(one)))
                     .Where(one => !one.Withdrawn.Any(from => from is null || from == user))
-                    .SelectMany(one => one.Deliveries.Where(delivery => delivery.IsResting && delivery.User == user && delivery.Device == device)
+                    .SelectMany(one => one.Deliveries
+                        .Where(delivery => delivery.IsResting && delivery.User == user && delivery.Device == device)
+                        .Where(delivery => of is not { } key || (RestedOf(one.Event.Id, delivery) is var rested && (rested.Class, rested.CollapseKey) == (key.Class, key.Key)))
                         .Select(delivery => new RestingEvent(one.Event, delivery.IsSettled, RestedOf(one.Event.Id, delivery).IsAlone)))
             ];
         }

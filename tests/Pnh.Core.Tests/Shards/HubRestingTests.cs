@@ -228,16 +228,66 @@ public sealed class HubRestingTests
         Assert.Equal(sent[3..], link.Ids);
     }
 
-    [Fact]
-    public async Task Rest_CollapseKey_StaysInMemoryWhereTheNextOneFindsIt()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Rest_NewerOfItsCollapseKeyComes_EndsCollapsed(bool isPushed)
     {
-        await using var hub = WithPhone();
+        await using var hub = isPushed ? WithPhone() : WithTab();
+        var device = isPushed ? "phone" : "tab";
+        var first = await hub.SendAsync("\"collapseKey\":\"score\"");
+        var call = await hub.SendAsync("\"collapseKey\":\"score\",\"class\":\"call\"");
+        var other = await hub.SendAsync("\"collapseKey\":\"news\"");
+        await hub.Hub.Rest.RestAsync();
+        Assert.Equal(0, hub.Hub.Users);
+        var second = await hub.SendAsync("\"collapseKey\":\"score\"");
+        await hub.RestAsync();
+        Assert.Equal(isPushed ? "accepted" : "suppressed:collapsed", hub.Journal.EndOf(first, device));
+        Assert.Equal(isPushed ? 1 : 0, hub.Journal.Milestones.Count(one => one.Event == first && one is { Kind: MilestoneKind.Dropped, Reason: "collapsed" }));
+        hub.AssertLedger();
+        await hub.Hub.Rest.RestAsync();
+        var (link, _) = await hub.OpenAsync(device);
+        Assert.Equal([call, other, second], link.Ids);
+        Assert.Empty(link.Missed);
+    }
+
+    [Fact]
+    public async Task Open_NewerOfACollapseKeyComesWhileItIsRead_TheNewerAloneIsGiven()
+    {
+        await using var hub = WithTab();
         var first = await hub.SendAsync("\"collapseKey\":\"score\"");
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(1, hub.Hub.Users);
-        var second = await hub.SendAsync("\"collapseKey\":\"score\"");
-        Assert.Equal([second], (await hub.OpenAsync("phone")).Link.Ids);
-        Assert.Contains(first, hub.Journal.Finished);
+        var reading = new TaskCompletionSource();
+        hub.Journal.ReadingMail = reading.Task;
+        var link = new FakeLink();
+        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "tab", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        hub.Clock.Advance(TimeSpan.FromSeconds(1));
+        var second = hub.NewEvent("\"collapseKey\":\"score\"");
+        await hub.Hub.AcceptAsync(second);
+        reading.SetResult();
+        await hub.RestAsync();
+        Assert.Equal([second.Id], link.Ids);
+        Assert.Equal("suppressed:collapsed", hub.Journal.EndOf(first, "tab"));
+        hub.AssertLedger();
+    }
+
+    /// <summary>The hub ended before it had ended the older one.</summary>
+    [Fact]
+    public async Task Crash_TwoOfACollapseKeyRest_TheNewerAloneIsGiven()
+    {
+        var old = WithTab();
+        var first = await old.SendAsync("\"collapseKey\":\"score\"");
+        await old.Hub.Rest.RestAsync();
+        old.Clock.Advance(TimeSpan.FromSeconds(1));
+        old.Journal.ReadFault = new StoreUnavailableException("The disk is gone.");
+        var second = await old.SendAsync("\"collapseKey\":\"score\"");
+        await old.RestAsync();
+        await old.Hub.Rest.RestAsync();
+        old.Journal.ReadFault = null;
+        await using var hub = await old.CrashAsync();
+        Assert.Equal([second], (await hub.OpenAsync("tab")).Link.Ids);
+        Assert.Equal("suppressed:collapsed", hub.Journal.EndOf(first, "tab"));
+        hub.AssertLedger();
     }
 
     [Fact]

@@ -158,7 +158,7 @@ internal sealed class EventIndex
         {
             var rests = Hash.Of(milestone.App, milestone.User!, milestone.Device!);
             _pending?.Rested(milestone, isNew: !Mail.Has(rests, entry.Hash));
-            Mail.Add(rests, entry.Hash, MailTable.SecondsOf(milestone.NextAttemptAt!.Value));
+            Mail.Add(rests, entry.Hash, MailTable.SecondsOf(milestone.NextAttemptAt!.Value), milestone.CollapseKey is { } key ? KeyOf(new Collapse(milestone.Class, key)) : 0);
             return entry.WithMail();
         }
 
@@ -171,6 +171,9 @@ internal sealed class EventIndex
 
         return entry;
     }
+
+    /// <summary>What stands for it in <see cref="Mail"/>; never 0.</summary>
+    public uint KeyOf(in Collapse of) => (uint)Hash.Of(of.Class.Label(), of.Key) | 1;
 
     /// <summary>How many deliveries rest without an end, as the log that was read has them; once.</summary>
     public IReadOnlyDictionary<(string App, EventClass Class), int> TakePending()

@@ -1,7 +1,7 @@
 namespace Pnh.Storage.Segments.Index;
 
 /// <summary>
-/// Which events rest for which device: 16 bytes for each, and some 24 for a device that has any. Events and devices are the hashes of their names, so that moving an event changes nothing here; who
+/// Which events rest for which device: 16 bytes for each, 20 with a collapse key, and some 24 for a device that has any. Events and devices are the hashes of their names, so that moving an event changes nothing here; who
 /// reads has to look whether the event still rests. Changes come from one thread, and count from <see cref="Keep"/> on; all else is thread-safe.
 /// </summary>
 internal sealed class MailTable
@@ -10,7 +10,7 @@ internal sealed class MailTable
     private const int ShelfShift = 58;
 
     private readonly Shelf[] _shelves = new Shelf[Shelves];
-    private readonly List<(ulong Device, ulong Event, uint End)> _changes = [];
+    private readonly List<(ulong Device, ulong Event, uint End, uint Key)> _changes = [];
 
     public MailTable()
     {
@@ -24,18 +24,18 @@ internal sealed class MailTable
     public static uint SecondsOf(DateTimeOffset time) =>
         (uint)Math.Clamp((long)Math.Ceiling((time - new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).TotalSeconds), 1, uint.MaxValue);
 
-    /// <summary>The event rests for the device until then.</summary>
-    public void Add(ulong device, ulong @event, uint end) => _changes.Add((device, @event, end));
+    /// <summary>The event rests for the device until then; a newer one of that key takes its place. 0 = it has no key.</summary>
+    public void Add(ulong device, ulong @event, uint end, uint key) => _changes.Add((device, @event, end, key));
 
     /// <summary>It does not rest for it any more.</summary>
-    public void Remove(ulong device, ulong @event) => _changes.Add((device, @event, 0));
+    public void Remove(ulong device, ulong @event) => _changes.Add((device, @event, 0, 0));
 
     /// <summary>The changes stand: their records are on stable storage.</summary>
     public void Keep()
     {
-        foreach (var (device, @event, end) in _changes)
+        foreach (var (device, @event, end, key) in _changes)
         {
-            Put(device, @event, end);
+            Put(device, @event, end, key);
         }
 
         _changes.Clear();
@@ -45,7 +45,7 @@ internal sealed class MailTable
     public void TakeBack() => _changes.Clear();
 
     /// <summary>The same at once: an end of 0 = it does not rest for the device.</summary>
-    public void Put(ulong device, ulong @event, uint end) => _shelves[device >> ShelfShift].Put((uint)device, @event, end);
+    public void Put(ulong device, ulong @event, uint end, uint key = 0) => _shelves[device >> ShelfShift].Put((uint)device, @event, end, key);
 
     /// <summary>How many deliveries rest.</summary>
     public long Total => _shelves.Sum(static shelf => (long)shelf.Total);
@@ -56,8 +56,11 @@ internal sealed class MailTable
     /// <summary>True when the event rests for the device, as far as their hashes tell.</summary>
     public bool Has(ulong device, ulong @event) => _shelves[device >> ShelfShift].Has((uint)device, @event);
 
-    /// <summary>Events that may rest for the device, in no order.</summary>
-    public List<ulong> Find(ulong device) => _shelves[device >> ShelfShift].Find((uint)device);
+    /// <summary>True when one of that key may rest for the device.</summary>
+    public bool Has(ulong device, uint key) => _shelves[device >> ShelfShift].HasKey((uint)device, key);
+
+    /// <summary>Events that may rest for the device, those of a key or (0) all, in no order.</summary>
+    public List<ulong> Find(ulong device, uint key = 0) => _shelves[device >> ShelfShift].Find((uint)device, key);
 
     /// <summary>Takes out what is over then, <paramref name="most"/> at most, with keys of devices that are as good as their hashes here.</summary>
     public List<(ulong Device, ulong Event)> TakeOver(uint until, int most)
@@ -83,6 +86,7 @@ internal sealed class MailTable
         private readonly Lock _gate = new();
         private readonly Dictionary<uint, int> _first = [];
         private readonly List<Place[]> _chunks = [];
+        private readonly List<uint[]?> _keys = []; // null = nobody in that chunk has one
         private int _used = 1; // 0 = none
         private int _free;
         private uint _nextEnd = uint.MaxValue;
@@ -112,21 +116,38 @@ internal sealed class MailTable
             }
         }
 
-        public List<ulong> Find(uint device)
+        public bool HasKey(uint device, uint key)
+        {
+            lock (_gate)
+            {
+                var at = _first.GetValueOrDefault(device);
+                while (at != 0 && KeyAt(at) != key)
+                {
+                    at = At(at).Next;
+                }
+
+                return at != 0;
+            }
+        }
+
+        public List<ulong> Find(uint device, uint key)
         {
             var found = new List<ulong>();
             lock (_gate)
             {
                 for (var at = _first.GetValueOrDefault(device); at != 0; at = At(at).Next)
                 {
-                    found.Add(At(at).Event);
+                    if (key == 0 || KeyAt(at) == key)
+                    {
+                        found.Add(At(at).Event);
+                    }
                 }
             }
 
             return found;
         }
 
-        public void Put(uint device, ulong @event, uint end)
+        public void Put(uint device, ulong @event, uint end, uint key)
         {
             lock (_gate)
             {
@@ -139,6 +160,7 @@ internal sealed class MailTable
                 var at = Rent();
                 At(at) = new Place { Event = @event, End = end, Next = _first.GetValueOrDefault(device) };
                 _first[device] = at;
+                SetKey(at, key);
                 _total++;
                 _nextEnd = Math.Min(_nextEnd, end);
             }
@@ -200,6 +222,7 @@ internal sealed class MailTable
             }
 
             At(at) = new Place { Next = _free };
+            SetKey(at, 0);
             _free = at;
             _total--;
         }
@@ -228,9 +251,20 @@ internal sealed class MailTable
             if (_used / Chunk == _chunks.Count)
             {
                 _chunks.Add(new Place[Chunk]);
+                _keys.Add(null);
             }
 
             return _used++;
+        }
+
+        private uint KeyAt(int at) => _keys[at / Chunk] is { } keys ? keys[at % Chunk] : 0;
+
+        private void SetKey(int at, uint key)
+        {
+            if (key != 0 || _keys[at / Chunk] is not null)
+            {
+                (_keys[at / Chunk] ??= new uint[Chunk])[at % Chunk] = key;
+            }
         }
 
         private ref Place At(int at) => ref _chunks[at / Chunk][at % Chunk];

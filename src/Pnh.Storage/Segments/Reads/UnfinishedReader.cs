@@ -30,21 +30,21 @@ internal sealed class UnfinishedReader(
     }
 
     /// <summary>As <see cref="IEventJournal.ReadMailAsync"/>.</summary>
-    public async Task<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device)
+    public async Task<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of)
     {
         var (key, found) = (index.Hash.Of(app, user, device), new List<RestingEvent>());
 
         // Asked first, so that what was noted before this call is in the table.
         await find([], null).ConfigureAwait(false);
-        var resting = index.Mail.Find(key);
+        var resting = index.Mail.Find(key, of is { } one ? index.KeyOf(one) : 0);
         var entries = resting.Count == 0 ? [] : await find(resting, user).ConfigureAwait(false);
         Array.Sort(entries, static (a, b) => a.Root.CompareTo(b.Root));
         foreach (var entry in entries)
         {
-            if (entry is { IsEmpty: false, IsFinished: false } && await TryAsync(entry, user, at => ReadRestingAsync(at, user, device)).ConfigureAwait(false) is { Event: { } one }
-                && !IsOver(one.Event) && one.Event.App == app)
+            if (entry is { IsEmpty: false, IsFinished: false } && await TryAsync(entry, user, at => ReadRestingAsync(at, user, device)).ConfigureAwait(false) is { Event: { } mail }
+                && !IsOver(mail.Event) && mail.Event.App == app)
             {
-                found.Add(one);
+                found.Add(mail);
             }
         }
 
