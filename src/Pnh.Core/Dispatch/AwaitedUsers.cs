@@ -20,7 +20,7 @@ namespace Pnh.Core.Dispatch;
 /// <param name="log">Gets bugs.</param>
 /// <param name="stopping">Ends the minute.</param>
 internal sealed partial class AwaitedUsers(
-    ShardContext context, EventLoader loader, Func<Event, EventProgress, string, PastDispatch, ValueTask> dispatch, Action<string> faulted, ILogger log, CancellationToken stopping)
+    ShardContext context, EventLoader loader, Func<Event, EventProgress, string, RestoredUser, ValueTask> dispatch, Action<string> faulted, ILogger log, CancellationToken stopping)
 {
     /// <summary>As long as a client that comes back waits at most, twice.</summary>
     internal static readonly TimeSpan Window = TimeSpan.FromSeconds(60);
@@ -140,7 +140,7 @@ internal sealed partial class AwaitedUsers(
         if (await context.Journal.ReadAsync(progress.App, progress.Id, CancellationToken.None).ConfigureAwait(false) is { } history
             && loader.Read(history.Event, []) is { } accepted && accepted.ExpiresAt > context.Time.GetUtcNow())
         {
-            await dispatch(accepted, progress, user.User, new PastDispatch(UnfinishedFold.Fold(history))).ConfigureAwait(false);
+            await dispatch(accepted, progress, user.User, new RestoredEvent(UnfinishedFold.Fold(history)).Of(user.User)).ConfigureAwait(false);
         }
     }
 

@@ -101,10 +101,10 @@ internal sealed partial class Dispatcher
         {
             if (!TryDispatch(accepted, progress, ref targets))
             {
-                return new ValueTask(ServeAsync(new Remainder(this, accepted, progress, targets)));
+                return new ValueTask(ServeAsync(progress, new Remainder(this, accepted, progress, targets).TryAsync));
             }
 
-            Dispatched(accepted, progress, past: null);
+            Dispatched(accepted, progress);
         }
         catch (Exception bug)
         {
@@ -115,64 +115,60 @@ internal sealed partial class Dispatcher
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>The same of an event of which the previous process began something.</summary>
-    internal Task DispatchPastAsync(Event accepted, EventProgress progress, PastDispatch past) => ServeAsync(new Remainder(this, accepted, progress, past));
+    /// <summary>The same of an event that the previous process left unfinished.</summary>
+    internal Task RestoreAsync(Event accepted, EventProgress progress, RestoredEvent restored) => ServeAsync(progress, new RestoredDispatch(this, accepted, progress, restored).TryAsync);
 
-    /// <summary>Ends what the previous process began and nobody goes on with.</summary>
-    internal void EndPast(Event accepted, EventProgress progress, PastDispatch past, DeliveryState state, string? reason)
+    /// <summary>Ends what had begun of an event that the previous process left unfinished: its time is over.</summary>
+    internal void EndRestored(Event accepted, EventProgress progress, RestoredEvent restored)
     {
-        foreach (var user in past.Users)
+        foreach (var (user, share) in restored.Users)
         {
             var key = new UserKey(accepted.App, user);
-            Shards.Of(key).EndPast(progress, key, past, state, reason);
+            Shards.Of(key).EndRestored(progress, key, share, DeliveryState.Expired, null);
         }
     }
 
-    /// <summary>Ends what the previous process began for guests: their sessions ended with it, but for those that edges hold.</summary>
-    internal void EndFormerGuests(Event accepted, EventProgress progress, PastDispatch past)
+    /// <summary>Plans for one user, who was read. <paramref name="begun"/>: devices that had the event as guests; null = none.</summary>
+    internal void Dispatch(Event accepted, EventProgress? progress, UserKey key, UserSnapshot snapshot, TopicSessions? begun = null)
     {
-        foreach (var user in past.Users)
+        if (!Shards.Of(key).Dispatch(progress, accepted, key, snapshot, begun) && progress is not null)
         {
-            if (past.Lost?.Contains(user) != true)
-            {
-                var key = new UserKey(accepted.App, user);
-                Shards.Of(key).EndPastGuest(progress, accepted, key, past);
-            }
+            Await(accepted, progress, key);
         }
     }
 
-    /// <summary>Plans for one user, who was read.</summary>
-    internal void Dispatch(Event accepted, EventProgress? progress, UserKey key, UserSnapshot snapshot, PastDispatch? past)
+    /// <summary>Plans a user's share of an event that the previous process left unfinished. A null snapshot = the user could not be read until the event was over.</summary>
+    internal void Restore(Event accepted, EventProgress progress, UserKey key, UserSnapshot? snapshot, RestoredUser share)
     {
         var shard = Shards.Of(key);
-        if (!shard.Dispatch(progress, accepted, key, snapshot, past) && progress is not null && past is not { IsComplete: true } && past?.HasBegun(key.User) != true
-            && Awaited.TryAdd(key, accepted, progress) && shard.Sessions(key, isConnected: true).Length > 0)
+        if (snapshot is null)
         {
-            Awaited.Came(key); // between the two
+            EndUnread(accepted, progress);
+            shard.EndRestored(progress, key, share, DeliveryState.Failed, ShardContext.StoreUnavailable);
+        }
+        else if (!shard.Restore(progress, accepted, key, snapshot, share) && share is { Deliveries.Count: 0, AddsDevices: true })
+        {
+            Await(accepted, progress, key);
         }
     }
 
+    /// <summary>The same of a user whose sessions alone were given it.</summary>
+    internal void RestoreGuest(Event accepted, EventProgress progress, UserKey key, RestoredUser share) => Shards.Of(key).RestoreGuest(progress, accepted, key, share);
+
     /// <summary>A user could not be read until the event was over.</summary>
-    internal void EndUnread(Event accepted, EventProgress? progress, UserKey key, PastDispatch? past) => _context.EndUnread(Shards.Of(key), accepted, progress, key, past);
+    internal void EndUnread(Event accepted, EventProgress? progress) => _context.EndUnread(accepted, progress);
 
     /// <summary>All users and sessions of the event are planned.</summary>
-    internal void Dispatched(Event accepted, EventProgress? progress, PastDispatch? past)
+    internal void Dispatched(Event accepted, EventProgress? progress)
     {
-        if (progress is null || Awaited.Holds(progress))
-        {
-            return;
-        }
-
-        // Once for all runs: what was there then may be gone now, which is not "no devices".
-        if (past is { IsComplete: true })
-        {
-            _context.Close(progress);
-        }
-        else
+        if (progress is not null && !Awaited.Holds(progress))
         {
             _context.EndDispatch(progress, accepted.To.Users.Count == 1 ? accepted.To.Users[0] : null);
         }
     }
+
+    /// <summary>The same of an event that the previous process had planned. Once for all runs: what was there then may be gone now, which is not "no devices".</summary>
+    internal void Ended(EventProgress progress) => _context.Close(progress);
 
     /// <summary>A fault or a bug ended the dispatch. Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.</summary>
     internal void LogCut(Event accepted, Exception fault)
@@ -189,20 +185,29 @@ internal sealed partial class Dispatcher
     /// <summary>Tells of rows that are lost.</summary>
     internal void Faulted(string fault) => _faulted(fault);
 
-    private async Task ServeAsync(Remainder rest)
+    private async Task ServeAsync(EventProgress? progress, Func<ValueTask<bool>> tryAsync)
     {
-        if (!await rest.TryAsync().ConfigureAwait(false))
+        if (!await tryAsync().ConfigureAwait(false))
         {
-            _ = GoOnAsync(rest);
+            _ = GoOnAsync(progress, tryAsync);
         }
     }
 
-    private async Task GoOnAsync(Remainder rest)
+    private async Task GoOnAsync(EventProgress? progress, Func<ValueTask<bool>> tryAsync)
     {
-        if (!await Reads.GoOnAsync(rest.TryAsync).ConfigureAwait(false))
+        if (!await Reads.GoOnAsync(tryAsync).ConfigureAwait(false))
         {
             // The hub stops: the journal holds it.
-            End(rest.Progress);
+            End(progress);
+        }
+    }
+
+    // Nothing is known of the user; sessions may be about to come back.
+    private void Await(Event accepted, EventProgress progress, UserKey key)
+    {
+        if (Awaited.TryAdd(key, accepted, progress) && Shards.Of(key).Sessions(key, isConnected: true).Length > 0)
+        {
+            Awaited.Came(key); // between the two
         }
     }
 
@@ -222,41 +227,31 @@ internal sealed partial class Dispatcher
                 return false;
             }
 
-            Dispatch(accepted, progress, key, snapshot, past: null);
+            Dispatch(accepted, progress, key, snapshot);
         }
 
         Joined.Serve(accepted, progress, targets.Joined, targets.Members);
         return true;
     }
 
-    // A user has come back for whom an event waited. Null = not to be read until the event is over.
-    private async ValueTask ServeReturnedAsync(Event accepted, EventProgress progress, string user, PastDispatch past)
+    // A user has come back for whom an event waited.
+    private async ValueTask ServeReturnedAsync(Event accepted, EventProgress progress, string user, RestoredUser share)
     {
         var key = new UserKey(accepted.App, user);
-        if (await Reads.UserAsync(key, accepted.ExpiresAt).ConfigureAwait(false) is { } snapshot)
-        {
-            Dispatch(accepted, progress, key, snapshot, past);
-        }
-        else
-        {
-            EndUnread(accepted, progress, key, past);
-        }
+        Restore(accepted, progress, key, await Reads.UserAsync(key, accepted.ExpiresAt).ConfigureAwait(false), share);
     }
 
     // Off the topic's line: its next events do not wait for users whom nobody can read.
     private void EndFanOut(FanOut fanOut)
     {
-        if (fanOut.Past is { } past)
+        if (fanOut.Rest is { } rest)
         {
-            EndFormerGuests(fanOut.Event, fanOut.Progress, past);
-            if (past.Lost is not null)
-            {
-                _ = ServeAsync(Remainder.OfLost(this, fanOut.Event, fanOut.Progress, past));
-                return;
-            }
+            _ = ServeAsync(fanOut.Progress, rest);
         }
-
-        Dispatched(fanOut.Event, fanOut.Progress, fanOut.Past);
+        else
+        {
+            Dispatched(fanOut.Event, fanOut.Progress);
+        }
     }
 
     private static partial class Log

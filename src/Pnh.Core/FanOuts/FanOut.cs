@@ -14,11 +14,12 @@ namespace Pnh.Core.FanOuts;
 /// </summary>
 /// <param name="accepted">The event.</param>
 /// <param name="progress">Its count.</param>
-/// <param name="past">What the previous process began; null = a new event.</param>
 /// <param name="sessions">Whose turn comes before the pages, and devices that had the event as guests.</param>
 /// <param name="after">The last member that is served already; empty = none is.</param>
+/// <param name="served">Members after that one who have had their turn; null = nobody has.</param>
+/// <param name="skipped">Members who have none; null = all have.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore whose wait handle nobody takes holds nothing to dispose of.")]
-internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatch? past, TopicSessions sessions, string after)
+internal sealed class FanOut(Event accepted, EventProgress progress, TopicSessions sessions, string after, IEnumerable<string>? served = null, IEnumerable<string>? skipped = null)
 {
     /// <summary>How many values <see cref="FanOutPace"/> has.</summary>
     internal const int Paces = 3;
@@ -30,9 +31,9 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
 
     // Inside the gate of a shard, never around one.
     private readonly Lock _turns = new();
-    private HashSet<string>? _skipped;
+    private HashSet<string>? _skipped = skipped?.ToHashSet(StringComparer.Ordinal);
     private HashSet<string>? _left;
-    private HashSet<string>? _early;
+    private HashSet<string>? _early = served?.ToHashSet(StringComparer.Ordinal);
     private bool _isPaused;
     private bool _hasNews;
     private volatile string _reached = after;
@@ -42,7 +43,8 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
 
     internal EventProgress Progress { get; } = progress;
 
-    internal PastDispatch? Past { get; } = past;
+    /// <summary>What is left of the event after its last page; null = nothing. False = the registry cannot be read now.</summary>
+    internal Func<ValueTask<bool>>? Rest { get; init; }
 
     internal TopicSessions Sessions { get; } = sessions;
 
@@ -145,8 +147,7 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
         {
             return (Sessions.HasMember(user) && _left?.Contains(user) != true)
                 || (_reached is { Length: > 0 } reached && !TopicMembers.IsAfter(user, reached))
-                || _early?.Contains(user) == true
-                || Past?.IsTaken(user) == true;
+                || _early?.Contains(user) == true;
         }
     }
 
@@ -167,7 +168,7 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
     {
         lock (_turns)
         {
-            return IsDue(user) && Past?.IsWithdrawn(user) != true;
+            return IsDue(user);
         }
     }
 
@@ -213,17 +214,7 @@ internal sealed class FanOut(Event accepted, EventProgress progress, PastDispatc
     // Under the lock, which may be taken twice.
     private bool IsDue(string user) => !HasBegun(user) && _skipped?.Contains(user) != true;
 
-    private void Plan(Shard shard, UserKey user, UserSnapshot snapshot)
-    {
-        if (Past?.IsLost(user.User, snapshot) == true)
-        {
-            Past.LeaveLost(user.User);
-        }
-        else
-        {
-            shard.Dispatch(Progress, Event, user, snapshot, Past, Sessions);
-        }
-    }
+    private void Plan(Shard shard, UserKey user, UserSnapshot snapshot) => shard.Dispatch(Progress, Event, user, snapshot, Sessions);
 }
 
 /// <summary>How a fan-out goes on.</summary>

@@ -121,7 +121,7 @@ internal sealed class FanOutPages(
     // False = that was all.
     private async ValueTask<bool> ServePageAsync(FanOut fanOut)
     {
-        if (fanOut is { Pages: 0, Past: null, Begun: > 0 and var begun } && await reads.TryCountAsync(fanOut.Line.Topic).ConfigureAwait(false) <= begun)
+        if (fanOut is { Pages: 0, Begun: > 0 and var begun } && await reads.TryCountAsync(fanOut.Line.Topic).ConfigureAwait(false) <= begun)
         {
             return false; // all of them have a session: counting costs a tenth of reading their names
         }
@@ -169,7 +169,7 @@ internal sealed class FanOutPages(
             var snapshot = snapshots is null ? await reads.UserAsync(key, fanOut.Event.ExpiresAt).ConfigureAwait(false) : snapshots[i];
             if (fanOut.Serve(shards.Of(key), key, snapshot) && snapshot is null)
             {
-                context.EndUnread(shards.Of(key), fanOut.Event, fanOut.Progress, key, fanOut.Past);
+                context.EndUnread(fanOut.Event, fanOut.Progress);
             }
         }
 

@@ -72,8 +72,8 @@ public sealed class Erasure(Hub hub, IEventJournal journal, IErasureStore erasur
     /// <summary>Whether a device of the user has it to come or can fetch it; and whether it is over for everybody.</summary>
     private static (bool IsOpen, bool IsOver) Look(EventHistory share, DateTimeOffset now)
     {
-        var past = UnfinishedFold.Fold(share);
+        var stood = UnfinishedFold.Fold(share);
         var isOver = now >= share.Event.ExpiresAt;
-        return (!isOver && past.Withdrawn.Count == 0 && past.Deliveries.Any(static delivery => !delivery.IsSettled || delivery.IsKept), isOver);
+        return (!isOver && stood.Withdrawn.Count == 0 && stood.Deliveries.Any(static delivery => !delivery.IsSettled || delivery.IsKept), isOver);
     }
 }

@@ -6,12 +6,6 @@ public sealed partial class Hub
 {
     private static partial class Log
     {
-        [LoggerMessage(1, LogLevel.Information, "{Count} unfinished events of the previous process go on.", EventName = "Started")]
-        internal static partial void Started(ILogger logger, int count);
-
-        [LoggerMessage(2, LogLevel.Error, "The stored event {Id} cannot be read any more ({Code}); it is left in the journal.", EventName = "Unreadable")]
-        internal static partial void Unreadable(ILogger logger, string id, string code);
-
         [LoggerMessage(8, LogLevel.Error, "A shard's timers broke; this is a bug.", EventName = "TickBroke")]
         internal static partial void TickBroke(ILogger logger, Exception bug);
 

@@ -1,7 +1,3 @@
-using Pnh.Core.Events;
-using Pnh.Core.Progress;
-using Pnh.Core.Push;
-
 namespace Pnh.Core.Hubs;
 
 /// <summary>Start, time and stop.</summary>
@@ -22,46 +18,9 @@ public sealed partial class Hub
     internal async Task RecoverAsync(CancellationToken cancellationToken)
     {
         await Rests.LoadAsync(cancellationToken).ConfigureAwait(false);
-        _context.Metrics.Ledger.TakeUp(_context.Journal.PendingMail);
-        var recovered = 0;
-        var errors = new List<FieldError>();
-        await foreach (var unfinished in _context.Journal.RecoverAsync(cancellationToken).ConfigureAwait(false))
-        {
-            errors.Clear();
-            if (_loader.Read(unfinished.Event, errors) is { } accepted)
-            {
-                var progress = new EventProgress(accepted, _context.Metrics.Ledger.Of(accepted.App));
-                if (unfinished.Withdrawn.Count > 0)
-                {
-                    progress.Add();
-                    await _takeBack.ClearRestAsync(accepted, progress).ConfigureAwait(false);
-                }
-
-                if (unfinished.IsDispatched && accepted.ExpiresAt <= _time.GetUtcNow())
-                {
-                    // Nothing of it is sent any more, but each delivery has an outcome. One whose dispatch was cut goes the long way: what had not begun
-                    // has to be planned to have one, and its timeline stays open until it is noted as dispatched.
-                    _dispatcher.EndPast(accepted, progress, new PastDispatch(unfinished), DeliveryState.Expired, null);
-                    _context.Close(progress);
-                    continue;
-                }
-
-                _dispatcher.Begin(progress); // a caller that takes it back waits for it, as for a new one
-                await _dispatcher.DispatchPastAsync(accepted, progress, new PastDispatch(unfinished)).ConfigureAwait(false);
-                recovered++;
-            }
-            else
-            {
-                Log.Unreadable(_log, unfinished.Event.Id, errors[0].Code);
-            }
-        }
-
+        await new EventRecovery(_context, _dispatcher, _takeBack, _loader, _log).RunAsync(cancellationToken).ConfigureAwait(false);
         _isRecovered = true;
         _shards.EndHeld();
-        if (recovered > 0)
-        {
-            Log.Started(_log, recovered);
-        }
     }
 
     /// <summary>

@@ -16,7 +16,8 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     private const int UnreadBit = int.MinValue;
     private const int RestsBit = 1 << 30;
     private const int RestNotedBit = 1 << 29;
-    private const int Bits = UnreadBit | RestsBit | RestNotedBit;
+    private const int RestoredBit = 1 << 28;
+    private const int Bits = UnreadBit | RestsBit | RestNotedBit | RestoredBit;
 
     // Ticks: a DateTimeOffset is 16 bytes, and hundreds of thousands of these wait for hours.
     private readonly long _acceptedAt = accepted.AcceptedAt.UtcTicks;
@@ -81,8 +82,14 @@ internal sealed class EventProgress(Event accepted, AppBooks books)
     /// <summary>True when a delivery of it rests: it is not finished when nothing more of it is open here.</summary>
     internal bool Rests => (Volatile.Read(ref _planned) & RestsBit) != 0;
 
+    /// <summary>True when the previous process began it: what was to be sent at once or never is not sent any more.</summary>
+    internal bool IsRestored => (Volatile.Read(ref _planned) & RestoredBit) != 0;
+
+    /// <summary>The previous process began it.</summary>
+    internal void Restored() => Interlocked.Or(ref _planned, RestoredBit);
+
     /// <summary>True when every delivery has begun, and it has this one alone.</summary>
-    internal bool IsAlone => ReferenceEquals(Volatile.Read(ref _dispatched), Ended) && (Volatile.Read(ref _planned) & ~(UnreadBit | RestNotedBit)) == 1;
+    internal bool IsAlone => ReferenceEquals(Volatile.Read(ref _dispatched), Ended) && (Volatile.Read(ref _planned) & ~(UnreadBit | RestNotedBit | RestoredBit)) == 1;
 
     /// <summary>True when the journal knows already that nothing of it is under way.</summary>
     internal bool IsRestNoted => (Volatile.Read(ref _planned) & RestNotedBit) != 0;

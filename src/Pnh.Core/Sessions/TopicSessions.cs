@@ -26,6 +26,9 @@ internal sealed class TopicSessions
         (Members, Guests) = ([.. members], [.. guests]);
     }
 
+    /// <summary>In a topic that nobody is in any more: these devices had the event as guests.</summary>
+    internal static TopicSessions OfGuests(IEnumerable<(string User, string Device)> guests) => new([]) { _guests = [.. guests] };
+
     /// <summary>In a topic that nobody is in.</summary>
     internal static TopicSessions None { get; } = new([]);
 
@@ -41,14 +44,14 @@ internal sealed class TopicSessions
     /// <summary>True for the device of a guest. Asked for few topics: what answers it is made with the first question.</summary>
     internal bool HasGuest(string user, string device)
     {
-        if (Guests.Length == 0)
-        {
-            return false;
-        }
-
         var guests = Volatile.Read(ref _guests);
         if (guests is null)
         {
+            if (Guests.Length == 0)
+            {
+                return false;
+            }
+
             guests = [.. Guests.Select(static guest => (guest.Key.User, guest.Key.Device))];
             Volatile.Write(ref _guests, guests);
         }

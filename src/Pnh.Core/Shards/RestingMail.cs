@@ -139,9 +139,9 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     }
 
     /// <summary>At a start: it stays where it is, and is read when its device comes; what was taken back ends.</summary>
-    internal void Restored(EventProgress progress, UserKey key, PastDispatch past, UnfinishedDelivery before)
+    internal void Restored(EventProgress progress, UserKey key, RestoredUser share, UnfinishedDelivery before)
     {
-        if (past.IsWithdrawn(key.User))
+        if (share.IsWithdrawn)
         {
             End(new RestingDelivery(key, before.Device, before.IsSettled, progress.Id, progress.Class, progress.AcceptedAt), DeliveryState.Withdrawn, DeliveryState.Withdrawn.Label());
         }

@@ -3,15 +3,13 @@ using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Progress;
 using Pnh.Core.Push;
-using Pnh.Core.Sessions;
-using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
 /// <summary>A delivery's place in its device's mailbox, from the plan on.</summary>
 internal sealed partial class Shard
 {
-    private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before, bool isPast)
+    private void Begin(EventProgress progress, Event accepted, UserState user, in DevicePlan plan, UnfinishedDelivery? before)
     {
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
         _settlement.MakeRoom(mailbox, accepted);
@@ -24,7 +22,7 @@ internal sealed partial class Shard
             _hub.Notes.Planned(mailbox, item, plan, _state.Now);
         }
 
-        if (_state.IsExpired(accepted) && (isPast || !accepted.IsNowOrNever))
+        if (_state.IsExpired(accepted) && (progress.IsRestored || !accepted.IsNowOrNever))
         {
             // The journal or the expansion of a topic took longer than it may live, or the hub was away: a TTL of 0 meant the previous process's now.
             if (before is null)
@@ -126,38 +124,6 @@ internal sealed partial class Shard
         {
             // A push was due and is not made: that is the ledger's end; the mailbox may keep it for the device's next session.
             _settlement.Settle(mailbox, item, item.Ending, item.EndingReason);
-        }
-    }
-
-    // Settled in the previous process, but the device has not come for it yet.
-    private void Keep(EventProgress progress, Event accepted, UserKey key, in DevicePlan plan, UnfinishedDelivery before)
-    {
-        if (!before.IsKept || plan is not { Mailbox: true, IsRegistered: true })
-        {
-            return;
-        }
-
-        if (_state.IsExpired(accepted))
-        {
-            _state.Missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
-            return;
-        }
-
-        var user = _state.GetOrAddUser(key);
-        var mailbox = user.GetOrAddMailbox(plan.DeviceId);
-        _settlement.MakeRoom(mailbox, accepted);
-        Mail.Collapse(mailbox, accepted);
-        var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
-        item.State = DeliveryState.Accepted;
-        progress.Add();
-        mailbox.Add(item);
-        _settlement.Wait(mailbox, item);
-        if (!TryTakeHeld(user, mailbox, item) && plan.Socket is not null)
-        {
-            // Its session is here already, said again by its edge.
-            item.Loaded = accepted;
-            mailbox.IsBehind = true;
-            _replay.GoOn(user, mailbox);
         }
     }
 }

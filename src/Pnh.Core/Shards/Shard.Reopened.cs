@@ -1,8 +1,4 @@
-using Pnh.Core.Journal;
-using Pnh.Core.Progress;
-using Pnh.Core.Push;
 using Pnh.Core.Sessions;
-using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
@@ -131,18 +127,6 @@ internal sealed partial class Shard
         {
             (_held ??= [])[session.Key] = held;
         }
-    }
-
-    // The device had a session and nothing else. It comes back, at this node or at an edge, or nobody gets the event any more.
-    private void WaitForSession(EventProgress progress, UserKey key, UnfinishedDelivery before)
-    {
-        var mailbox = _state.GetOrAddUser(key).GetOrAddMailbox(before.Device);
-        var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = DeviceGone, MayBeShown = before.Unanswered > 0 };
-        var end = _state.Now + Linger;
-        item.EndsAt = end < item.EndsAt ? end : item.EndsAt;
-        mailbox.AddPlanned(item);
-        _settlement.ScheduleEnd(mailbox, item);
-        progress.Planned(1);
     }
 
     // A delivery of the previous process that the device's session has, with its client or without: as if its frame had been sent now.

@@ -1,9 +1,7 @@
 using System.Runtime.InteropServices;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Progress;
-using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
 using Pnh.Core.Users;
@@ -61,11 +59,10 @@ internal sealed partial class Shard
     }
 
     /// <summary>
-    /// Plans the event for one user and starts every delivery of the plan. <paramref name="past"/> says what the previous process began; null = a new event.
-    /// <paramref name="progress"/> is null for a transient one.
+    /// Plans the event for one user and starts every delivery of the plan. <paramref name="progress"/> is null for a transient one.
     /// Of a topic event <paramref name="begun"/> says which devices had it as guests; null = none. False when the user has neither a device nor a session for it.
     /// </summary>
-    internal bool Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, PastDispatch? past = null, TopicSessions? begun = null)
+    internal bool Dispatch(EventProgress? progress, Event accepted, UserKey key, UserSnapshot snapshot, TopicSessions? begun = null)
     {
         using (Enter())
         {
@@ -75,51 +72,17 @@ internal sealed partial class Shard
             {
                 if (begun?.HasGuest(key.User, plan.DeviceId) != true)
                 {
-                    Start(progress, accepted, key, user, plan, past);
+                    Start(progress, accepted, key, user, plan);
                 }
             }
 
             if (progress is not null)
             {
                 progress.Planned(_plans.Count);
-                EndGone(progress, accepted, key, past);
                 RemoveIfIdle(key, user);
             }
 
             return _plans.Count > 0;
-        }
-    }
-
-    /// <summary>Ends what the previous process began for the user and no plan asks for any more; what was taken back as withdrawn, the rest as the caller says.</summary>
-    internal void EndPast(EventProgress progress, UserKey key, PastDispatch past, DeliveryState state, string? reason)
-    {
-        using (Enter())
-        {
-            if (state == DeliveryState.Expired && progress.ExpiresAt > progress.AcceptedAt)
-            {
-                past.Unseen(key.User).ForEach(device => _state.Missed.Add(new SessionKey(key.App, key.User, device, ""), progress.AcceptedAt));
-            }
-
-            foreach (var lost in past.TakeLost(key.User))
-            {
-                if (lost.IsResting)
-                {
-                    Mail.Restored(progress, key, past, lost);
-                }
-                else
-                {
-                    EndLost(progress, key, past, lost, state, reason);
-                }
-            }
-        }
-    }
-
-    /// <summary>Ends what the previous process began for a user whom no plan names; what was for a session that is here again goes on.</summary>
-    internal void EndPastGuest(EventProgress progress, Event accepted, UserKey key, PastDispatch past)
-    {
-        using (Enter())
-        {
-            EndGone(progress, accepted, key, past);
         }
     }
 
@@ -130,7 +93,7 @@ internal sealed partial class Shard
         {
             if (joined.Session is { } session)
             {
-                Start(progress, accepted, joined.User.Key, joined.User, Planner.PlanJoined(accepted, session), past: null);
+                Start(progress, accepted, joined.User.Key, joined.User, Planner.PlanJoined(accepted, session));
                 progress.Planned(1);
             }
         }
@@ -179,30 +142,9 @@ internal sealed partial class Shard
         return scope;
     }
 
-    private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan, PastDispatch? past)
+    private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan)
     {
-        var before = past?.Find(key.User, plan.DeviceId);
-        if (past is not null && past.Skips(key.User, before))
-        {
-            return;
-        }
-
-        if (before is { IsResting: true })
-        {
-            Mail.Restored(progress!, key, past!, before);
-        }
-        else if (past?.IsWithdrawn(key.User) == true)
-        {
-            if (before is { IsSettled: false })
-            {
-                _settlement.Book(progress!, key, plan.DeviceId, DeliveryState.Withdrawn, null);
-            }
-        }
-        else if (before is { IsSettled: true })
-        {
-            Keep(progress!, accepted, key, plan, before);
-        }
-        else if (plan.IsSuppressed)
+        if (plan.IsSuppressed)
         {
             Suppress(progress, accepted, key, plan);
         }
@@ -212,7 +154,7 @@ internal sealed partial class Shard
         }
         else
         {
-            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : _state.GetOrAddUser(key), plan, before, isPast: past is not null);
+            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : _state.GetOrAddUser(key), plan, before: null);
         }
     }
 
@@ -224,55 +166,6 @@ internal sealed partial class Shard
         {
             _settlement.Book(progress, key, plan.DeviceId, state, plan.Reason);
         }
-    }
-
-    // Deliveries of the previous process whose device is gone since: they have to end like any other. What was for a session goes on, or waits for it.
-    private void EndGone(EventProgress progress, Event accepted, UserKey key, PastDispatch? past)
-    {
-        // Only a restart has any: the closure would cost each delivery 80 bytes here.
-        if (past is not null)
-        {
-            ResumeJoined(progress, accepted, key, past);
-            foreach (var lost in past.TakeLost(key.User))
-            {
-                if (lost.IsResting)
-                {
-                    Mail.Restored(progress, key, past, lost);
-                }
-                else if (lost is { IsRegistered: true, IsJoined: false } || past.IsWithdrawn(key.User) || _state.IsExpired(accepted))
-                {
-                    EndLost(progress, key, past, lost, DeliveryState.Failed, DeviceGone);
-                }
-                else
-                {
-                    WaitForSession(progress, key, lost);
-                }
-            }
-        }
-    }
-
-    private void ResumeJoined(EventProgress progress, Event accepted, UserKey key, PastDispatch past)
-    {
-        if (past.IsWithdrawn(key.User) || !_state.Users.TryGetValue(key, out var user))
-        {
-            return;
-        }
-
-        for (var i = 0; i < user.Sessions.Count; i++)
-        {
-            var session = user.Sessions[i];
-            if (past.TakeJoined(key.User, session.Key.Device) is { } before)
-            {
-                Begin(progress, accepted, user, Planner.PlanJoined(accepted, session), before, isPast: true);
-                progress.Planned(1);
-            }
-        }
-    }
-
-    private void EndLost(EventProgress progress, UserKey key, PastDispatch past, UnfinishedDelivery lost, DeliveryState state, string? reason)
-    {
-        var (end, why) = past.IsWithdrawn(key.User) ? (DeliveryState.Withdrawn, null) : (state, reason);
-        _settlement.Book(progress, key, lost.Device, Settlement.EndOf(end, mayBeShown: lost.Unanswered > 0), why);
     }
 
     // Somebody with a session stays while the gate is held: no need to look again.

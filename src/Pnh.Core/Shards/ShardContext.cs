@@ -165,15 +165,11 @@ internal sealed class ShardContext
         }
     }
 
-    /// <summary>A user who could not be read until the event was over: nobody knows his devices, and what the previous process began for him ends.</summary>
-    internal void EndUnread(Shard shard, Event accepted, EventProgress? progress, UserKey key, PastDispatch? past)
+    /// <summary>A user could not be read until the event was over: nobody knows of devices.</summary>
+    internal void EndUnread(Event accepted, EventProgress? progress)
     {
         progress?.Unread();
         Metrics.DeadlineMissed(accepted.Class);
-        if (past is not null)
-        {
-            shard.EndPast(progress!, key, past, DeliveryState.Failed, StoreUnavailable);
-        }
     }
 
     /// <summary>So many members of a topic whose page had not come when the event's TTL ended: booked as a delivery each, and told in one line.</summary>

@@ -175,7 +175,6 @@ public sealed class FanOutTableTests
                 Body = default,
             },
             null!,
-            null,
             TopicSessions.None,
             string.Empty)
         {

@@ -88,7 +88,7 @@ export const core = [
   },
   {
     name: "restart-repeats-settled", hurts: "after a restart a phone rings again for what its provider had taken", tests: "Pnh.Core.Tests:HubRecoveryTests",
-    file: `${shards}/Shard.cs`, at: "else if (⟦before is { IsSettled: true }⟧)", fault: "before is { IsSettled: true, IsKept: false }",
+    file: `${shards}/Shard.Restored.cs`, at: ": before is { ⟦IsSettled: false, IsJoined: false⟧, IsResting: false }", fault: "IsJoined: false",
   },
   {
     name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",
@@ -188,11 +188,11 @@ export const core = [
   },
   {
     name: "taken-up-twice-after-a-restart", hurts: "after a restart a member of a topic gets what he had again with his page", tests: "Pnh.Core.Tests:HubRecoveryTests|HubEarlyTurnTests|HubLongFanOutTests",
-    file: "src/Pnh.Core/Progress/PastDispatch.cs", at: "|| IsWithdrawn(user) || ⟦IsTaken(user)⟧", fault: "false",
+    file: "src/Pnh.Core/Dispatch/RestoredDispatch.cs", at: "if (⟦WasPlanned(key.User)⟧ || restored.Of", fault: "false",
   },
   {
     name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",
-    file: "src/Pnh.Core/Dispatch/Dispatcher.cs", at: "if (⟦past.Lost is not null⟧)", fault: "past.Lost is { Count: < 0 }",
+    file: "src/Pnh.Core/Dispatch/RestoredDispatch.cs", at: "Rest = ⟦_lost.Count > 0⟧ ?", fault: "_lost.Count < 0",
   },
   {
     name: "call-waits-for-fan-outs", hurts: "a call to a topic waits behind two long fan-outs", tests: "Pnh.Core.Tests:FanOutTableTests",
@@ -204,6 +204,6 @@ export const core = [
   },
   {
     name: "not-reached-forgotten", hurts: "members whom a fan-out did not reach before its TTL are in no book", tests: "Pnh.Core.Tests:HubLongFanOutTests",
-    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "return ⟦IsDue(user)⟧ && Past?.IsWithdrawn(user) != true;", fault: "IsDue(user) && _isPaused",
+    file: "src/Pnh.Core/FanOuts/FanOut.cs", at: "return ⟦IsDue(user)⟧;", fault: "IsDue(user) && _isPaused",
   },
 ];
