@@ -43,7 +43,7 @@ internal sealed class BenchHub : IDisposable
             Open(key, new NullLink());
             if (topic is not null)
             {
-                Hub.Joined(key, [topic(i)]);
+                Hub.Router.Joined(key, [topic(i)]);
             }
 
             Sessions.Add(key);
@@ -58,7 +58,7 @@ internal sealed class BenchHub : IDisposable
 
     private async ValueTask OpenAsync(SessionKey key, NullLink link)
     {
-        if (!await Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, link, TimeProvider.System.GetUtcNow()), CancellationToken.None))
+        if (!await Hub.Router.OpenedAsync(new SessionOpened(key, SessionState.Active, link, TimeProvider.System.GetUtcNow()), CancellationToken.None))
         {
             throw new InvalidOperationException("the user has too many sessions");
         }
@@ -70,7 +70,7 @@ internal sealed class BenchHub : IDisposable
 
     public void Accept(Event accepted)
     {
-        var accepting = Hub.AcceptAsync(accepted);
+        var accepting = Hub.Acceptor.AcceptAsync(accepted);
         var result = accepting.IsCompleted ? accepting.Result : accepting.AsTask().GetAwaiter().GetResult();
         if (result.Status != AcceptStatus.Accepted)
         {

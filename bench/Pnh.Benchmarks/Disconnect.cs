@@ -80,14 +80,14 @@ internal static class Disconnect
         var started = Stopwatch.GetTimestamp();
         for (var i = 0; i < Sessions; i++)
         {
-            hub.Hub.Joined(keys[i], joined[i]);
+            hub.Hub.Router.Joined(keys[i], joined[i]);
         }
 
         var join = Stopwatch.GetElapsedTime(started).TotalMicroseconds / Sessions;
         started = Stopwatch.GetTimestamp();
         for (var i = 0; i < Sessions; i++)
         {
-            hub.Hub.Closed(keys[i]);
+            hub.Hub.Router.Closed(keys[i]);
         }
 
         return (join, Stopwatch.GetElapsedTime(started).TotalMicroseconds / Sessions);

@@ -23,7 +23,7 @@ internal static partial class Pieces
             hub.Accept(events[next]);
             if (events[next].IsDurable)
             {
-                hub.Hub.Acked(hub.Sessions[next], events[next].Id);
+                hub.Hub.Router.Acked(hub.Sessions[next], events[next].Id);
             }
         }, 1, hub));
     }
@@ -42,7 +42,7 @@ internal static partial class Pieces
             {
                 foreach (var session in hub.Sessions)
                 {
-                    hub.Hub.Acked(session, accepted.Id);
+                    hub.Hub.Router.Acked(session, accepted.Id);
                 }
             }
         }, sessions, hub);

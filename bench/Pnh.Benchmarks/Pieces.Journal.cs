@@ -68,10 +68,10 @@ internal static partial class Pieces
                 events.Add(hub.Parse($$"""{"to":{"user":"{{BenchHub.User((next + i) % Users)}}"},{{Data}}}"""));
             }
 
-            _ = hub.Hub.AcceptManyAsync(events).AsTask().GetAwaiter().GetResult();
+            _ = hub.Hub.Acceptor.AcceptManyAsync(events).AsTask().GetAwaiter().GetResult();
             for (var i = 0; i < AtOnce; i++)
             {
-                hub.Hub.Acked(hub.Sessions[(next + i) % Users], events[i].Id);
+                hub.Hub.Router.Acked(hub.Sessions[(next + i) % Users], events[i].Id);
             }
 
             next += AtOnce;

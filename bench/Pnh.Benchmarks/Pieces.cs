@@ -115,8 +115,8 @@ internal static partial class Pieces
         return new Piece(() =>
         {
             hub.Open(key, link);
-            hub.Hub.Joined(key, topics);
-            hub.Hub.Closed(key);
+            hub.Hub.Router.Joined(key, topics);
+            hub.Hub.Router.Closed(key);
         }, 1, hub);
     }
 

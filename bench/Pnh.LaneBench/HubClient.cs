@@ -67,7 +67,7 @@ internal sealed class HubClient : IClient
         {
             var accepted = _reader.Read(_body, new EventOrigin("demo", TimeProvider.System.GetUtcNow(), TimeProvider.System.GetTimestamp()), [])!;
             var finished = _journal.FinishedAsync(accepted.Id);
-            var answer = await _hub.AcceptAsync(accepted);
+            var answer = await _hub.Acceptor.AcceptAsync(accepted);
             if (answer.Status != AcceptStatus.Accepted)
             {
                 throw new InvalidOperationException($"The hub answered {answer.Status}.");

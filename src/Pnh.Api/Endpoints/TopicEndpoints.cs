@@ -36,13 +36,13 @@ internal sealed class TopicEndpoints
     }
 
     private Task AddAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
-        await _hub.AddMemberAsync(new TopicKey(app, topic), user, context.RequestAborted) == AddMemberResult.TooManyTopics
+        await _hub.Memberships.AddAsync(new TopicKey(app, topic), user, context.RequestAborted) == AddMemberResult.TooManyTopics
             ? new Problem(ProblemCatalogue.TooManyTopics, FormattableString.Invariant($"The user is a member of {Limits.TopicsPerUser} topics."))
             : null);
 
     private Task RemoveAsync(HttpContext context) => ChangeAsync(context, async (app, topic, user) =>
     {
-        await _hub.RemoveMemberAsync(new TopicKey(app, topic), user, context.RequestAborted);
+        await _hub.Memberships.RemoveAsync(new TopicKey(app, topic), user, context.RequestAborted);
         return null;
     });
 
@@ -90,8 +90,8 @@ internal sealed class TopicEndpoints
 
     private async Task<MembersBody> ChangeAsync(TopicKey topic, MemberChanges changes, CancellationToken cancellationToken)
     {
-        var added = await Task.WhenAll(changes.Add.Select(user => _hub.AddMemberAsync(topic, user, cancellationToken)));
-        var removed = await Task.WhenAll(changes.Remove.Select(user => _hub.RemoveMemberAsync(topic, user, cancellationToken)));
+        var added = await Task.WhenAll(changes.Add.Select(user => _hub.Memberships.AddAsync(topic, user, cancellationToken)));
+        var removed = await Task.WhenAll(changes.Remove.Select(user => _hub.Memberships.RemoveAsync(topic, user, cancellationToken)));
         List<string> refused = [.. changes.Add.Where((_, n) => added[n] == AddMemberResult.TooManyTopics)];
         return new MembersBody(added.Count(static one => one == AddMemberResult.Added), removed.Count(static one => one), refused.Count > 0 ? refused : null);
     }

@@ -120,7 +120,7 @@ internal sealed class UserEndpoints
         }
         else
         {
-            await _hub.PutSettingsAsync(key, settings, context.RequestAborted);
+            await _hub.Memberships.PutSettingsAsync(key, settings, context.RequestAborted);
             await JsonAnswer.WriteAsync(context.Response, json => SettingsJson.Write(json, settings));
         }
     }
@@ -132,14 +132,14 @@ internal sealed class UserEndpoints
             return problem!.ExecuteAsync(context);
         }
 
-        var sessions = _hub.Sessions(key);
+        var sessions = _hub.Router.Sessions(key);
         var isActive = sessions.Any(static session => session.State == SessionState.Active);
         var presence = new PresenceBody(key.User, sessions.Count > 0, isActive, [.. sessions.Select(Show)]);
         return JsonAnswer.WriteAsync(context.Response, presence, AnswersJson.Default.PresenceBody);
     }
 
     private Task KickAsync(HttpContext context) => PathUser.TryRead(context, out var key, out var problem)
-        ? JsonAnswer.WriteAsync(context.Response, new ClosedBody(_hub.Kick(key)), AnswersJson.Default.ClosedBody)
+        ? JsonAnswer.WriteAsync(context.Response, new ClosedBody(_hub.Router.Kick(key)), AnswersJson.Default.ClosedBody)
         : problem!.ExecuteAsync(context);
 
     private async Task EraseAsync(HttpContext context)

@@ -14,7 +14,7 @@ internal sealed class HubLinks
 
     public HubLinks(Hub hub, LinkListener listener, LinkServer links, TeeServer tees, KnownEdges known, ClusterMetrics metrics)
     {
-        hub.Accepted = tees.Copy;
+        hub.Acceptor.Accepted = tees.Copy;
         metrics.Begin();
         _listener = listener;
         _links = links;

@@ -60,7 +60,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
         _storedKeys = storedKeys;
         _readiness = readiness;
         // What arrives on the direct transport waits for its loop, all else for the pool.
-        _watchdog = new ThreadPoolWatchdog(metrics, time, wait => hub.Observe(wait, loops?.TakeLongestTurn() ?? TimeSpan.Zero));
+        _watchdog = new ThreadPoolWatchdog(metrics, time, wait => hub.Acceptor.Observe(wait, loops?.TakeLongestTurn() ?? TimeSpan.Zero));
         _runtime = new RuntimeMetrics(registry);
         _sweep = sweep;
         _options = options;

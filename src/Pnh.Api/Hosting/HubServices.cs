@@ -153,7 +153,7 @@ internal static partial class HubServices
             IsIdsOnly = app => options.Apps.TryGetValue(app, out var known) && known.ContentText is not null,
         })
         .AddSingleton<Hub>()
-        .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>());
+        .AddSingleton<ISessionEvents>(provider => provider.GetRequiredService<Hub>().Router);
 
     private static IServiceCollection AddSockets(this IServiceCollection services, PnhOptions options) => services
         .AddSingleton(provider => new WebSocketServer(

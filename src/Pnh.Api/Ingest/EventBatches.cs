@@ -10,7 +10,7 @@ using Pnh.Core.Hubs;
 namespace Pnh.Api.Ingest;
 
 /// <summary>
-/// Streams of events, of any size with constant memory: what has arrived, up to <see cref="Hub.UploadBatch"/>, shares one flush of the journal and is dispatched in order. The answer is NDJSON under 207: a line per refused event and a count per 1,000
+/// Streams of events, of any size with constant memory: what has arrived, up to <see cref="EventAcceptor.UploadBatch"/>, shares one flush of the journal and is dispatched in order. The answer is NDJSON under 207: a line per refused event and a count per 1,000
 /// accepted, because most clients do not read while they upload; <c>?receipts=all</c> adds a line per accepted event.
 /// </summary>
 internal sealed class EventBatches
@@ -114,7 +114,7 @@ internal sealed class EventBatches
                 Add(batch, item.ToArray());
             }
 
-            if (batch.Events.Count >= _hub.UploadBatch)
+            if (batch.Events.Count >= _hub.Acceptor.UploadBatch)
             {
                 await AcceptAsync(batch);
             }
@@ -151,7 +151,7 @@ internal sealed class EventBatches
         try
         {
             // Not reading on makes the sender wait, which a refused line would not.
-            hasWaited = await _hub.WaitForRoomAsync(OverloadPatience, batch.Body.Ending);
+            hasWaited = await _hub.Acceptor.WaitForRoomAsync(OverloadPatience, batch.Body.Ending);
         }
         catch (OperationCanceledException) when (batch.Body.IsStopping)
         {
@@ -160,7 +160,7 @@ internal sealed class EventBatches
 
         try
         {
-            batch.Take(await _hub.AcceptManyAsync(batch.Events, hasWaited, batch.Body.Ending));
+            batch.Take(await _hub.Acceptor.AcceptManyAsync(batch.Events, hasWaited, batch.Body.Ending));
         }
         catch (OperationCanceledException) when (batch.Body.IsStopping)
         {

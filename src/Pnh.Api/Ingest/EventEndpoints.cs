@@ -85,7 +85,7 @@ internal sealed class EventEndpoints
         }
         else if (_intake.Read(Caller.Of(context).App, body.Bytes.ToArray(), TraceParent(context), out var problem) is { } accepted)
         {
-            var plan = await _hub.ExplainAsync(accepted, context.Request.Query["after"].ToString(), context.RequestAborted);
+            var plan = await _hub.Explainer.ExplainAsync(accepted, context.Request.Query["after"].ToString(), context.RequestAborted);
             context.Response.ContentType = RequestBody.Json;
             await AnswerTime.WriteAsync(context, over => PlanWriter.WriteAsync(context.Response.BodyWriter, accepted, plan, over), _stopping);
         }

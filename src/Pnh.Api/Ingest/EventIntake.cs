@@ -34,17 +34,19 @@ internal sealed class EventIntake
     public StaticProblem? Refuse(string app, ReadOnlySpan<byte> body, int sender, out IntakeGate.Place place)
     {
         place = default;
-        if (!_hub.MayRefuse)
+        if (!_hub.Acceptor.MayRefuse)
         {
             return null;
         }
 
         var @class = ClassPeek.ClassIn(body);
-        var memory = _hub.AskMemory(app, @class);
-        var refusal = memory == MemoryAnswer.Full ? StaticProblem.MemoryFull
-            : memory == MemoryAnswer.ShareUsedUp ? StaticProblem.MemoryShare
-            : _hub.Gate.TryEnter(app, @class, sender, out place) ? null
-            : StaticProblem.TooManyRequests;
+        var refusal = _hub.Acceptor.Ask(app, @class, sender, out place) switch
+        {
+            DoorAnswer.Taken => null,
+            DoorAnswer.MemoryFull => StaticProblem.MemoryFull,
+            DoorAnswer.ShareUsedUp => StaticProblem.MemoryShare,
+            _ => StaticProblem.TooManyRequests,
+        };
         if (refusal is not null)
         {
             _metrics.EventCounted(app, @class, EventResult.Overloaded);
@@ -88,7 +90,7 @@ internal sealed class EventIntake
         {
             if (accepted is null)
             {
-                _hub.Gate.Leave(place);
+                _hub.Acceptor.Gate.Leave(place);
                 _metrics.EventCounted(app, EventClass.Message, EventResult.Invalid);
             }
         }
@@ -97,5 +99,5 @@ internal sealed class EventIntake
     }
 
     /// <summary>Gives it to the hub, after <see cref="Refuse"/> let it through.</summary>
-    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place) => _hub.AcceptAsync(accepted, place);
+    public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place) => _hub.Acceptor.AcceptAsync(accepted, place);
 }

@@ -6,14 +6,12 @@ namespace Pnh.Api.Problems;
 /// <summary>When a publisher whose event was refused shall come back.</summary>
 internal static class RefusalDelay
 {
-    // One of them, by chance: publishers that were refused together do not come back together. With two the hub was idle and full in turn.
-    private static readonly string[] OfOverload = ["1", "2", "3", "4"];
-
-    private static readonly string OfMemory = Hub.MemoryRetrySeconds.ToString(CultureInfo.InvariantCulture);
+    // Texts of what the hub says: refusals must cost next to nothing.
+    private static readonly string[] Seconds = [.. Enumerable.Range(0, 10).Select(static seconds => seconds.ToString(CultureInfo.InvariantCulture))];
 
     /// <summary>Value of Retry-After for this one, in seconds.</summary>
     internal static string Of(StaticProblem refusal) =>
-        refusal == StaticProblem.MemoryFull || refusal == StaticProblem.MemoryShare ? OfMemory : OfOverload[Random.Shared.Next(OfOverload.Length)];
+        Seconds[EventAcceptor.RetrySeconds(refusal == StaticProblem.MemoryFull || refusal == StaticProblem.MemoryShare ? DoorAnswer.MemoryFull : DoorAnswer.Overloaded)];
 
     internal static Task WriteAsync(HttpContext context, StaticProblem refusal)
     {

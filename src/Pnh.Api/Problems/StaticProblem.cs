@@ -40,7 +40,7 @@ internal sealed class StaticProblem
     public static StaticProblem MemoryFull { get; } = new(ProblemCatalogue.MemoryFull);
 
     /// <summary>503; the caller sets Retry-After.</summary>
-    public static StaticProblem MemoryShare { get; } = new(ProblemCatalogue.MemoryFull, Hub.ShareUsedUp);
+    public static StaticProblem MemoryShare { get; } = new(ProblemCatalogue.MemoryFull, EventAcceptor.ShareUsedUp);
 
     /// <summary>Answers the request.</summary>
     public Task WriteAsync(HttpContext context)

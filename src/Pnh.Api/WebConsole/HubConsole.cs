@@ -73,7 +73,7 @@ internal sealed class HubConsole : IConsoleSource
             _target.Sandbox is { } sandbox ? PhoneShelf.Arrange(sandbox.Phones.All) : null,
             _target.Apps,
             _troubles.Read(totals),
-            _hub.MemoryShortage,
+            _hub.Acceptor.MemoryShortage,
             _cluster?.Invoke().Nodes);
     }
 
@@ -84,7 +84,7 @@ internal sealed class HubConsole : IConsoleSource
             return Answer(problem!);
         }
 
-        var result = await _hub.AcceptAsync(accepted);
+        var result = await _hub.Acceptor.AcceptAsync(accepted);
         return EventAnswers.Refusal(result) is { } refusal ? Answer(refusal) : Answer(StatusCodes.Status202Accepted, EventAnswers.Receipt(accepted, result));
     }
 
@@ -96,7 +96,7 @@ internal sealed class HubConsole : IConsoleSource
         }
 
         using var answer = new MemoryStream();
-        var plan = await _hub.ExplainAsync(accepted, after: "", cancellationToken);
+        var plan = await _hub.Explainer.ExplainAsync(accepted, after: "", cancellationToken);
         await PlanWriter.WriteAsync(PipeWriter.Create(answer, new StreamPipeWriterOptions(leaveOpen: true)), accepted, plan, cancellationToken);
         return Answer(StatusCodes.Status200OK, answer.ToArray());
     }

@@ -33,7 +33,7 @@ internal sealed class UserPage(Hub hub, IDeviceStore devices, DeviceJson json, I
         var isEvent = Ids.IsEventId(user.User) && await journal.FindAsync(user.App, user.User, context.RequestAborted) is not null;
         var snapshot = await devices.GetUserAsync(user, context.RequestAborted);
         var removed = await devices.FindRemovedAddressesAsync(user, context.RequestAborted);
-        var sessions = hub.Sessions(user);
+        var sessions = hub.Router.Sessions(user);
         await JsonAnswer.WriteAsync(context.Response, writer => Write(writer, user, isEvent, snapshot, removed, sessions, page, new DeliveryFilter(device, null, null)));
     }
 

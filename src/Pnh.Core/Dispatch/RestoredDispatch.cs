@@ -19,6 +19,7 @@ internal sealed class RestoredDispatch(Dispatcher dispatcher, Event accepted, Ev
     private string[][]? _shares; // users whose devices are planned anew, in pages
     private int _page;
     private bool _areSharesDone;
+    private bool _isNewDone;
     private MemberPage? _members;
     private bool _isFanOut; // which goes on with it
     private TopicSessions? _guests;
@@ -27,7 +28,7 @@ internal sealed class RestoredDispatch(Dispatcher dispatcher, Event accepted, Ev
     private TopicSessions Guests => _guests ??= TopicSessions.OfGuests(restored.Users.SelectMany(static one => one.Value.Deliveries.Where(static each => each.IsJoined).Select(each => (one.Key, each.Device))));
 
     /// <summary>Goes on; false = the registry cannot be read now, so it has to be called again. Throws nothing.</summary>
-    internal ValueTask<bool> TryAsync() => TryAsync(async () => await TrySharesAsync().ConfigureAwait(false) && await TryNewAsync().ConfigureAwait(false)
+    internal ValueTask<bool> TryAsync() => TryAsync(async () => await TrySharesAsync().ConfigureAwait(false) && (_isNewDone = _isNewDone || await TryNewAsync().ConfigureAwait(false))
         && (_isFanOut || await TryLostAsync().ConfigureAwait(false)));
 
     private async ValueTask<bool> TryAsync(Func<ValueTask<bool>> tryPartsAsync)
@@ -76,7 +77,7 @@ internal sealed class RestoredDispatch(Dispatcher dispatcher, Event accepted, Ev
     // What no process has planned.
     private async ValueTask<bool> TryNewAsync()
     {
-        if (restored.IsComplete || _isFanOut)
+        if (restored.IsComplete)
         {
             return true;
         }

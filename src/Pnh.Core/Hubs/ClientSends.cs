@@ -9,7 +9,7 @@ namespace Pnh.Core.Hubs;
 /// Events that clients publish over their sockets: only in apps that allow it, only <c>transient</c> and <c>message</c>, to a topic of the token or
 /// to the user's own devices, and without what makes a phone ring (a notification, overrides). Thread-safe.
 /// </summary>
-internal sealed class ClientSends(Hub hub, EventReader reader, HubOptions options, TimeProvider time)
+internal sealed class ClientSends(EventAcceptor acceptor, EventReader reader, HubOptions options, TimeProvider time)
 {
     private static readonly SendRefusal NotAllowed = new("not-allowed", "The app does not let clients publish.");
     private static readonly SendRefusal NotAllowedTarget = new("not-allowed", "Clients publish to topics of their token and to their own user.");
@@ -37,7 +37,7 @@ internal sealed class ClientSends(Hub hub, EventReader reader, HubOptions option
             return refusal;
         }
 
-        return (await hub.AcceptAsync(accepted).ConfigureAwait(false)).Status switch
+        return (await acceptor.AcceptAsync(accepted).ConfigureAwait(false)).Status switch
         {
             AcceptStatus.Accepted or AcceptStatus.Duplicate => null,
             AcceptStatus.Conflict => Conflict,

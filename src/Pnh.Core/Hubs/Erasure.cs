@@ -25,7 +25,7 @@ public sealed class Erasure(Hub hub, IEventJournal journal, IErasureStore erasur
         // While the addresses are known: what is shown is cleared.
         var (withdrawn, hasHistory) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
         var removed = await hub.Memberships.DeleteUserAsync(user, cancellationToken).ConfigureAwait(false);
-        var sessions = hub.Kick(user);
+        var sessions = hub.Router.Kick(user);
         var (late, _) = await WithdrawAllAsync(user, cancellationToken).ConfigureAwait(false);
 
         // A segment is closed when it is as old as the retention, and goes when its youngest record is.

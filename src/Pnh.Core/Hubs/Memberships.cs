@@ -11,18 +11,26 @@ namespace Pnh.Core.Hubs;
 /// Who is a member of which topic: written in the registry, and in the table of topics for the sessions of members. What a read of the registry says may be old when it comes: changes
 /// that were committed since it began are kept with the user, and repeated on top of it. Thread-safe.
 /// </summary>
-internal sealed class Memberships(
-    IDeviceStore devices, TopicTable table, ShardMap shards, PatientReads reads, Action<string> faulted)
+public sealed class Memberships
 {
     // Changes of one user one after the other, or the table could follow the older of two.
     private const int Lines = 256;
 
     private readonly SemaphoreSlim[] _lines = [.. Enumerable.Range(0, Lines).Select(static _ => new SemaphoreSlim(1, 1))];
 
-    /// <summary>When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
+    private readonly IDeviceStore _devices;
+    private readonly TopicTable _table;
+    private readonly ShardMap _shards;
+    private readonly PatientReads _reads;
+    private readonly Action<string> _faulted;
+
+    internal Memberships(IDeviceStore devices, TopicTable table, ShardMap shards, PatientReads reads, Action<string> faulted) =>
+        (_devices, _table, _shards, _reads, _faulted) = (devices, table, shards, reads, faulted);
+
+    /// <summary>Makes the user a member of the topic. When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
     public Task<AddMemberResult> AddAsync(TopicKey topic, string user, CancellationToken cancellationToken) => InTurnAsync(new UserKey(topic.App, user), async key =>
     {
-        var result = await devices.AddMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
+        var result = await _devices.AddMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (result == AddMemberResult.Added)
         {
             Change(topic, user, isMember: true, await SettingsAsync(key).ConfigureAwait(false));
@@ -31,10 +39,10 @@ internal sealed class Memberships(
         return result;
     }, cancellationToken);
 
-    /// <summary>False when there was no membership. A session that joined the topic stays in it.</summary>
+    /// <summary>The user is no member of the topic any more; false when there was no membership. A session that joined the topic stays in it.</summary>
     public Task<bool> RemoveAsync(TopicKey topic, string user, CancellationToken cancellationToken) => InTurnAsync(new UserKey(topic.App, user), async _ =>
     {
-        var isRemoved = await devices.RemoveMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
+        var isRemoved = await _devices.RemoveMemberAsync(topic.App, topic.Topic, user, cancellationToken).ConfigureAwait(false);
         if (isRemoved)
         {
             Change(topic, user, isMember: false, settings: null);
@@ -46,7 +54,7 @@ internal sealed class Memberships(
     /// <summary>When it completes, the registry has nothing of the user any more, and the user's sessions are in the topics that they joined themselves.</summary>
     public Task<RemovedUser> DeleteUserAsync(UserKey user, CancellationToken cancellationToken) => InTurnAsync(user, async key =>
     {
-        var removed = await devices.DeleteUserAsync(key, cancellationToken).ConfigureAwait(false);
+        var removed = await _devices.DeleteUserAsync(key, cancellationToken).ConfigureAwait(false);
         foreach (var topic in removed.Topics)
         {
             Change(new TopicKey(key.App, topic), key.User, isMember: false, settings: null);
@@ -56,10 +64,10 @@ internal sealed class Memberships(
         return removed;
     }, cancellationToken);
 
-    /// <summary>When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
+    /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => InTurnAsync(user, async key =>
     {
-        await devices.PutSettingsAsync(key, settings, cancellationToken).ConfigureAwait(false);
+        await _devices.PutSettingsAsync(key, settings, cancellationToken).ConfigureAwait(false);
         Follow(key, settings);
         return true;
     }, cancellationToken);
@@ -67,7 +75,7 @@ internal sealed class Memberships(
     /// <summary>The registry has them.</summary>
     internal void Follow(UserKey user, UserSettings settings)
     {
-        var shard = shards.Of(user);
+        var shard = _shards.Of(user);
         shard.Under(user, state =>
         {
             state.Settings = settings;
@@ -85,7 +93,7 @@ internal sealed class Memberships(
     {
         if (!await TrySubscribeAsync(session).ConfigureAwait(false))
         {
-            _ = reads.GoOnAsync(() => TrySubscribeAsync(session));
+            _ = _reads.GoOnAsync(() => TrySubscribeAsync(session));
         }
     }
 
@@ -108,7 +116,7 @@ internal sealed class Memberships(
     {
         var key = new UserKey(session.App, session.User);
         (UserState User, int From)? read = null;
-        shards.Of(key).Under(key, user =>
+        _shards.Of(key).Under(key, user =>
         {
             if (Find(user, session) >= 0)
             {
@@ -124,15 +132,15 @@ internal sealed class Memberships(
         UserTopics? topics = null;
         try
         {
-            topics = await devices.FindTopicsAsync(key, CancellationToken.None).ConfigureAwait(false);
+            topics = await _devices.FindTopicsAsync(key, CancellationToken.None).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
         {
-            faulted(fault.Message);
+            _faulted(fault.Message);
         }
         finally
         {
-            shards.Of(key).Under(begun.User, user => End(user, session, begun.From, topics));
+            _shards.Of(key).Under(begun.User, user => End(user, session, begun.From, topics));
         }
 
         return topics is not null;
@@ -145,9 +153,9 @@ internal sealed class Memberships(
         var changes = user.MembershipChanges;
         if (topics is not null && topics.Names.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
-            var subscriber = shards.Of(user.Key).SubscriberOf(user, index);
+            var subscriber = _shards.Of(user.Key).SubscriberOf(user, index);
             var mutes = MutesOf(user.Settings);
-            table.Join(subscriber, topics.Names, TopicReasons.Member, mutes);
+            _table.Join(subscriber, topics.Names, TopicReasons.Member, mutes);
             for (var i = from; i < changes?.Count; i++)
             {
                 Change(subscriber, changes[i].Topic, changes[i].IsMember, mutes);
@@ -166,7 +174,7 @@ internal sealed class Memberships(
     internal void Change(TopicKey topic, string user, bool isMember, UserSettings? settings)
     {
         var key = new UserKey(topic.App, user);
-        var shard = shards.Of(key);
+        var shard = _shards.Of(key);
         shard.Under(key, state =>
         {
             if (state.MembershipReads > 0)
@@ -187,13 +195,13 @@ internal sealed class Memberships(
     private async ValueTask<UserSettings?> SettingsAsync(UserKey user)
     {
         var isWanted = false;
-        shards.Of(user).Under(user, state => isWanted = state is { Settings: null, Sessions.Count: > 0 });
+        _shards.Of(user).Under(user, state => isWanted = state is { Settings: null, Sessions.Count: > 0 });
         if (!isWanted)
         {
             return null;
         }
 
-        return (await reads.TryUserAsync(user).ConfigureAwait(false))?.Settings;
+        return (await _reads.TryUserAsync(user).ConfigureAwait(false))?.Settings;
     }
 
     // The classes that are muted, a bit each, for each topic's name.
@@ -212,11 +220,11 @@ internal sealed class Memberships(
     {
         if (isMember)
         {
-            table.Join(subscriber, [topic], TopicReasons.Member, mutes);
+            _table.Join(subscriber, [topic], TopicReasons.Member, mutes);
         }
         else
         {
-            table.Leave(subscriber, [topic], TopicReasons.Member);
+            _table.Leave(subscriber, [topic], TopicReasons.Member);
         }
     }
 

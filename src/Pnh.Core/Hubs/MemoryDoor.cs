@@ -53,10 +53,10 @@ internal sealed partial class MemoryDoor(MemoryGuard? guard, Ledger ledger, ILog
     }
 
     /// <summary>Whether an event of the app is taken, as far as memory goes.</summary>
-    internal MemoryAnswer Ask(string app, EventClass @class) =>
-        guard?.Refuses(@class) == true ? MemoryAnswer.Full
-        : _isTight && guard!.RefusesShare(@class, ledger.Of(app).Held) ? MemoryAnswer.ShareUsedUp
-        : MemoryAnswer.Taken;
+    internal DoorAnswer Ask(string app, EventClass @class) =>
+        guard?.Refuses(@class) == true ? DoorAnswer.MemoryFull
+        : _isTight && guard!.RefusesShare(@class, ledger.Of(app).Held) ? DoorAnswer.ShareUsedUp
+        : DoorAnswer.Taken;
 
     private void Say(string app, long held, bool isOver)
     {
@@ -80,15 +80,18 @@ internal sealed partial class MemoryDoor(MemoryGuard? guard, Ledger ledger, ILog
     }
 }
 
-/// <summary>What the memory says to an event.</summary>
-public enum MemoryAnswer
+/// <summary>What the door says to an event.</summary>
+public enum DoorAnswer
 {
     /// <summary>There is room.</summary>
     Taken,
 
-    /// <summary>There is no memory for events of this class.</summary>
-    Full,
+    /// <summary>Too many wait inside.</summary>
+    Overloaded,
 
-    /// <summary>There is room, but the app has had its share of it.</summary>
+    /// <summary>There is no memory for events of this class.</summary>
+    MemoryFull,
+
+    /// <summary>There is memory, but the app has had its share of it.</summary>
     ShareUsedUp,
 }

@@ -244,7 +244,7 @@ public sealed class StopTests
         JournalOf(hub).IsClosed = true;
         var intake = hub.Host.Services.GetRequiredService<EventIntake>();
         var events = Enumerable.Range(0, 768).Select(n => intake.Read("demo", Encoding.UTF8.GetBytes(Bulk), null, out _)!).ToArray();
-        return hub.Host.Services.GetRequiredService<Hub>().AcceptManyAsync(events).AsTask();
+        return hub.Host.Services.GetRequiredService<Hub>().Acceptor.AcceptManyAsync(events).AsTask();
     }
 
     private static Task StopAsync(TestHub hub)

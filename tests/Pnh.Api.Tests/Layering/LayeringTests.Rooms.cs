@@ -9,10 +9,8 @@ public sealed partial class LayeringTests
     // Longer than LinesOfAType, over all their parts: how long they may be, and why they are.
     private static readonly Dictionary<string, (int Lines, string Why)> LongTypes = new(StringComparer.Ordinal)
     {
-        ["Pnh.Core/Hubs/Hub"] = (788, "one public entrance to all that a hub does; each part is one of its tasks"),
         ["Pnh.Core/Shards/Shard"] = (1621, "all that is touched under one gate, and the gate is the type"),
         ["Pnh.Channels/Net/Http2/Http2Connection"] = (1240, "one connection's state, read and written by one thread; RFC 9113 in parts"),
-        ["Pnh.Channels/Provider/Connections/ConnectionPool"] = (640, "the pool's counts change together under one lock"),
         ["Pnh.Channels/WebSockets/Sessions/Session"] = (808, "its lock is the object itself: each object more is another miss of the cache for each frame"),
     };
 

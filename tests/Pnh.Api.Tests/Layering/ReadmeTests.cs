@@ -42,6 +42,14 @@ public sealed partial class ReadmeTests
         Assert.All(packages, package => Assert.Contains(package, licences, StringComparison.Ordinal));
     }
 
+    [Fact]
+    public void EventsWay_EachHop_IsAMethodOfItsFile()
+    {
+        var hops = Hop().Matches(File.ReadAllText(Path.Combine(SourceTree.Root, "src", "README.md")));
+        Assert.InRange(hops.Count, 30, 92);
+        Assert.All(hops, static hop => Assert.Matches($@"\b{hop.Groups[2].Value}\(", File.ReadAllText(Path.Combine(SourceTree.Root, "src", hop.Groups[1].Value))));
+    }
+
     private static IEnumerable<string> Readmes() => Directory
         .EnumerateFiles(Path.Combine(SourceTree.Root, "src"), "README.md", SearchOption.AllDirectories)
         .Select(static file => Path.GetRelativePath(SourceTree.Root, file));
@@ -72,6 +80,9 @@ public sealed partial class ReadmeTests
 
     [GeneratedRegex(@"\]\((?![a-z]+:)([^)#]+)\)")]
     private static partial Regex Link();
+
+    [GeneratedRegex(@"^\d+\. `([^`]+)` `(\w+)`", RegexOptions.Multiline)]
+    private static partial Regex Hop();
 
     [GeneratedRegex(@"`((?:[A-Z][\w.]*|src|tests|bench|k8s)/[\w./-]*)`")]
     private static partial Regex PathInCode();

@@ -68,13 +68,13 @@ public abstract class MailboxReplayTests
         await devices.PutDeviceAsync(new UserKey("demo", "ada"), tablet, CancellationToken.None);
         for (var i = 0; i < Count; i++)
         {
-            Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, $"e{i}"))).Status);
+            Assert.Equal(AcceptStatus.Accepted, (await hub.Acceptor.AcceptAsync(Read(reader, $"e{i}"))).Status);
         }
 
-        await using var bytes = _overBytes ? new ByteLink(hub, new RecordingHub()) : null;
-        async Task AcceptNewerAsync() => Assert.Equal(AcceptStatus.Accepted, (await hub.AcceptAsync(Read(reader, "newer"))).Status);
+        await using var bytes = _overBytes ? new ByteLink(hub.Router, new RecordingHub()) : null;
+        async Task AcceptNewerAsync() => Assert.Equal(AcceptStatus.Accepted, (await hub.Acceptor.AcceptAsync(Read(reader, "newer"))).Status);
         between?.Invoke(bytes!, AcceptNewerAsync);
-        var parts = new ServerParts(bytes?.Edge ?? hub, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
+        var parts = new ServerParts(bytes?.Edge ?? hub.Router, new RecordingHub(), TimeProvider.System, new WebSocketServerOptions(), null, NullLogger.Instance);
         var session = new Session(Key, SessionState.Active, TimeProvider.System.GetUtcNow(), ConnectionPeer.Unknown, parts);
         await parts.Events.OpenedAsync(new SessionOpened(Key, SessionState.Active, session, TimeProvider.System.GetUtcNow()) { Pass = LinkScene.PassOf(Key) }, CancellationToken.None);
         var transport = new FakeTransport();

@@ -29,7 +29,7 @@ public sealed class LedgerTests
         Assert.Equal((7, 6, 1), hub.Metrics.Ledger.Of("demo").Read(EventClass.Message));
         Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Bulk));
         Assert.Equal((3, 3, 0), hub.Metrics.Ledger.Of("demo").Read(EventClass.Call));
-        Assert.Equal(1, hub.Hub.InFlight);
+        Assert.Equal(1, hub.Hub.Shards.InFlight);
         Assert.Equal(
             ["accepted:2", "acked:1", "expired:1", "failed:3", "suppressed:4", "withdrawn:1"],
             hub.Journal.Settled.CountBy(m => m.State!).Select(c => $"{c.Key}:{c.Value}").Order());

@@ -74,10 +74,10 @@ public sealed class MemoryDoorTests : IHeap, ILogger, IDisposable
         metrics.Ledger.Of("only").Holds(600);
         (_live, Collections) = (540, Collections + 1);
         door.Observe();
-        Assert.Equal(MemoryAnswer.Taken, door.Ask("only", EventClass.Bulk));
+        Assert.Equal(DoorAnswer.Taken, door.Ask("only", EventClass.Bulk));
         metrics.Ledger.Of("by a key alone").Holds(1);
         door.Observe();
-        Assert.Equal(MemoryAnswer.ShareUsedUp, door.Ask("only", EventClass.Call));
+        Assert.Equal(DoorAnswer.ShareUsedUp, door.Ask("only", EventClass.Call));
     }
 
     [Fact]
@@ -122,7 +122,7 @@ public sealed class MemoryDoorTests : IHeap, ILogger, IDisposable
         _door.Observe();
     }
 
-    private string Refused(string app) => string.Join(',', EventClassNames.All.ToArray().Where(@class => _door.Ask(app, @class) != MemoryAnswer.Taken));
+    private string Refused(string app) => string.Join(',', EventClassNames.All.ToArray().Where(@class => _door.Ask(app, @class) != DoorAnswer.Taken));
 
     IDisposable? ILogger.BeginScope<TState>(TState state) => null;
 

@@ -132,13 +132,13 @@ public sealed class MemoryGuardTests : IHeap, ILogger<MemoryGuard>
     {
         await using var hub = new HubUnderTest(memory: _guard);
         Refused(live: 610);
-        var bulk = await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""));
-        var upload = await hub.Hub.AcceptManyAsync([hub.NewEvent("\"class\":\"message\""), hub.NewEvent("\"class\":\"call\"")]);
+        var bulk = await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""));
+        var upload = await hub.Hub.Acceptor.AcceptManyAsync([hub.NewEvent("\"class\":\"message\""), hub.NewEvent("\"class\":\"call\"")]);
         Assert.Equal([AcceptStatus.MemoryFull, AcceptStatus.MemoryFull, AcceptStatus.Accepted], [bulk.Status, .. upload.Select(static one => one.Status)]);
         Assert.True(bulk.RetryAfter > TimeSpan.Zero);
 
         Refused(live: 100);
-        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""))).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""))).Status);
     }
 
     // After a collection of the young that left so much.

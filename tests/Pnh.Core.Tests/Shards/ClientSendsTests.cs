@@ -22,7 +22,7 @@ public sealed class ClientSendsTests
     {
         await using var hub = Sending();
         var (link, key) = await hub.OpenAsync("tab", user: "eve");
-        hub.Hub.Joined(key, ["room-7"]);
+        hub.Hub.Router.Joined(key, ["room-7"]);
         Assert.Null(await SendAsync(hub, frame));
         Assert.Equal("demo", Assert.Single(link.Frames).App);
     }
@@ -77,7 +77,7 @@ public sealed class ClientSendsTests
     private static async Task<string?> SendAsync(HubUnderTest hub, string frame)
     {
         var identity = new ClientIdentity("demo", "ada", null, ["room-*"], hub.Now.AddHours(1));
-        var refusal = await hub.Hub.SendAsync(new("demo", "ada", "phone", "s"), identity, Encoding.UTF8.GetBytes(frame), CancellationToken.None);
+        var refusal = await hub.Hub.Router.SendAsync(new("demo", "ada", "phone", "s"), identity, Encoding.UTF8.GetBytes(frame), CancellationToken.None);
         await hub.RestAsync();
         return refusal?.Code;
     }

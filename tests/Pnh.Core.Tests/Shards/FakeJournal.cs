@@ -13,6 +13,7 @@ internal sealed class FakeJournal : IEventJournal
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Event> _events = [];
     private readonly List<Milestone> _milestones = [];
+    private bool _hasRested;
     private readonly List<AddressNote> _addresses = [];
     private readonly List<string> _finished = [];
     private readonly HashSet<(string Event, string User, string Device)> _ended = [];
@@ -99,6 +100,7 @@ internal sealed class FakeJournal : IEventJournal
             }
 
             _milestones.Add(milestone);
+            _hasRested |= milestone.Kind == MilestoneKind.Rested;
         }
     }
 
@@ -226,6 +228,11 @@ internal sealed class FakeJournal : IEventJournal
     {
         lock (_gate)
         {
+            if (!_hasRested)
+            {
+                return []; // each session that opens asks
+            }
+
             return
             [
                 .. _events.Values
@@ -264,6 +271,7 @@ internal sealed class FakeJournal : IEventJournal
             next._milestones.AddRange(_milestones);
             next._ended.UnionWith(_ended);
             next._finished.AddRange(_finished);
+            next._hasRested = _hasRested;
             foreach (var (id, accepted) in _events)
             {
                 next._events.Add(id, accepted);

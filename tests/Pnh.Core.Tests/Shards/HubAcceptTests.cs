@@ -17,11 +17,11 @@ public sealed class HubAcceptTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         const string body = """{"id":"same","to":{"user":"ada"}}""";
-        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.Parse(body))).Status);
-        Assert.Equal(AcceptStatus.Duplicate, (await hub.Hub.AcceptAsync(hub.Parse(body))).Status);
-        Assert.Equal(AcceptStatus.Conflict, (await hub.Hub.AcceptAsync(hub.Parse("""{"id":"same","to":{"user":"eve"}}"""))).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(hub.Parse(body))).Status);
+        Assert.Equal(AcceptStatus.Duplicate, (await hub.Hub.Acceptor.AcceptAsync(hub.Parse(body))).Status);
+        Assert.Equal(AcceptStatus.Conflict, (await hub.Hub.Acceptor.AcceptAsync(hub.Parse("""{"id":"same","to":{"user":"eve"}}"""))).Status);
         hub.Journal.Fault = new StoreUnavailableException("The disk is full.");
-        var refused = await hub.Hub.AcceptAsync(hub.NewEvent());
+        var refused = await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent());
         Assert.Equal((AcceptStatus.Unavailable, "The disk is full."), (refused.Status, refused.Detail));
         Assert.True(refused.RetryAfter > TimeSpan.Zero);
         await hub.RestAsync();
@@ -40,7 +40,7 @@ public sealed class HubAcceptTests
         var (link, _) = await hub.OpenAsync("tab");
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
-        var accepting = hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
+        var accepting = hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
         await hub.RestAsync();
         Assert.False(accepting.IsCompleted);
         Assert.Empty(link.Ids);
@@ -59,16 +59,16 @@ public sealed class HubAcceptTests
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
         // Half of the 8,192 places: the rest is for the classes above.
-        var waiting = Enumerable.Range(0, 4_096).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\"")).AsTask()).ToArray();
-        var refused = await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\"")).AsTask().WaitAsync(TimeSpan.FromSeconds(20));
+        var waiting = Enumerable.Range(0, 4_096).Select(_ => hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"bulk\"")).AsTask()).ToArray();
+        var refused = await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"bulk\"")).AsTask().WaitAsync(TimeSpan.FromSeconds(20));
         Assert.Equal(AcceptStatus.Overloaded, refused.Status);
         Assert.True(refused.RetryAfter > TimeSpan.Zero);
-        var call = hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
+        var call = hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"call\"")).AsTask();
         Assert.False(call.IsCompleted);
         sync.SetResult();
         Assert.Equal(AcceptStatus.Accepted, (await call.WaitAsync(TimeSpan.FromSeconds(20))).Status);
         Assert.All(await Task.WhenAll(waiting), answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
-        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""))).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"class\":\"bulk\""))).Status);
     }
 
     [Fact]
@@ -77,7 +77,7 @@ public sealed class HubAcceptTests
         await using var hub = new HubUnderTest();
         var (link, _) = await hub.OpenAsync("tab");
         var events = Enumerable.Range(0, 50).Select(_ => hub.NewEvent()).ToList();
-        var answers = await hub.Hub.AcceptManyAsync([.. events, events[3]]);
+        var answers = await hub.Hub.Acceptor.AcceptManyAsync([.. events, events[3]]);
         Assert.Equal(events.Select(e => e.Id), link.Ids);
         Assert.All(answers[..50], a => Assert.Equal(AcceptStatus.Accepted, a.Status));
         Assert.Equal(AcceptStatus.Duplicate, answers[50].Status);
@@ -108,7 +108,7 @@ public sealed class HubAcceptTests
         await Waiting.UntilAsync(() => hub.Hub.FanOuts == 0, "the last page");
         await hub.RestAsync();
         Assert.Equal([id], link.Ids);
-        hub.Hub.Acked(key, id);
+        hub.Hub.Router.Acked(key, id);
         Assert.Equal(members.Where(m => m != "u7").Order(), hub.Fcm.Sent.Select(s => s.User).Order());
         Assert.All(hub.Pushed, pushed => Assert.Equal(id, pushed));
         Assert.Equal(500, hub.Journal.Settled.Count);
@@ -142,7 +142,7 @@ public sealed class HubAcceptTests
         hub.Store.Put("ada", hub.Phone("phone"));
         hub.Store.Broken.Add("eve");
         var (cut, whole) = (hub.NewEvent(to: """{"users":["ada","eve"]}"""), hub.NewEvent());
-        var answers = await hub.Hub.AcceptManyAsync([cut, whole]);
+        var answers = await hub.Hub.Acceptor.AcceptManyAsync([cut, whole]);
         await hub.RestAsync();
         Assert.All(answers, answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
         Assert.Equal([cut.Id, whole.Id], hub.Pushed);
@@ -157,7 +157,7 @@ public sealed class HubAcceptTests
         hub.Journal.Fault = new InvalidOperationException("A bug.");
         for (var i = 0; i < 10; i++)
         {
-            var answers = await hub.Hub.AcceptManyAsync([.. Enumerable.Range(0, 250).Select(_ => hub.NewEvent("\"class\":\"bulk\""))]);
+            var answers = await hub.Hub.Acceptor.AcceptManyAsync([.. Enumerable.Range(0, 250).Select(_ => hub.NewEvent("\"class\":\"bulk\""))]);
             Assert.All(answers, answer => Assert.Equal(AcceptStatus.Unavailable, answer.Status));
         }
     }
@@ -191,7 +191,7 @@ public sealed class HubAcceptTests
         var acked = await hub.SendAsync();
         for (var i = 0; i < devices; i++)
         {
-            hub.Hub.Acked(new("demo", "ada", $"d{i}", "s"), acked);
+            hub.Hub.Router.Acked(new("demo", "ada", $"d{i}", "s"), acked);
         }
 
         // A guard against an accident of the cube, not a measurement: machines differ, and a busy one took 20 s.
@@ -206,7 +206,7 @@ public sealed class HubAcceptTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var (link, _) = await hub.OpenAsync("tab");
-        var (plans, members, next) = await hub.Hub.ExplainAsync(hub.NewEvent(to: """{"users":["ada","nobody"]}"""), "", CancellationToken.None);
+        var (plans, members, next) = await hub.Hub.Explainer.ExplainAsync(hub.NewEvent(to: """{"users":["ada","nobody"]}"""), "", CancellationToken.None);
         Assert.Null(members);
         Assert.Null(next);
         Assert.Equal(["ada", "nobody"], plans.Select(p => p.User));
@@ -230,7 +230,7 @@ public sealed class HubAcceptTests
         string? after = "";
         for (var page = 0; after is not null; page++)
         {
-            var plan = await hub.Hub.ExplainAsync(accepted, after, CancellationToken.None);
+            var plan = await hub.Hub.Explainer.ExplainAsync(accepted, after, CancellationToken.None);
             Assert.Equal(250, plan.Members);
             Assert.Equal(page < 2 ? 100 : 50, plan.Users.Count);
             found.AddRange(plan.Users.Select(user => user.User));
@@ -272,10 +272,10 @@ public sealed class HubAcceptTests
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
         await hub.Hub.StartAsync(CancellationToken.None);
         var first = hub.NewEvent();
-        await hub.Hub.AcceptAsync(first);
+        await hub.Hub.Acceptor.AcceptAsync(first);
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the first push");
         var stopping = hub.Hub.StopAsync(CancellationToken.None);
-        Assert.Equal(AcceptStatus.Stopping, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+        Assert.Equal(AcceptStatus.Stopping, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent())).Status);
         Assert.False(stopping.IsCompleted);
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await stopping.WaitAsync(TimeSpan.FromSeconds(20));
@@ -293,7 +293,7 @@ public sealed class HubAcceptTests
             await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
             return default;
         };
-        await hub.Hub.AcceptAsync(hub.NewEvent());
+        await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent());
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         await hub.Hub.StopAsync(new CancellationToken(canceled: true)).WaitAsync(TimeSpan.FromSeconds(20));
         await hub.DisposeAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(20));

@@ -31,7 +31,7 @@ public sealed class HubAddressTests
         Assert.Equal("failed:address-gone", hub.Journal.EndOf("e1", "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal(["e1"], link.Ids);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(TimeSpan.FromMinutes(10), TimeSpan.FromSeconds(10));
         hub.AssertAllEnded("e1");
     }

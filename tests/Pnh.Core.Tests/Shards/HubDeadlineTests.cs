@@ -15,14 +15,14 @@ public sealed class HubDeadlineTests
         hub.Fcm.Answer = (_, _) => new(answer.Task);
         var (link, key) = await hub.OpenAsync("phone");
         var accepted = hub.NewEvent("\"class\":\"call\"");
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         Assert.Equal([accepted.Id], link.Ids);
 
         // The push is due after 0.5 s.
         hub.Clock.Advance(TimeSpan.FromSeconds(0.6));
         hub.Hub.Advance();
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
-        hub.Hub.Acked(key, accepted.Id);
+        hub.Hub.Router.Acked(key, accepted.Id);
         Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "phone"));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await hub.RestAsync();
@@ -37,7 +37,7 @@ public sealed class HubDeadlineTests
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
         var accepted = hub.NewEvent("\"class\":\"call\",\"ttl\":30");
-        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        var accepting = hub.Hub.Acceptor.AcceptAsync(accepted).AsTask();
         hub.Clock.Advance(accepted.ExpiresAt - hub.Clock.GetUtcNow());
         sync.SetResult();
         await accepting;
@@ -55,7 +55,7 @@ public sealed class HubDeadlineTests
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
         var accepted = hub.NewEvent("\"class\":\"call\",\"ttl\":30");
-        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        var accepting = hub.Hub.Acceptor.AcceptAsync(accepted).AsTask();
         hub.Clock.Advance(accepted.ExpiresAt - hub.Clock.GetUtcNow());
         sync.SetResult();
         await accepting;
@@ -79,7 +79,7 @@ public sealed class HubDeadlineTests
         hub.Journal.Sync = sync.Task;
         hub.Clock.Advance(TimeSpan.FromSeconds(1)); // a timestamp of 0 stands for none
         var accepted = hub.NewEvent($"\"class\":\"{@class}\"");
-        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        var accepting = hub.Hub.Acceptor.AcceptAsync(accepted).AsTask();
         hub.Clock.Advance(TimeSpan.FromSeconds(seconds));
         sync.SetResult();
         await accepting.WaitAsync(TimeSpan.FromSeconds(20));

@@ -22,9 +22,9 @@ public sealed class HubEarlyTurnTests
         await using var hub = new HubUnderTest();
         Fill(hub);
         var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
-        hub.Hub.Joined(guestKey, ["hall"]);
+        hub.Hub.Router.Joined(guestKey, ["hall"]);
         var (both, bothKey) = await hub.OpenAsync("tab", user: "u0598");
-        hub.Hub.Joined(bothKey, ["hall"]);
+        hub.Hub.Router.Joined(bothKey, ["hall"]);
         var (member, _) = await hub.OpenAsync("tab", user: Late);
         var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], guest.Ids);
@@ -148,7 +148,7 @@ public sealed class HubEarlyTurnTests
         hub.Store.Put(Late, hub.Phone("tab"), hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("tab", user: Late);
         var id = await _hall.SendAndStandAsync(hub);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         _hall.Go(hub);
         await EndedAsync(hub);
         await hub.PassAsync(30);
@@ -180,7 +180,7 @@ public sealed class HubEarlyTurnTests
         await using var hub = new HubUnderTest();
         Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: "v1");
-        hub.Hub.Joined(key, ["hall"]);
+        hub.Hub.Router.Joined(key, ["hall"]);
         var id = await _hall.SendAndStandAsync(hub);
         await hub.AckAsync(key, id);
         hub.Store.Put("v1", hub.Phone("phone"), hub.Phone("tab"));
@@ -255,7 +255,7 @@ public sealed class HubEarlyTurnTests
         Fill(hub);
         var (_, key) = await hub.OpenAsync("tab", user: Late);
         var id = await _hall.SendAndStandAsync(hub);
-        hub.Hub.Answered(key, id, "answered", null);
+        hub.Hub.Router.Answered(key, id, "answered", null);
         await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: Late }), "the answer");
         _hall.Go(hub);
         await EndedAsync(hub);
@@ -326,7 +326,7 @@ public sealed class HubEarlyTurnTests
         for (var i = 0; i < 60; i++)
         {
             var accepted = hub.NewEvent("\"ttl\":3600", ToHall);
-            Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(accepted)).Status);
+            Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(accepted)).Status);
             events.Add(accepted.Id);
             await Task.Delay(1);
         }
@@ -358,9 +358,9 @@ public sealed class HubEarlyTurnTests
             var link = new FakeLink();
             links.Add(link);
             var key = new SessionKey("demo", $"u{(random.Next(Members / Lanes) * Lanes) + lane:0000}", "tab", Guid.NewGuid().ToString("N"));
-            await hub.Hub.OpenedAsync(new SessionOpened(key, SessionState.Background, link, hub.Now), CancellationToken.None);
+            await hub.Hub.Router.OpenedAsync(new SessionOpened(key, SessionState.Background, link, hub.Now), CancellationToken.None);
             await Task.Delay(random.Next(4), CancellationToken.None);
-            hub.Hub.Closed(key);
+            hub.Hub.Router.Closed(key);
         }
     }
 

@@ -26,7 +26,7 @@ public sealed class HubFanOutTests
         for (var i = 0; i < sessions; i++)
         {
             joined.Add(await hub.OpenAsync("tab", user: $"u{i}"));
-            hub.Hub.Joined(joined[i].Key, ["room"]);
+            hub.Hub.Router.Joined(joined[i].Key, ["room"]);
         }
 
         var lost = await hub.SendAsync(Transient, Room);
@@ -34,7 +34,7 @@ public sealed class HubFanOutTests
         foreach (var (link, key) in joined)
         {
             Assert.Equal([lost, kept], link.Ids);
-            hub.Hub.Acked(key, kept);
+            hub.Hub.Router.Acked(key, kept);
         }
 
         AssertCounts(hub, new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 2 * sessions), new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Acked, sessions));
@@ -58,11 +58,11 @@ public sealed class HubFanOutTests
         var muting = await JoinAsync(hub, "muting");
         var joined = await JoinAsync(hub, "joined");
         var detached = await JoinAsync(hub, "detached");
-        hub.Hub.Detached(detached.Key);
+        hub.Hub.Router.Detached(detached.Key);
         var left = await JoinAsync(hub, "left");
-        hub.Hub.Left(left.Key, ["room"]);
+        hub.Hub.Router.Left(left.Key, ["room"]);
         var closed = await JoinAsync(hub, "closed");
-        hub.Hub.Closed(closed.Key);
+        hub.Hub.Router.Closed(closed.Key);
         var full = await JoinAsync(hub, "full");
         full.Link.Room = 0;
 
@@ -75,7 +75,7 @@ public sealed class HubFanOutTests
             new DeliveryCount(ChannelNames.None, DeliveryStatus.Suppressed, 2), // the sessions of muting and detached; nobody looks for who is absent
             new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.NotConnected, 1),
             new DeliveryCount(ChannelNames.WebSocket, DeliveryStatus.Sent, 2));
-        Assert.Equal(0, hub.Hub.InFlight);
+        Assert.Equal(0, hub.Hub.Shards.InFlight);
     }
 
     [Theory]
@@ -101,7 +101,7 @@ public sealed class HubFanOutTests
         for (var i = 0; i < 70; i++)
         {
             var (link, key) = await hub.OpenAsync("tab", user: $"u-{i}", link: new FakeLink { Carrier = i < 3 ? null : carriers[i % 2], Number = i });
-            hub.Hub.Joined(key, ["room"]);
+            hub.Hub.Router.Joined(key, ["room"]);
             links.Add(link);
         }
 
@@ -126,7 +126,7 @@ public sealed class HubFanOutTests
         for (var i = 0; i < 300; i++)
         {
             var (_, key) = await hub.OpenAsync("tab", user: $"u-{i}", link: new FakeLink { Carrier = carrier, Number = i });
-            hub.Hub.Joined(key, ["room"]);
+            hub.Hub.Router.Joined(key, ["room"]);
         }
 
         await hub.SendAsync(Transient, Room);
@@ -174,11 +174,11 @@ public sealed class HubFanOutTests
         await hub.SendAsync(Transient, Room);
         Assert.Empty(old.Link.Ids);
         Assert.Empty(link.Ids);
-        Assert.Equal(0, hub.Hub.Topics);
-        hub.Hub.Joined(old.Key, ["room"]); // late: that session is over
-        Assert.Equal(0, hub.Hub.Topics);
-        hub.Hub.Joined(key, ["room"]);
-        hub.Hub.Closed(old.Key);
+        Assert.Equal(0, hub.Hub.Topics.Count);
+        hub.Hub.Router.Joined(old.Key, ["room"]); // late: that session is over
+        Assert.Equal(0, hub.Hub.Topics.Count);
+        hub.Hub.Router.Joined(key, ["room"]);
+        hub.Hub.Router.Closed(old.Key);
         Assert.Equal([await hub.SendAsync(Transient, Room)], link.Ids);
     }
 
@@ -189,8 +189,8 @@ public sealed class HubFanOutTests
         var (_, key) = await JoinAsync(hub, "ada");
         var (link, _) = await hub.OpenAsync("tab-ada", session: "s-ada", user: "ada");
         Assert.Equal([await hub.SendAsync(Transient, Room), await hub.SendAsync(to: Room)], link.Ids);
-        hub.Hub.Closed(key);
-        Assert.Equal(0, hub.Hub.Topics);
+        hub.Hub.Router.Closed(key);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -198,10 +198,10 @@ public sealed class HubFanOutTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await JoinAsync(hub, "ada");
-        hub.Hub.Detached(key);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        hub.Hub.Router.Detached(key);
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         var first = await hub.SendAsync(Transient, Room);
-        hub.Hub.StateChanged(key, SessionState.Background);
+        hub.Hub.Router.StateChanged(key, SessionState.Background);
         Assert.Equal([first, await hub.SendAsync(Transient, Room)], link.Ids);
     }
 
@@ -237,7 +237,7 @@ public sealed class HubFanOutTests
     private static async Task<(FakeLink Link, SessionKey Key)> JoinAsync(HubUnderTest hub, string user)
     {
         var opened = await hub.OpenAsync($"tab-{user}", session: $"s-{user}", user: user);
-        hub.Hub.Joined(opened.Key, ["room"]);
+        hub.Hub.Router.Joined(opened.Key, ["room"]);
         return opened;
     }
 

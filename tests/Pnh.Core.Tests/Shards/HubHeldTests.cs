@@ -264,7 +264,7 @@ public sealed class HubHeldTests
         hub.Store.Put("eve", hub.Phone("eves"));
         for (var i = 0; i < HeldPushes.MostWaiting + 10; i++)
         {
-            Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(hub.NewEvent(to: """{"user":"eve"}"""))).Status);
+            Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent(to: """{"user":"eve"}"""))).Status);
         }
 
         for (var second = 0; second < 21; second++)
@@ -302,7 +302,7 @@ public sealed class HubHeldTests
         await TestKit.Waiting.UntilAsync(() => Released() > HeldPushes.MostWaiting, "the lane to fill");
         hub.Store.Put("eve", hub.Phone("eves"));
         var accepted = hub.NewEvent(to: """{"user":"eve"}""");
-        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(accepted)).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(accepted)).Status);
         Assert.InRange(Released(), HeldPushes.MostWaiting, HeldPushes.MostWaiting + 8);
 
         // Each answer lets the next in; the newer one is among the first.

@@ -50,9 +50,9 @@ public sealed class HubInboxTests
         var damaged = await hub.SendAsync();
         Assert.Equal([damaged], link.Ids);
         hub.Journal.Damaged.Add(damaged);
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         Assert.Empty(await ReadAsync(hub, "tablet"));
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.AckAsync(key, damaged);
         Assert.Equal("acked", hub.Journal.EndOf(damaged, "tablet"));
         hub.AssertAllEnded(damaged);
@@ -65,7 +65,7 @@ public sealed class HubInboxTests
         hub.Store.Put("ada", hub.NewDevice("tablet"));
         var (_, key) = await hub.OpenAsync("tablet");
         var damaged = await hub.SendAsync("\"ttl\":3"); // framed: its ack may come until two seconds later
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         hub.Journal.Damaged.Add(damaged);
         var reading = new TaskCompletionSource();
         hub.Journal.Reading = reading.Task;

@@ -105,7 +105,7 @@ public sealed class HubLongFanOutTests
         var (link, key) = await hub.OpenAsync("tab", user: "u0000");
         var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
-        hub.Hub.Answered(key, id, "answered", null);
+        hub.Hub.Router.Answered(key, id, "answered", null);
         await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "u0000" }), "the answer");
         _hall.Go(hub);
         await EndedAsync(hub);
@@ -118,10 +118,10 @@ public sealed class HubLongFanOutTests
         await using var hub = new HubUnderTest();
         Fill(hub);
         var (link, key) = await hub.OpenAsync("tab", user: "v1");
-        hub.Hub.Joined(key, ["hall"]);
+        hub.Hub.Router.Joined(key, ["hall"]);
         var id = await _hall.SendAndStandAsync(hub);
         Assert.Equal([id], link.Ids);
-        hub.Hub.Answered(key, id, "answered", null);
+        hub.Hub.Router.Answered(key, id, "answered", null);
         await Waiting.UntilAsync(() => hub.Journal.Milestones.Any(m => m is { Kind: MilestoneKind.Withdrawn, User: "v1" }), "the answer");
         hub.Store.Put("v1", hub.Phone("phone"));
         hub.Store.PutTopic("hall", [.. Names(0, Members), "v1"]);
@@ -220,12 +220,12 @@ public sealed class HubLongFanOutTests
         await using var hub = new HubUnderTest();
         Fill(hub);
         var (guest, guestKey) = await hub.OpenAsync("tab", user: "guest");
-        hub.Hub.Joined(guestKey, ["hall"]);
+        hub.Hub.Router.Joined(guestKey, ["hall"]);
         var (member, memberKey) = await hub.OpenAsync("tab", user: "u0599");
         var (stranger, _) = await hub.OpenAsync("tab", user: "stranger");
         var (left, leftKey) = await hub.OpenAsync("tab", user: "u0001");
-        hub.Hub.Joined(memberKey, ["hall"]);
-        hub.Hub.Closed(leftKey);
+        hub.Hub.Router.Joined(memberKey, ["hall"]);
+        hub.Hub.Router.Closed(leftKey);
         var pages = hub.Store.Pages;
         var id = await hub.SendAsync("\"class\":\"transient\"", ToHall);
         Assert.Equal([id], guest.Ids);
@@ -246,9 +246,9 @@ public sealed class HubLongFanOutTests
             await hub.SendAsync(to: ToHall);
         }
 
-        var waiting = Enumerable.Range(0, FanOutTable.MostOfApp).Select(_ => hub.Hub.AcceptAsync(hub.NewEvent(to: ToHall)).AsTask()).ToArray();
+        var waiting = Enumerable.Range(0, FanOutTable.MostOfApp).Select(_ => hub.Hub.Acceptor.AcceptAsync(hub.NewEvent(to: ToHall)).AsTask()).ToArray();
         Assert.All(waiting, one => Assert.False(one.IsCompleted));
-        var refused = await hub.Hub.AcceptAsync(hub.NewEvent(to: ToHall));
+        var refused = await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent(to: ToHall));
         Assert.Equal(AcceptStatus.Overloaded, refused.Status);
         Assert.True(refused.RetryAfter > TimeSpan.Zero);
         await hub.SendAsync(); // to a user: nothing in its way
@@ -271,11 +271,11 @@ public sealed class HubLongFanOutTests
         }
 
         var late = hub.NewEvent(to: ToHall);
-        var waiting = hub.Hub.AcceptAsync(late).AsTask();
+        var waiting = hub.Hub.Acceptor.AcceptAsync(late).AsTask();
         await hub.PassUntilAsync(() => waiting.IsCompleted, "its patience");
         Assert.Equal(AcceptStatus.Overloaded, (await waiting).Status);
         _hall.Go(hub);
         await hub.PassUntilAsync(() => hub.Hub.FanOuts == 0, "all of them");
-        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.AcceptAsync(late)).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await hub.Hub.Acceptor.AcceptAsync(late)).Status);
     }
 }

@@ -74,6 +74,32 @@ public sealed class HubLostTests
         await old.DisposeAsync();
     }
 
+    /// <summary>What nobody had begun is planned once, however often the lost rows are asked for.</summary>
+    [Theory]
+    [InlineData("""{"users":["ada","eve"]}""")]
+    [InlineData("""{"topic":"room"}""")]
+    public async Task RowsLost_DispatchWasCut_OthersBeginOnce(string to)
+    {
+        await using var hub = new HubUnderTest();
+        hub.Store.PutTopic("room", ["ada", "eve"]);
+        hub.Store.Put("eve", hub.NewDevice("pad"));
+        hub.Store.Lose("ada");
+        var accepted = hub.NewEvent("\"ttl\":600", to);
+        await hub.Journal.AppendAsync(accepted, CancellationToken.None);
+        hub.Journal.Unfinished.Add(new UnfinishedEvent(
+            new StoredEvent(accepted.App, accepted.Id, accepted.IdGiven, accepted.AcceptedAt, accepted.ExpiresAt, accepted.TraceParent, accepted.Body),
+            false, [], [new("ada", "tablet", false, true, 0, null) { IsRegistered = true }]));
+        await hub.Hub.RecoverAsync(CancellationToken.None);
+        await hub.PassAsync(100);
+        Assert.Equal("eve", Assert.Single(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Planned).User);
+        Assert.DoesNotContain(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Dispatched);
+        hub.Store.Put("ada", hub.NewDevice("tablet"));
+        await hub.PassUntilAsync(() => hub.Journal.Milestones.Any(static one => one.Kind == MilestoneKind.Dispatched), "the lost user");
+        Assert.Equal([accepted.Id], (await hub.OpenAsync("tablet")).Link.Ids);
+        Assert.Equal([accepted.Id], (await hub.OpenAsync("pad", user: "eve")).Link.Ids);
+        hub.AssertLedger();
+    }
+
     [Theory]
     [InlineData(false, "u0003", "u0400", "u0599")]
     [InlineData(true, "u0003", "u0100", "u0255")]

@@ -33,7 +33,7 @@ public sealed class HubLoudLinesTests
         hub.Journal.Fault = new InvalidOperationException("A bug.");
         for (var i = 0; i < 50; i++)
         {
-            Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+            Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent())).Status);
         }
 
         Assert.Single(log.EventNames, "JournalBroke");
@@ -50,7 +50,7 @@ public sealed class HubLoudLinesTests
         Assert.DoesNotContain("StoreUnavailable", log.EventNames);
 
         hub.Journal.Fault = new StoreUnavailableException("The disk is full.");
-        Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.AcceptAsync(hub.NewEvent())).Status);
+        Assert.Equal(AcceptStatus.Unavailable, (await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent())).Status);
         Assert.Single(log.EventNames, "StoreUnavailable");
     }
 

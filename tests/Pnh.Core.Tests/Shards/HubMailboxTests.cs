@@ -35,7 +35,7 @@ public sealed class HubMailboxTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var id = await hub.SendAsync("\"ttl\":30");
-        Assert.Equal(1, hub.Hub.Timers);
+        Assert.Equal(1, hub.Hub.Shards.Timers);
         await hub.PassAsync(31);
         var (link, _) = await hub.OpenAsync("phone");
         Assert.Empty(link.Ids);
@@ -49,7 +49,7 @@ public sealed class HubMailboxTests
         hub.Store.Put("ada", hub.Phone("phone"));
         var id = await hub.SendAsync("\"channels\":[\"fcm\"]");
         hub.AssertAllEnded(id);
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
     }
 
     [Fact]
@@ -219,9 +219,9 @@ public sealed class HubMailboxTests
         Assert.Empty(link.Ids);
 
         link.Room = 10;
-        hub.Hub.HasRoom(key with { Session = "another" });
+        hub.Hub.Router.HasRoom(key with { Session = "another" });
         Assert.Empty(link.Ids);
-        hub.Hub.HasRoom(key);
+        hub.Hub.Router.HasRoom(key);
         await hub.RestAsync();
         Assert.Equal([waiting], link.Ids);
         await hub.AckAsync(key, waiting);
@@ -255,7 +255,7 @@ public sealed class HubMailboxTests
         var first = await hub.SendAsync();
         var second = await hub.SendAsync();
         Assert.Empty(hub.Pushed);
-        hub.Hub.Refused(key, second);
+        hub.Hub.Router.Refused(key, second);
         await hub.RestAsync();
         Assert.Equal([second], hub.Pushed);
         await hub.AckAsync(key, first);
@@ -271,8 +271,8 @@ public sealed class HubMailboxTests
         var first = await hub.SendAsync();
         link.Room = int.MaxValue; // resumed already, but the hub has not heard of either
         var second = await hub.SendAsync();
-        hub.Hub.Detached(key);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        hub.Hub.Router.Detached(key);
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([first, second], link.Ids);
     }

@@ -19,9 +19,9 @@ public sealed class HubMembershipTests
 
         Assert.Equal([key], Members(hub));
         Assert.Empty(Joined(hub));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         Assert.Empty(Members(hub));
-        Assert.Equal(0, hub.Hub.Topics);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -31,9 +31,9 @@ public sealed class HubMembershipTests
         var (_, tab) = await hub.OpenAsync("tab");
         var (_, phone) = await hub.OpenAsync("phone");
 
-        await hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.Memberships.AddAsync(Room, "ada", CancellationToken.None);
         Assert.Equal([phone, tab], Members(hub));
-        await hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.Memberships.RemoveAsync(Room, "ada", CancellationToken.None);
         Assert.Empty(Members(hub));
     }
 
@@ -45,8 +45,8 @@ public sealed class HubMembershipTests
         var written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Store.Adding = () => written.Task;
         hub.Store.MemberChanged = null;
-        var given = hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
-        var taken = hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
+        var given = hub.Hub.Memberships.AddAsync(Room, "ada", CancellationToken.None);
+        var taken = hub.Hub.Memberships.RemoveAsync(Room, "ada", CancellationToken.None);
         written.SetResult();
         await given;
         Assert.True(await taken);
@@ -59,15 +59,15 @@ public sealed class HubMembershipTests
         await using var hub = new HubUnderTest();
         hub.Store.PutTopic("room", "ada");
         var (_, key) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Router.Joined(key, ["room"]);
         AssertIn(hub, joined: [key], members: [key]);
-        hub.Hub.Left(key, ["room"]);
+        hub.Hub.Router.Left(key, ["room"]);
         AssertIn(hub, joined: [], members: [key]);
-        hub.Hub.Joined(key, ["room"]);
-        await hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
+        hub.Hub.Router.Joined(key, ["room"]);
+        await hub.Hub.Memberships.RemoveAsync(Room, "ada", CancellationToken.None);
         AssertIn(hub, joined: [key], members: []);
-        hub.Hub.Left(key, ["room"]);
-        Assert.Equal(0, hub.Hub.Topics);
+        hub.Hub.Router.Left(key, ["room"]);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -76,9 +76,9 @@ public sealed class HubMembershipTests
         await using var hub = new HubUnderTest();
         hub.Store.PutTopic("room", "ada");
         var (_, first) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(first, ["room"]);
-        hub.Hub.Detached(first);
-        Assert.True(await hub.Hub.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
+        hub.Hub.Router.Joined(first, ["room"]);
+        hub.Hub.Router.Detached(first);
+        Assert.True(await hub.Hub.Router.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
         AssertIn(hub, joined: [first], members: [first]);
 
         var (_, second) = await hub.OpenAsync("tab");
@@ -98,14 +98,14 @@ public sealed class HubMembershipTests
         var opening = hub.OpenAsync("tab");
 
         // What was read is from before this.
-        await (isMemberBefore ? (Task)hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None) : hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None));
-        await hub.Hub.AddMemberAsync(new TopicKey("demo", "hall"), "ada", CancellationToken.None);
-        await hub.Hub.RemoveMemberAsync(new TopicKey("demo", "hall"), "ada", CancellationToken.None);
+        await (isMemberBefore ? (Task)hub.Hub.Memberships.RemoveAsync(Room, "ada", CancellationToken.None) : hub.Hub.Memberships.AddAsync(Room, "ada", CancellationToken.None));
+        await hub.Hub.Memberships.AddAsync(new TopicKey("demo", "hall"), "ada", CancellationToken.None);
+        await hub.Hub.Memberships.RemoveAsync(new TopicKey("demo", "hall"), "ada", CancellationToken.None);
         read.SetResult();
         var (_, key) = await opening;
 
         Assert.Equal(isMemberBefore ? [] : [key], Members(hub));
-        Assert.Equal(isMemberBefore ? 0 : 1, hub.Hub.Topics);
+        Assert.Equal(isMemberBefore ? 0 : 1, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -127,9 +127,9 @@ public sealed class HubMembershipTests
         hub.Store.PutTopic("room", "ada");
         hub.Store.FailingTopicReads = 1;
         var (_, key) = await hub.OpenAsync("tab");
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(10);
-        Assert.Equal(0, hub.Hub.Topics);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Theory]
@@ -150,10 +150,10 @@ public sealed class HubMembershipTests
             switch (random.Next(8))
             {
                 case 0 or 1:
-                    await hub.Hub.AddMemberAsync(new TopicKey("demo", topic), user, CancellationToken.None);
+                    await hub.Hub.Memberships.AddAsync(new TopicKey("demo", topic), user, CancellationToken.None);
                     break;
                 case 2:
-                    await hub.Hub.RemoveMemberAsync(new TopicKey("demo", topic), user, CancellationToken.None);
+                    await hub.Hub.Memberships.RemoveAsync(new TopicKey("demo", topic), user, CancellationToken.None);
                     break;
                 case 3:
                     hub.Store.FailingTopicReads = random.Next(3) == 0 ? 1 : 0;
@@ -165,14 +165,14 @@ public sealed class HubMembershipTests
                     break;
                 case 4 when sessions.Count > 0:
                     var closed = sessions[random.Next(sessions.Count)];
-                    hub.Hub.Closed(closed);
+                    hub.Hub.Router.Closed(closed);
                     sessions.Remove(closed);
                     break;
                 case 5 when sessions.Count > 0:
-                    hub.Hub.Joined(sessions[random.Next(sessions.Count)], [topic]);
+                    hub.Hub.Router.Joined(sessions[random.Next(sessions.Count)], [topic]);
                     break;
                 case 6 when sessions.Count > 0:
-                    hub.Hub.Left(sessions[random.Next(sessions.Count)], [topic]);
+                    hub.Hub.Router.Left(sessions[random.Next(sessions.Count)], [topic]);
                     break;
                 default:
                     await hub.PassAsync(1);
@@ -184,12 +184,12 @@ public sealed class HubMembershipTests
                 // The sessions of those whom the registry has as members. A read that is tried again comes a moment behind its time.
                 string[] expected = [.. sessions.Where(session => hub.Store.IsMember(each, session.User)).Select(static session => session.Session).Order(StringComparer.Ordinal)];
                 await Waiting.UntilAsync(
-                    () => expected.SequenceEqual(hub.Hub.MembersOf(each).Select(static session => session.Session).Order(StringComparer.Ordinal)), $"the members of {each.Topic}");
+                    () => expected.SequenceEqual((hub.Hub.Topics.Find(each)?.ReadMembers() ?? []).Select(static one => one.Key.Session).Order(StringComparer.Ordinal)), $"the members of {each.Topic}");
             }
         }
 
-        sessions.ForEach(hub.Hub.Closed);
-        Assert.Equal(0, hub.Hub.Topics);
+        sessions.ForEach(hub.Hub.Router.Closed);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -200,7 +200,7 @@ public sealed class HubMembershipTests
         hub.Store.Put("ada", new UserSettings { MutedTopics = ["room"] });
         var (member, _) = await hub.OpenAsync("tab");
         var (guest, guestKey) = await hub.OpenAsync("tab", user: "eve");
-        hub.Hub.Joined(guestKey, ["room"]);
+        hub.Hub.Router.Joined(guestKey, ["room"]);
         var expected = new List<string>();
         async Task SendAsync(bool isHeard)
         {
@@ -212,17 +212,17 @@ public sealed class HubMembershipTests
 
         var ada = new UserKey("demo", "ada");
         await SendAsync(isHeard: false);
-        await hub.Hub.PutSettingsAsync(ada, UserSettings.Default, CancellationToken.None);
+        await hub.Hub.Memberships.PutSettingsAsync(ada, UserSettings.Default, CancellationToken.None);
         await SendAsync(isHeard: true);
-        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["transient"] }, CancellationToken.None);
+        await hub.Hub.Memberships.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["transient"] }, CancellationToken.None);
         await SendAsync(isHeard: false);
-        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["bulk"], MutedTopics = ["hall"] }, CancellationToken.None);
+        await hub.Hub.Memberships.PutSettingsAsync(ada, new UserSettings { MutedClasses = ["bulk"], MutedTopics = ["hall"] }, CancellationToken.None);
         await SendAsync(isHeard: true);
 
         // Of a membership that begins later, and of a session that opens later.
-        await hub.Hub.RemoveMemberAsync(Room, "ada", CancellationToken.None);
-        await hub.Hub.PutSettingsAsync(ada, new UserSettings { MutedTopics = ["room"] }, CancellationToken.None);
-        await hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.Memberships.RemoveAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.Memberships.PutSettingsAsync(ada, new UserSettings { MutedTopics = ["room"] }, CancellationToken.None);
+        await hub.Hub.Memberships.AddAsync(Room, "ada", CancellationToken.None);
         await SendAsync(isHeard: false);
         var (phone, _) = await hub.OpenAsync("phone");
         await SendAsync(isHeard: false);
@@ -234,7 +234,7 @@ public sealed class HubMembershipTests
     {
         await using var hub = new HubUnderTest();
         var (link, _) = await hub.OpenAsync("tab");
-        await hub.Hub.AddMemberAsync(Room, "ada", CancellationToken.None);
+        await hub.Hub.Memberships.AddAsync(Room, "ada", CancellationToken.None);
         var reads = (hub.Store.WarmReads, hub.Store.Pages);
         var id = await hub.SendAsync("\"class\":\"transient\"", """{"topic":"room"}""");
         Assert.Equal([id], link.Ids);
@@ -247,7 +247,7 @@ public sealed class HubMembershipTests
         Assert.Equal(members, Members(hub));
     }
 
-    private static SessionKey[] Members(HubUnderTest hub) => [.. hub.Hub.MembersOf(Room).OrderBy(static key => key.Device, StringComparer.Ordinal)];
+    private static SessionKey[] Members(HubUnderTest hub) => [.. (hub.Hub.Topics.Find(Room)?.ReadMembers() ?? []).Select(static one => one.Key).OrderBy(static key => key.Device, StringComparer.Ordinal)];
 
-    private static SessionKey[] Joined(HubUnderTest hub) => [.. hub.Hub.JoinedOf(Room)];
+    private static SessionKey[] Joined(HubUnderTest hub) => [.. (hub.Hub.Topics.Find(Room)?.Read() ?? []).Select(static one => one.Key)];
 }

@@ -22,7 +22,7 @@ public sealed class HubMissedTests
         var (link, key) = await hub.OpenAsync(device);
         Assert.Equal([Missed(2, first)], link.Missed);
         Assert.Single(link.Ids);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         var (again, _) = await hub.OpenAsync(device);
         Assert.Empty(again.Missed);
     }
@@ -70,8 +70,8 @@ public sealed class HubMissedTests
         await hub.SendAsync("\"class\":\"call\",\"ttl\":30", To("tablet"));
         Assert.Single(link.Ids);
         await hub.PassAsync(36);
-        hub.Hub.Detached(key);
-        await hub.Hub.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None);
+        hub.Hub.Router.Detached(key);
+        await hub.Hub.Router.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None);
         Assert.Equal([Missed(1, first)], link.Missed);
     }
 
@@ -87,7 +87,7 @@ public sealed class HubMissedTests
         await hub.PassAsync(36);
         if (isClosed)
         {
-            hub.Hub.Closed(key);
+            hub.Hub.Router.Closed(key);
         }
 
         var (link, _) = await hub.OpenAsync("tablet");
@@ -103,8 +103,8 @@ public sealed class HubMissedTests
         var id = await hub.SendAsync("\"ttl\":30", To("tablet"));
         await hub.PassAsync(36);
         await hub.AckAsync(key, id);
-        hub.Hub.Detached(key);
-        await hub.Hub.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None);
+        hub.Hub.Router.Detached(key);
+        await hub.Hub.Router.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None);
         Assert.Empty(link.Missed);
     }
 
@@ -115,7 +115,7 @@ public sealed class HubMissedTests
         await hub.SendAsync("\"ttl\":30", To("tablet"));
         await hub.PassAsync(40);
         var (_, key) = await hub.OpenAsync("tablet", link: new FakeLink { HearsMissed = false });
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         Assert.Single((await hub.OpenAsync("tablet")).Link.Missed);
     }
 
@@ -125,10 +125,10 @@ public sealed class HubMissedTests
     {
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         await hub.SendAsync("\"ttl\":300");
         await hub.PassAsync(60);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(120);
         Assert.Equal(1, Assert.Single((await hub.OpenAsync("tab")).Link.Missed).Count);
     }

@@ -48,7 +48,7 @@ public sealed class HubPushTests
         var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         hub.Fcm.Always(DeliveryStatus.AddressDead);
         var acked = await hub.SendAsync("\"ttl\":30");
-        hub.Hub.Acked(key, acked);
+        hub.Hub.Router.Acked(key, acked);
         var silent = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
         Assert.Equal(("acked", "failed:told-so"), (hub.Journal.EndOf(acked, "phone"), hub.Journal.EndOf(silent, "phone")));
@@ -80,8 +80,8 @@ public sealed class HubPushTests
         Assert.Equal("failed:told-so", hub.Journal.EndOf(seen, "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen], link.Ids);
-        hub.Hub.Acked(key, seen);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Acked(key, seen);
+        hub.Hub.Router.Closed(key);
         var unseen = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
         Assert.Equal(("failed:told-so", "failed:told-so"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(unseen, "phone")));
@@ -125,7 +125,7 @@ public sealed class HubPushTests
 
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen, missed], link.Ids);
-        hub.Hub.Acked(key, seen);
+        hub.Hub.Router.Acked(key, seen);
         await hub.PassAsync(31);
 
         Assert.Equal(("failed:no-provider", "failed:no-provider"), (hub.Journal.EndOf(seen, "phone"), hub.Journal.EndOf(missed, "phone")));
@@ -140,7 +140,7 @@ public sealed class HubPushTests
         hub.Store.Put("ada", hub.NewDevice("phone", "orphan"));
         var (_, key) = await hub.OpenAsync("phone");
         var acked = await hub.SendAsync("\"ttl\":30");
-        hub.Hub.Acked(key, acked);
+        hub.Hub.Router.Acked(key, acked);
         var silent = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
         Assert.Equal(("acked", "failed:no-provider"), (hub.Journal.EndOf(acked, "phone"), hub.Journal.EndOf(silent, "phone")));
@@ -155,8 +155,8 @@ public sealed class HubPushTests
         Assert.Equal("suppressed:do-not-disturb", hub.Journal.EndOf(seen, "phone"));
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([seen], link.Ids);
-        hub.Hub.Acked(key, seen);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Acked(key, seen);
+        hub.Hub.Router.Closed(key);
         var unseen = await hub.SendAsync("\"ttl\":30");
         await hub.PassAsync(31);
         Assert.Empty(hub.Pushed);
@@ -188,9 +188,9 @@ public sealed class HubPushTests
         var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         var first = hub.NewEvent();
         var second = hub.NewEvent();
-        await hub.Hub.AcceptAsync(first);
-        await hub.Hub.AcceptAsync(second);
-        hub.Hub.Acked(key, second.Id);
+        await hub.Hub.Acceptor.AcceptAsync(first);
+        await hub.Hub.Acceptor.AcceptAsync(second);
+        hub.Hub.Router.Acked(key, second.Id);
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await hub.RestAsync();
         Assert.Equal([first.Id], hub.Pushed);

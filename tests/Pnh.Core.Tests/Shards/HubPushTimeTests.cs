@@ -42,11 +42,11 @@ public sealed class HubPushTimeTests
         hub.Fcm.Answer = (_, cancellation) => new ValueTask<DeliveryResult>(never.Task.WaitAsync(cancellation));
         for (var i = 0; i < 65_536 + hub.Fcm.MaxInFlight; i++)
         {
-            await hub.Hub.AcceptAsync(hub.NewEvent("\"channels\":[\"fcm\"]", $$"""{"user":"u{{i % 200}}"}"""));
+            await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent("\"channels\":[\"fcm\"]", $$"""{"user":"u{{i % 200}}"}"""));
         }
 
         var now = hub.NewEvent("\"ttl\":0,\"channels\":[\"fcm\"]", """{"user":"u0"}""");
-        await hub.Hub.AcceptAsync(now);
+        await hub.Hub.Acceptor.AcceptAsync(now);
         Assert.Equal("expired", hub.Journal.EndOf(now.Id, "phone"));
     }
 
@@ -258,7 +258,7 @@ public sealed class HubPushTimeTests
         var sync = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Sync = sync.Task;
         var accepted = hub.NewEvent("\"ttl\":2");
-        var accepting = hub.Hub.AcceptAsync(accepted).AsTask();
+        var accepting = hub.Hub.Acceptor.AcceptAsync(accepted).AsTask();
         hub.Clock.Advance(TimeSpan.FromSeconds(3));
         sync.SetResult();
         await accepting.WaitAsync(TimeSpan.FromSeconds(20));
@@ -279,8 +279,8 @@ public sealed class HubPushTimeTests
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
         var first = hub.NewEvent();
         var second = hub.NewEvent("\"ttl\":2");
-        await hub.Hub.AcceptAsync(first);
-        await hub.Hub.AcceptAsync(second);
+        await hub.Hub.Acceptor.AcceptAsync(first);
+        await hub.Hub.Acceptor.AcceptAsync(second);
         hub.Clock.Advance(TimeSpan.FromSeconds(3));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await hub.RestAsync();
@@ -313,7 +313,7 @@ public sealed class HubPushTimeTests
         var (link, key) = await hub.OpenAsync("phone");
         var acked = await hub.SendAsync("\"ttl\":0");
         await hub.PassAsync(1);
-        hub.Hub.Acked(key, acked);
+        hub.Hub.Router.Acked(key, acked);
         var unacked = await hub.SendAsync("\"ttl\":0");
         await hub.PassAsync(100);
         var (later, _) = await hub.OpenAsync("phone");

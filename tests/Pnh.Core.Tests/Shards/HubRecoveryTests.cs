@@ -172,7 +172,7 @@ public sealed class HubRecoveryTests
         Assert.All(["tablet", "phone", "tab"], device => Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, device)));
         Assert.Null(hub.Journal.Milestones.Single(m => m.Kind == MilestoneKind.Dispatched).Reason); // that there are none now was not so then
         hub.AssertAllEnded(id);
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
     }
 
     [Fact]
@@ -228,7 +228,7 @@ public sealed class HubRecoveryTests
         var old = new HubUnderTest();
         old.Store.Put("ada", old.Phone("phone"));
         var (link, key) = await old.OpenAsync("phone");
-        old.Hub.Joined(key, ["room"]);
+        old.Hub.Router.Joined(key, ["room"]);
         var id = await old.SendAsync("\"ttl\":600", """{"topic":"room"}""");
         Assert.Equal([id], link.Ids);
         await using var hub = await old.CrashAsync();

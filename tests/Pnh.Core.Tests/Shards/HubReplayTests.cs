@@ -13,11 +13,11 @@ public sealed class HubReplayTests
         var (first, firstKey) = await hub.OpenAsync("tab", session: "s1");
         var (second, _) = await hub.OpenAsync("tab", session: "s2");
         Assert.Equal(SessionClose.Replaced, first.ClosedWith);
-        hub.Hub.Closed(firstKey); // the late report of the older one
+        hub.Hub.Router.Closed(firstKey); // the late report of the older one
         var id = await hub.SendAsync();
         Assert.Empty(first.Ids);
         Assert.Equal([id], second.Ids);
-        Assert.Equal("s2", Assert.Single(hub.Hub.Sessions(new("demo", "ada"))).Key.Session);
+        Assert.Equal("s2", Assert.Single(hub.Hub.Router.Sessions(new("demo", "ada"))).Key.Session);
         Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
     }
 
@@ -43,7 +43,7 @@ public sealed class HubReplayTests
         Assert.Equal(ids, link.Ids);
         foreach (var id in ids)
         {
-            hub.Hub.Acked(key, id);
+            hub.Hub.Router.Acked(key, id);
         }
 
         hub.AssertAllEnded(ids);
@@ -85,7 +85,7 @@ public sealed class HubReplayTests
         }
 
         Assert.Equal(ids, link.Ids.Where(id => id != call));
-        hub.Hub.Acked(key, call);
+        hub.Hub.Router.Acked(key, call);
         hub.AssertAllEnded([.. ids, call]);
     }
 
@@ -128,7 +128,7 @@ public sealed class HubReplayTests
         Assert.Equal([now], hub.Pushed);
         await hub.AckAsync(key, mailbox);
         Assert.Equal([.. mailbox, silent, seen], link.Ids);
-        hub.Hub.Acked(key, seen);
+        hub.Hub.Router.Acked(key, seen);
         await hub.PassAsync(2.9);
         Assert.Equal([now], hub.Pushed);
         await hub.PassAsync(0.2);
@@ -168,7 +168,7 @@ public sealed class HubReplayTests
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
         var id = await hub.SendAsync();
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(59);
         Assert.Null(hub.Journal.EndOf(id, "tab"));
         await hub.PassAsync(2);
@@ -182,7 +182,7 @@ public sealed class HubReplayTests
         await using var hub = new HubUnderTest();
         var (_, first) = await hub.OpenAsync("tab");
         var id = await hub.SendAsync();
-        hub.Hub.Closed(first);
+        hub.Hub.Router.Closed(first);
         await hub.PassAsync(50);
         var (link, second) = await hub.OpenAsync("tab");
         Assert.Equal([id], link.Ids);
@@ -190,7 +190,7 @@ public sealed class HubReplayTests
         Assert.Null(hub.Journal.EndOf(id, "tab"));
 
         // The second close lingers as the first did.
-        hub.Hub.Closed(second);
+        hub.Hub.Router.Closed(second);
         await hub.PassAsync(61);
         Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "tab"));
         hub.AssertAllEnded(id);

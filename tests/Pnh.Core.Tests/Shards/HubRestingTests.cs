@@ -18,8 +18,8 @@ public sealed class HubRestingTests
         await using var hub = WithPhone();
         string[] sent = [await hub.SendAsync(), await hub.SendAsync()];
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal((0, 0), (hub.Hub.Users, hub.Hub.Timers));
-        Assert.Equal((0, 0), (hub.Metrics.Ledger.Of("demo").Held, hub.Hub.InFlight));
+        Assert.Equal((0, 0), (hub.Hub.Shards.Users, hub.Hub.Shards.Timers));
+        Assert.Equal((0, 0), (hub.Metrics.Ledger.Of("demo").Held, hub.Hub.Shards.InFlight));
         Assert.Empty(hub.Journal.Finished);
         Assert.Equal(4, hub.Journal.Milestones.Count(static one => one.Kind == MilestoneKind.Rested));
 
@@ -28,7 +28,7 @@ public sealed class HubRestingTests
         await hub.AckAsync(key, sent);
         Assert.Equal(sent, hub.Journal.Finished);
         Assert.Equal(2, hub.Journal.Milestones.Count(static one => one.Kind == MilestoneKind.AckedLate));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         Assert.Empty((await hub.OpenAsync("phone")).Link.Ids);
     }
 
@@ -37,15 +37,15 @@ public sealed class HubRestingTests
     {
         await using var hub = WithPhone();
         var (_, key) = await hub.OpenAsync("phone");
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         var id = await hub.SendAsync("\"ttl\":600");
         await hub.PassAsync(10);
         Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
         await hub.Hub.Rest.RestAsync();
         Assert.DoesNotContain(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Rested);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         Assert.Equal([id], (await hub.OpenAsync("phone")).Link.Ids);
     }
 
@@ -58,10 +58,10 @@ public sealed class HubRestingTests
         var reading = new TaskCompletionSource();
         hub.Journal.ReadingMail = reading.Task;
         var link = new FakeLink();
-        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
         var (call, message) = (hub.NewEvent("\"class\":\"call\""), hub.NewEvent());
-        await hub.Hub.AcceptAsync(call);
-        await hub.Hub.AcceptAsync(message);
+        await hub.Hub.Acceptor.AcceptAsync(call);
+        await hub.Hub.Acceptor.AcceptAsync(message);
         Assert.Empty(link.Ids);
         reading.SetResult();
         await hub.RestAsync();
@@ -79,7 +79,7 @@ public sealed class HubRestingTests
         var reading = new TaskCompletionSource();
         hub.Journal.ReadingMail = reading.Task;
         var link = new FakeLink();
-        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
         await hub.Hub.WithdrawAsync("demo", sent[1], "withdrawn", "ada", CancellationToken.None);
         reading.SetResult();
         await hub.RestAsync();
@@ -94,7 +94,7 @@ public sealed class HubRestingTests
         await hub.Hub.Rest.RestAsync();
         Assert.Equal(sent, (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(static one => one.Id));
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         Assert.Equal(1, await hub.Hub.Inbox.AckAsync(Ada, "phone", [sent[0], "unknown"], CancellationToken.None));
         Assert.Equal([sent[0]], hub.Journal.Finished);
         Assert.Equal([sent[1]], (await hub.Hub.Inbox.ReadAsync(Ada, "phone", null, CancellationToken.None)).Items.Select(static one => one.Id));
@@ -115,7 +115,7 @@ public sealed class HubRestingTests
         var (link, key) = await hub.OpenAsync("phone");
         Assert.Equal([both, last], link.Ids);
         await hub.AckAsync(key, both, last);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         Assert.Empty((await hub.OpenAsync("phone")).Link.Ids);
     }
 
@@ -157,7 +157,7 @@ public sealed class HubRestingTests
         await using var hub = await old.CrashAsync();
         var link = new FakeLink();
         var key = new SessionKey("demo", "ada", "phone", "s");
-        await hub.Hub.ReopenedAsync(new(new SessionOpened(key, SessionState.Active, link, hub.Now), IsDetached: false, [], [sent[0]]), CancellationToken.None);
+        await hub.Hub.Router.ReopenedAsync(new(new SessionOpened(key, SessionState.Active, link, hub.Now), IsDetached: false, [], [sent[0]]), CancellationToken.None);
         await hub.RestAsync();
         Assert.Equal([sent[1]], link.Ids);
         await hub.AckAsync(key, sent);
@@ -172,11 +172,11 @@ public sealed class HubRestingTests
         hub.Journal.Flushing = static () => throw new StoreUnavailableException("The disk is full.");
         await Assert.ThrowsAsync<StoreUnavailableException>(hub.Hub.Rest.RestAsync);
         await Assert.ThrowsAsync<StoreUnavailableException>(hub.Hub.Rest.RestAsync);
-        Assert.Equal(1, hub.Hub.Users);
+        Assert.Equal(1, hub.Hub.Shards.Users);
         Assert.Single(hub.Journal.Milestones, static one => one.Kind == MilestoneKind.Rested); // it stays noted: twins would fill the journal's queue
         hub.Journal.Flushing = static () => Task.CompletedTask;
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         Assert.Equal([id], (await hub.OpenAsync("phone")).Link.Ids);
     }
 
@@ -188,10 +188,10 @@ public sealed class HubRestingTests
         await hub.SendAsync();
         hub.Journal.LosesRested = true;
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(1, hub.Hub.Users);
+        Assert.Equal(1, hub.Hub.Shards.Users);
         hub.Journal.LosesRested = false;
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         Assert.Equal(2, hub.Journal.Milestones.Count(static one => one is { Kind: MilestoneKind.Rested, Device: not null }));
     }
 
@@ -203,7 +203,7 @@ public sealed class HubRestingTests
         await hub.Hub.Rest.RestAsync();
         hub.Journal.ReadFault = new StoreUnavailableException("The disk is gone.");
         var link = new FakeLink();
-        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "phone", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
         await hub.RestAsync();
         hub.Journal.ReadFault = null;
         await hub.PassUntilAsync(() => link.Ids.Count > 0, "what rests");
@@ -239,7 +239,7 @@ public sealed class HubRestingTests
         var call = await hub.SendAsync("\"collapseKey\":\"score\",\"class\":\"call\"");
         var other = await hub.SendAsync("\"collapseKey\":\"news\"");
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         var second = await hub.SendAsync("\"collapseKey\":\"score\"");
         await hub.RestAsync();
         Assert.Equal(isPushed ? "accepted" : "suppressed:collapsed", hub.Journal.EndOf(first, device));
@@ -260,10 +260,10 @@ public sealed class HubRestingTests
         var reading = new TaskCompletionSource();
         hub.Journal.ReadingMail = reading.Task;
         var link = new FakeLink();
-        await hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "tab", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(new SessionKey("demo", "ada", "tab", "s"), SessionState.Active, link, hub.Now), CancellationToken.None);
         hub.Clock.Advance(TimeSpan.FromSeconds(1));
         var second = hub.NewEvent("\"collapseKey\":\"score\"");
-        await hub.Hub.AcceptAsync(second);
+        await hub.Hub.Acceptor.AcceptAsync(second);
         reading.SetResult();
         await hub.RestAsync();
         Assert.Equal([second.Id], link.Ids);
@@ -297,17 +297,17 @@ public sealed class HubRestingTests
         string[] sent = [await hub.SendAsync(), await hub.SendAsync("\"class\":\"call\"")];
         hub.AssertLedger();
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal((0, 0, 0), (hub.Hub.Users, hub.Hub.Timers, hub.Hub.InFlight));
+        Assert.Equal((0, 0, 0), (hub.Hub.Shards.Users, hub.Hub.Shards.Timers, hub.Hub.Shards.InFlight));
         Assert.Equal((1, 1), (RestingOf(hub, EventClass.Message), RestingOf(hub, EventClass.Call)));
         hub.AssertLedger();
         Assert.Empty(hub.Journal.Settled);
 
         var (link, key) = await hub.OpenAsync("tab");
         Assert.Equal(sent, link.Ids);
-        Assert.Equal((0, 2), (RestingOf(hub, EventClass.Message), hub.Hub.InFlight));
+        Assert.Equal((0, 2), (RestingOf(hub, EventClass.Message), hub.Hub.Shards.InFlight));
         await hub.AckAsync(key, sent);
         Assert.All(sent, id => Assert.Equal("acked", hub.Journal.EndOf(id, "tab")));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         hub.AssertAllEnded(sent);
     }
 
@@ -351,10 +351,10 @@ public sealed class HubRestingTests
         var (_, key) = await hub.OpenAsync("tab");
         hub.Journal.Withdrawing = () =>
         {
-            hub.Hub.Acked(key, id);
+            hub.Hub.Router.Acked(key, id);
             if (closes)
             {
-                hub.Hub.Closed(key);
+                hub.Hub.Router.Closed(key);
             }
         };
         await hub.Hub.WithdrawAsync("demo", id, "withdrawn", null, CancellationToken.None);
@@ -372,11 +372,11 @@ public sealed class HubRestingTests
         var last = await old.SendAsync();
         await using var hub = await old.CrashAsync();
         hub.AssertLedger();
-        Assert.Equal((4, 2), (RestingOf(hub, EventClass.Message), hub.Hub.InFlight));
+        Assert.Equal((4, 2), (RestingOf(hub, EventClass.Message), hub.Hub.Shards.InFlight));
         var (link, key) = await hub.OpenAsync("tab");
         Assert.Equal([.. sent, last], link.Ids);
         await hub.AckAsync(key, [.. sent, last]);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         hub.AssertLedger();
         await hub.PassAsync(60);
         await hub.Hub.Rest.EndAsync();
@@ -471,14 +471,14 @@ public sealed class HubRestingTests
         var over = await hub.SendAsync("\"ttl\":60");
         var alive = await hub.SendAsync();
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
         await hub.PassAsync(61);
         var (link, key) = await hub.OpenAsync(device);
         Assert.Equal([alive], link.Ids);
         Assert.Equal(1, Assert.Single(link.Missed).Count);
         Assert.Equal([over], hub.Journal.Finished);
         Assert.Equal(isPushed ? "accepted" : "expired", hub.Journal.EndOf(over, device));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(60);
         await hub.Hub.Rest.EndAsync();
         Assert.Empty((await hub.OpenAsync(device)).Link.Missed);
@@ -491,7 +491,7 @@ public sealed class HubRestingTests
         await using var hub = WithTab();
         var id = await hub.SendAsync("\"ttl\":15");
         await hub.Hub.Rest.RestAsync();
-        Assert.Equal(1, hub.Hub.Users);
+        Assert.Equal(1, hub.Hub.Shards.Users);
         await hub.PassAsync(16);
         Assert.Equal("expired", hub.Journal.EndOf(id, "tab"));
         hub.AssertAllEnded(id);

@@ -13,13 +13,13 @@ public sealed class HubResumeTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("phone");
-        hub.Hub.Detached(key);
-        Assert.Empty(hub.Hub.Sessions(new("demo", "ada")));
+        hub.Hub.Router.Detached(key);
+        Assert.Empty(hub.Hub.Router.Sessions(new("demo", "ada")));
         Assert.Equal(0, hub.Metrics.Snapshot().ActiveSessions);
         var id = await hub.SendAsync();
         Assert.Equal([id], hub.Pushed);
         Assert.Empty(link.Ids);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([id], link.Ids); // accepted by the provider, and waits all the same
         Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
@@ -31,11 +31,11 @@ public sealed class HubResumeTests
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
         var before = await hub.SendAsync();
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         string[] meanwhile = [await hub.SendAsync(), await hub.SendAsync()];
         Assert.Equal([before], link.Ids);
         Assert.Contains(hub.Journal.Milestones, m => m.Event == meanwhile[0] && m.Reason == PlanReasons.DetachedSession);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
         await hub.RestAsync();
         var after = await hub.SendAsync();
         Assert.Equal([before, .. meanwhile, after], link.Ids);
@@ -49,15 +49,15 @@ public sealed class HubResumeTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         var older = await hub.SendAsync();
         var reading = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Journal.Reading = reading.Task;
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         var newer = hub.NewEvent();
         var call = hub.NewEvent("\"class\":\"call\"");
-        await hub.Hub.AcceptAsync(newer);
-        await hub.Hub.AcceptAsync(call);
+        await hub.Hub.Acceptor.AcceptAsync(newer);
+        await hub.Hub.Acceptor.AcceptAsync(call);
         Assert.Equal([call.Id], link.Ids); // calls may
         reading.SetResult();
         await hub.RestAsync();
@@ -74,9 +74,9 @@ public sealed class HubResumeTests
         hub.Journal.Reading = reading.Task;
         var first = new SessionKey("demo", "ada", "tablet", "s1");
         var (lost, link) = (new FakeLink(), new FakeLink());
-        await hub.Hub.OpenedAsync(new SessionOpened(first, SessionState.Active, lost, hub.Now), CancellationToken.None);
-        hub.Hub.Closed(first);
-        await hub.Hub.OpenedAsync(new SessionOpened(first with { Session = "s2" }, SessionState.Active, link, hub.Now), CancellationToken.None);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(first, SessionState.Active, lost, hub.Now), CancellationToken.None);
+        hub.Hub.Router.Closed(first);
+        await hub.Hub.Router.OpenedAsync(new SessionOpened(first with { Session = "s2" }, SessionState.Active, link, hub.Now), CancellationToken.None);
         reading.SetResult();
         await hub.RestAsync();
         Assert.Empty(lost.Ids);
@@ -88,15 +88,15 @@ public sealed class HubResumeTests
     {
         await using var hub = new HubUnderTest();
         var (old, first) = await hub.OpenAsync("tab", session: "s1");
-        hub.Hub.Detached(first);
+        hub.Hub.Router.Detached(first);
         var (_, second) = await hub.OpenAsync("tab", session: "s2");
         Assert.Equal(SessionClose.Replaced, old.ClosedWith);
-        Assert.False(await hub.Hub.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
-        Assert.False(await hub.Hub.ResumedAsync(second with { User = "eve" }, SessionState.Active, null, CancellationToken.None));
+        Assert.False(await hub.Hub.Router.ResumedAsync(first, SessionState.Active, null, CancellationToken.None));
+        Assert.False(await hub.Hub.Router.ResumedAsync(second with { User = "eve" }, SessionState.Active, null, CancellationToken.None));
         Assert.Equal(1, hub.Metrics.Snapshot().ActiveSessions);
-        hub.Hub.Closed(first);
-        hub.Hub.Closed(second);
-        Assert.Equal((0, 0), (hub.Hub.Users, hub.Metrics.Snapshot().ActiveSessions));
+        hub.Hub.Router.Closed(first);
+        hub.Hub.Router.Closed(second);
+        Assert.Equal((0, 0), (hub.Hub.Shards.Users, hub.Metrics.Snapshot().ActiveSessions));
     }
 
     [Fact]
@@ -104,7 +104,7 @@ public sealed class HubResumeTests
     {
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Background, null, CancellationToken.None));
         Assert.Equal((0, 1), (hub.Metrics.Snapshot().ActiveSessions, hub.Metrics.Snapshot().BackgroundSessions));
     }
 
@@ -115,7 +115,7 @@ public sealed class HubResumeTests
         hub.Store.Put("ada", hub.Phone("phone"));
         var (_, key) = await hub.OpenAsync("phone");
         var id = await hub.SendAsync();
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         await hub.PassAsync(3.2);
         Assert.Equal([id], hub.Pushed);
     }
@@ -126,15 +126,15 @@ public sealed class HubResumeTests
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
         var framed = await hub.SendAsync();
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         var missed = await hub.SendAsync();
         await hub.PassAsync(59);
         Assert.Null(hub.Journal.EndOf(framed, "tab"));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(1);
         Assert.Equal(("failed:device-gone", "failed:device-gone"), (hub.Journal.EndOf(framed, "tab"), hub.Journal.EndOf(missed, "tab")));
         hub.AssertAllEnded(framed, missed);
-        Assert.Equal(0, hub.Hub.Users);
+        Assert.Equal(0, hub.Hub.Shards.Users);
     }
 
     [Fact]
@@ -142,9 +142,9 @@ public sealed class HubResumeTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         await hub.SendAsync("\"class\":\"transient\"");
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Empty(link.Ids);
         Assert.Contains(hub.Metrics.Snapshot().Deliveries, d => d.Status == DeliveryStatus.Suppressed);

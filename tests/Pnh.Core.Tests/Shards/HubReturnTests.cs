@@ -20,7 +20,7 @@ public sealed class HubReturnTests
         await hub.AckAsync(key, accepted.Id);
         Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "tab"));
         Assert.Contains(hub.Journal.Milestones, m => m is { Kind: MilestoneKind.Dispatched, Reason: null });
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(70);
         hub.AssertAllEnded(accepted.Id);
     }
@@ -32,7 +32,7 @@ public sealed class HubReturnTests
         var (first, second) = (hub.NewEvent(), hub.NewEvent());
         foreach (var accepted in new[] { first, second })
         {
-            Assert.Equal((AcceptStatus.Accepted, false), (await hub.Hub.AcceptAsync(accepted)) is var answer ? (answer.Status, answer.HasNoDevices) : default);
+            Assert.Equal((AcceptStatus.Accepted, false), (await hub.Hub.Acceptor.AcceptAsync(accepted)) is var answer ? (answer.Status, answer.HasNoDevices) : default);
         }
 
         var (link, key) = await hub.OpenAsync("tab");
@@ -47,14 +47,14 @@ public sealed class HubReturnTests
     {
         await using var hub = await new HubUnderTest().CrashAsync(awaitsReturns: true);
         var accepted = hub.NewEvent();
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         Assert.Empty(hub.Journal.Finished);
         await hub.PassAsync(61);
         await TestKit.Waiting.UntilAsync(() => hub.Journal.Finished.Count == 1, "its end");
         var end = Assert.Single(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Dispatched);
         Assert.Equal((PlanReasons.NoDevices, "ada"), (end.Reason, end.User));
         hub.AssertAllEnded(accepted.Id);
-        Assert.True((await hub.Hub.AcceptAsync(hub.NewEvent())).HasNoDevices);
+        Assert.True((await hub.Hub.Acceptor.AcceptAsync(hub.NewEvent())).HasNoDevices);
     }
 
     [Fact]
@@ -62,8 +62,8 @@ public sealed class HubReturnTests
     {
         await using var hub = await new HubUnderTest().CrashAsync(awaitsReturns: true);
         var (taken, left) = (hub.NewEvent(), hub.NewEvent());
-        await hub.Hub.AcceptAsync(taken);
-        await hub.Hub.AcceptAsync(left);
+        await hub.Hub.Acceptor.AcceptAsync(taken);
+        await hub.Hub.Acceptor.AcceptAsync(left);
         await hub.Hub.WithdrawAsync("demo", taken.Id, "withdrawn", null, CancellationToken.None);
         var (link, _) = await hub.OpenAsync("tab");
         await TestKit.Waiting.UntilAsync(() => link.Ids.Count > 0, "the other event");
@@ -77,9 +77,9 @@ public sealed class HubReturnTests
         var old = new HubUnderTest();
         var (_, key) = await old.OpenAsync("tab");
         old.Hub.BeginStop();
-        old.Hub.Closed(key);
+        old.Hub.Router.Closed(key);
         var accepted = old.NewEvent();
-        Assert.False((await old.Hub.AcceptAsync(accepted)).HasNoDevices);
+        Assert.False((await old.Hub.Acceptor.AcceptAsync(accepted)).HasNoDevices);
         Assert.Empty(old.Journal.Finished);
         await using var hub = await old.CrashAsync(awaitsReturns: true);
         var (link, _) = await hub.OpenAsync("tab");
@@ -91,10 +91,10 @@ public sealed class HubReturnTests
     {
         var old = new HubUnderTest();
         var (_, key) = await old.OpenAsync("tab");
-        old.Hub.Detached(key);
+        old.Hub.Router.Detached(key);
         var id = await old.SendAsync();
         old.Hub.BeginStop();
-        old.Hub.Closed(key);
+        old.Hub.Router.Closed(key);
         await old.PassAsync(5);
         Assert.Null(old.Journal.EndOf(id, "tab"));
         await using var hub = await old.CrashAsync(awaitsReturns: true);

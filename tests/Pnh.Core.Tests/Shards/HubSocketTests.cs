@@ -20,15 +20,15 @@ public sealed class HubSocketTests
         Assert.Equal(SessionClose.Replaced, second.ClosedWith);
         await hub.OpenAsync("one", user: "eve");
 
-        hub.Hub.Detached(firstKey); // nobody is kept out by who lost the connection
+        hub.Hub.Router.Detached(firstKey); // nobody is kept out by who lost the connection
         Assert.True(await OpenAsync("three"));
         Assert.False(await OpenAsync("four"));
-        hub.Hub.Closed(secondKey); // which had been replaced
+        hub.Hub.Router.Closed(secondKey); // which had been replaced
         Assert.False(await OpenAsync("four"));
         Assert.Null(first.ClosedWith);
 
         ValueTask<bool> OpenAsync(string device) =>
-            hub.Hub.OpenedAsync(new SessionOpened(new SessionKey("demo", HubUnderTest.User, device, Guid.NewGuid().ToString("N")), SessionState.Active, new FakeLink(), hub.Now), CancellationToken.None);
+            hub.Hub.Router.OpenedAsync(new SessionOpened(new SessionKey("demo", HubUnderTest.User, device, Guid.NewGuid().ToString("N")), SessionState.Active, new FakeLink(), hub.Now), CancellationToken.None);
     }
 
     [Fact]
@@ -39,7 +39,7 @@ public sealed class HubSocketTests
         await hub.PassAsync(1);
         var (newer, _) = await hub.OpenAsync("tab", session: "newer");
         var stale = new FakeLink();
-        Assert.True(await hub.Hub.OpenedAsync(
+        Assert.True(await hub.Hub.Router.OpenedAsync(
             new SessionOpened(new SessionKey("demo", HubUnderTest.User, "tab", "stale"), SessionState.Active, stale, before), CancellationToken.None));
         Assert.Equal(SessionClose.Replaced, stale.ClosedWith);
         Assert.Null(newer.ClosedWith);
@@ -54,21 +54,21 @@ public sealed class HubSocketTests
     {
         await using var hub = new HubUnderTest();
         var (present, key) = await hub.OpenAsync("tab");
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         await hub.PassAsync(1);
         var between = hub.Now;
         await hub.PassAsync(1);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, hub.Now, CancellationToken.None));
 
-        Assert.Null(await hub.Hub.ClaimAsync(key, 0, between));
+        Assert.Null(await hub.Hub.Router.ClaimAsync(key, 0, between));
         var stale = new FakeLink();
-        Assert.True(await hub.Hub.OpenedAsync(new SessionOpened(key with { Session = "stale" }, SessionState.Active, stale, between), CancellationToken.None));
+        Assert.True(await hub.Hub.Router.OpenedAsync(new SessionOpened(key with { Session = "stale" }, SessionState.Active, stale, between), CancellationToken.None));
 
         Assert.Equal(SessionClose.Replaced, stale.ClosedWith);
         Assert.Null(present.ClosedWith);
         Assert.Empty(present.Surrendered);
-        Assert.Null(await hub.Hub.ClaimAsync(key, 0, hub.Now)); // its link gives nothing away, but it is asked
-        Assert.Null(await hub.Hub.ClaimAsync(key, 0, null)); // an edge of an older build does not say it
+        Assert.Null(await hub.Hub.Router.ClaimAsync(key, 0, hub.Now)); // its link gives nothing away, but it is asked
+        Assert.Null(await hub.Hub.Router.ClaimAsync(key, 0, null)); // an edge of an older build does not say it
         Assert.Equal([key.Session, key.Session], present.Surrendered);
     }
 
@@ -81,9 +81,9 @@ public sealed class HubSocketTests
         await using var hub = new HubUnderTest();
         var present = new FakeLink { Carrier = new FakeCarrier(), Number = 1 };
         var key = new SessionKey("demo", HubUnderTest.User, "tab", "present");
-        Assert.True(await hub.Hub.OpenedAsync(new SessionOpened(key, SessionState.Active, present, hub.Now), CancellationToken.None));
+        Assert.True(await hub.Hub.Router.OpenedAsync(new SessionOpened(key, SessionState.Active, present, hub.Now), CancellationToken.None));
         var other = new FakeLink();
-        Assert.True(await hub.Hub.OpenedAsync(
+        Assert.True(await hub.Hub.Router.OpenedAsync(
             new SessionOpened(key with { Session = "other" }, SessionState.Active, other, hub.Now - TimeSpan.FromSeconds(seconds)), CancellationToken.None));
 
         Assert.Equal(isStale ? SessionClose.Replaced : null, other.ClosedWith);
@@ -96,7 +96,7 @@ public sealed class HubSocketTests
         await using var hub = new HubUnderTest();
         var older = new FakeLink();
         var opened = new SessionOpened(new SessionKey("demo", HubUnderTest.User, "tab", "older"), SessionState.Active, older, hub.Now + TimeSpan.FromMinutes(1));
-        Assert.True(await hub.Hub.OpenedAsync(opened, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.OpenedAsync(opened, CancellationToken.None));
         var (newer, _) = await hub.OpenAsync("tab", session: "newer");
         Assert.Equal(SessionClose.Replaced, older.ClosedWith);
         Assert.Null(newer.ClosedWith);
@@ -111,7 +111,7 @@ public sealed class HubSocketTests
         var id = await hub.SendAsync();
         Assert.Equal([id], link.Ids);
         await hub.PassAsync(2.9);
-        hub.Hub.Acked(key, id);
+        hub.Hub.Router.Acked(key, id);
         await hub.PassAsync(60);
         Assert.Empty(hub.Pushed);
         Assert.Equal("acked", hub.Journal.EndOf(id, "phone"));
@@ -163,7 +163,7 @@ public sealed class HubSocketTests
         var id = await hub.SendAsync();
         Assert.Equal([id], link.Ids);
         Assert.Equal([id], hub.Pushed);
-        hub.Hub.Acked(key, id);
+        hub.Hub.Router.Acked(key, id);
         Assert.Equal("accepted", hub.Journal.EndOf(id, "phone"));
         hub.AssertAllEnded(id);
     }
@@ -174,11 +174,11 @@ public sealed class HubSocketTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var (_, key) = await hub.OpenAsync("phone");
-        hub.Hub.StateChanged(key, SessionState.Background);
+        hub.Hub.Router.StateChanged(key, SessionState.Background);
         Assert.Equal([await hub.SendAsync()], hub.Pushed);
         var totals = hub.Metrics.Snapshot();
         Assert.Equal((0, 1), (totals.ActiveSessions, totals.BackgroundSessions));
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         Assert.Equal(0, hub.Metrics.Snapshot().BackgroundSessions);
     }
 
@@ -190,14 +190,14 @@ public sealed class HubSocketTests
         var (_, laptop) = await hub.OpenAsync("laptop");
         string[] ids = [await hub.SendAsync("\"ttl\":60"), await hub.SendAsync("\"ttl\":60")];
         await hub.PassAsync(1);
-        Assert.All(ids, id => hub.Hub.Acked(laptop, id));
+        Assert.All(ids, id => hub.Hub.Router.Acked(laptop, id));
 
         // The ledger has its end; the phone's mailbox keeps them all the same.
         Assert.Contains(new("fcm", DeliveryStatus.Suppressed, 2), hub.Metrics.Snapshot().Deliveries);
         Assert.All(ids, id => Assert.Equal("suppressed:acked-elsewhere", hub.Journal.EndOf(id, "phone")));
         var (link, phone) = await hub.OpenAsync("phone");
         Assert.Equal(ids, link.Ids);
-        hub.Hub.Acked(phone, ids[0]);
+        hub.Hub.Router.Acked(phone, ids[0]);
         await hub.PassAsync(60);
         Assert.Empty(hub.Pushed);
         Assert.Equal(MilestoneKind.AckedLate, hub.Journal.KindsOf(ids[0], "phone")[^1]);
@@ -258,11 +258,11 @@ public sealed class HubSocketTests
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
         var id = await hub.SendAsync();
-        hub.Hub.Acked(key, "never-sent");
-        hub.Hub.Acked(key with { User = "eve" }, id);
+        hub.Hub.Router.Acked(key, "never-sent");
+        hub.Hub.Router.Acked(key with { User = "eve" }, id);
         Assert.Null(hub.Journal.EndOf(id, "tab"));
-        hub.Hub.Acked(key, id);
-        hub.Hub.Acked(key, id);
+        hub.Hub.Router.Acked(key, id);
+        hub.Hub.Router.Acked(key, id);
         hub.AssertAllEnded(id);
     }
 
@@ -273,7 +273,7 @@ public sealed class HubSocketTests
         var (one, _) = await hub.OpenAsync("tab1");
         var (two, _) = await hub.OpenAsync("tab2");
         var (other, _) = await hub.OpenAsync("tab1", user: "eve");
-        Assert.Equal(2, hub.Hub.Kick(new("demo", "ada")));
+        Assert.Equal(2, hub.Hub.Router.Kick(new("demo", "ada")));
         Assert.Equal((SessionClose.Kicked, SessionClose.Kicked, null), (one.ClosedWith, two.ClosedWith, other.ClosedWith));
     }
 

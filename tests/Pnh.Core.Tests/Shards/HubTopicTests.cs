@@ -16,7 +16,7 @@ public sealed class HubTopicTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(key, ["room", "room"]);
+        hub.Hub.Router.Joined(key, ["room", "room"]);
         var id = await hub.SendAsync(to: Room);
         Assert.Equal([id], link.Ids);
         Assert.Equal(PlanReasons.JoinedTopic, hub.Journal.Milestones[0].Reason);
@@ -35,7 +35,7 @@ public sealed class HubTopicTests
         foreach (var user in (string[])["ada", "eve"])
         {
             var (_, key) = await hub.OpenAsync("tab", user: user, link: new FakeLink { Told = what => told.Enqueue($"{user} {what}") });
-            hub.Hub.Joined(key, ["room"]);
+            hub.Hub.Router.Joined(key, ["room"]);
         }
 
         await hub.SendAsync($"\"class\":\"{@class}\"", Room);
@@ -48,11 +48,11 @@ public sealed class HubTopicTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("ada", hub.Phone("phone"));
         var (_, key) = await hub.OpenAsync("phone");
-        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Router.Joined(key, ["room"]);
         var id = await hub.SendAsync(to: Room);
         await hub.PassAsync(10);
         Assert.Empty(hub.Pushed);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         await hub.PassAsync(61);
         Assert.Equal("failed:device-gone", hub.Journal.EndOf(id, "phone"));
         hub.AssertAllEnded(id);
@@ -65,7 +65,7 @@ public sealed class HubTopicTests
         hub.Store.PutTopic("room", "ada");
         hub.Store.Put("ada", hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Router.Joined(key, ["room"]);
         var id = await hub.SendAsync(to: Room);
         Assert.Equal([id], link.Ids);
         await hub.AckAsync(key, id);
@@ -78,7 +78,7 @@ public sealed class HubTopicTests
         await using var hub = new HubUnderTest();
         hub.Store.Put("eve", hub.Phone("phone"));
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Router.Joined(key, ["room"]);
         var reads = hub.Store.WarmReads;
         List<string> ids = [await hub.SendAsync(to: Room), await hub.SendAsync(to: Room)];
         Assert.Equal(reads + 1, hub.Store.WarmReads);
@@ -102,16 +102,16 @@ public sealed class HubTopicTests
         await using var hub = new HubUnderTest();
         var (left, one) = await hub.OpenAsync("tab1");
         var (closed, two) = await hub.OpenAsync("tab2", user: "eve");
-        hub.Hub.Joined(one, ["room", "other"]);
-        hub.Hub.Joined(two, ["room"]);
-        hub.Hub.Left(one, ["room", "never-joined"]);
-        hub.Hub.Closed(two);
+        hub.Hub.Router.Joined(one, ["room", "other"]);
+        hub.Hub.Router.Joined(two, ["room"]);
+        hub.Hub.Router.Left(one, ["room", "never-joined"]);
+        hub.Hub.Router.Closed(two);
         var id = await hub.SendAsync(to: Room);
         Assert.Empty(left.Ids);
         Assert.Empty(closed.Ids);
-        Assert.Equal(1, hub.Hub.Topics);
-        hub.Hub.Closed(one);
-        Assert.Equal(0, hub.Hub.Topics);
+        Assert.Equal(1, hub.Hub.Topics.Count);
+        hub.Hub.Router.Closed(one);
+        Assert.Equal(0, hub.Hub.Topics.Count);
         hub.AssertAllEnded(id);
     }
 
@@ -120,9 +120,9 @@ public sealed class HubTopicTests
     {
         await using var hub = new HubUnderTest();
         var (_, key) = await hub.OpenAsync("tab");
-        hub.Hub.Closed(key);
-        hub.Hub.Joined(key, ["room"]);
-        Assert.Equal(0, hub.Hub.Topics);
+        hub.Hub.Router.Closed(key);
+        hub.Hub.Router.Joined(key, ["room"]);
+        Assert.Equal(0, hub.Hub.Topics.Count);
     }
 
     [Fact]
@@ -130,12 +130,12 @@ public sealed class HubTopicTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
-        hub.Hub.Joined(key, ["room"]);
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Joined(key, ["room"]);
+        hub.Hub.Router.Detached(key);
         var id = await hub.SendAsync(to: Room);
         await hub.SendAsync("\"class\":\"transient\"", Room);
         Assert.Empty(link.Ids);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([id], link.Ids);
     }
@@ -145,7 +145,7 @@ public sealed class HubTopicTests
     {
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab", session: "s1");
-        hub.Hub.Joined(key, ["room"]);
+        hub.Hub.Router.Joined(key, ["room"]);
         string[] except = ["\"users\":[\"ada\"]", "\"devices\":[\"tab\"]", "\"sessions\":[\"s1\"]"];
         var ids = new List<string>();
         foreach (var one in except)

@@ -30,7 +30,7 @@ public sealed class HubUnansweredTests
         Assert.Equal([id], link.Ids);
         await hub.AckAsync(key, id);
         Assert.Equal(MilestoneKind.AckedLate, hub.Journal.KindsOf(id, "phone")[^1]);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
         hub.AssertAllEnded(id);
     }
 
@@ -226,7 +226,7 @@ public sealed class HubUnansweredTests
         var old = NewHub(static _ => Unknown);
         old.Fcm.Answer = (_, stop) => new(Unknown with { Late = never.Task.WaitAsync(stop) });
         var accepted = old.NewEvent("\"class\":\"call\",\"ttl\":30");
-        await old.Hub.AcceptAsync(accepted);
+        await old.Hub.Acceptor.AcceptAsync(accepted);
         await Waiting.UntilAsync(() => old.Journal.KindsOf(accepted.Id, "phone").Contains(MilestoneKind.Unanswered), "the line of the late answer");
         await using var hub = await old.CrashAsync();
         hub.Fcm.Always(DeliveryStatus.Accepted);
@@ -310,7 +310,7 @@ public sealed class HubUnansweredTests
     private static async Task<string> AcceptAsync(HubUnderTest hub, string members)
     {
         var accepted = hub.NewEvent(members);
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         return accepted.Id;
     }
 

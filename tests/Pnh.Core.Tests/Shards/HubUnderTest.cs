@@ -96,7 +96,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
     public async Task<string> SendAsync(string members = "", string? to = null)
     {
         var accepted = NewEvent(members, to);
-        var answer = await Hub.AcceptAsync(accepted);
+        var answer = await Hub.Acceptor.AcceptAsync(accepted);
         Assert.Equal(AcceptStatus.Accepted, answer.Status);
         await RestAsync();
         return accepted.Id;
@@ -107,7 +107,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
     {
         link ??= new FakeLink();
         var key = new SessionKey("demo", user, device, session ?? Guid.NewGuid().ToString("N"));
-        await Hub.OpenedAsync(new SessionOpened(key, state, link, Now), CancellationToken.None);
+        await Hub.Router.OpenedAsync(new SessionOpened(key, state, link, Now), CancellationToken.None);
         await RestAsync();
         return (link, key);
     }
@@ -156,15 +156,15 @@ internal sealed class HubUnderTest : IAsyncDisposable
             inFlight += books.InFlight + held;
         }
 
-        Assert.Equal(Hub.InFlight, inFlight);
+        Assert.Equal(Hub.Shards.InFlight, inFlight);
     }
 
     /// <summary>Nothing is open any more: no timer, and the events finished once each.</summary>
     public void AssertAllEnded(params string[] events)
     {
         AssertLedger();
-        Assert.Equal(0, Hub.InFlight);
-        Assert.Equal(0, Hub.Timers);
+        Assert.Equal(0, Hub.Shards.InFlight);
+        Assert.Equal(0, Hub.Shards.Timers);
         Assert.Equal(0, Metrics.Ledger.Of("demo").Held);
         Assert.Equal(events.Order(StringComparer.Ordinal), Journal.Finished.Order(StringComparer.Ordinal));
     }
@@ -181,7 +181,7 @@ internal sealed class HubUnderTest : IAsyncDisposable
     {
         foreach (var id in events)
         {
-            Hub.Acked(session, id);
+            Hub.Router.Acked(session, id);
             await RestAsync();
         }
     }

@@ -16,8 +16,8 @@ public sealed class HubUploadTests
     {
         await using var hub = new HubUnderTest();
         var sync = Close(hub);
-        var uploads = Enumerable.Range(0, 10).Select(_ => hub.Hub.AcceptManyAsync(Events(hub, 256)).AsTask()).ToArray();
-        var single = hub.Hub.AcceptAsync(hub.NewEvent(Bulk)).AsTask();
+        var uploads = Enumerable.Range(0, 10).Select(_ => hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 256)).AsTask()).ToArray();
+        var single = hub.Hub.Acceptor.AcceptAsync(hub.NewEvent(Bulk)).AsTask();
         Assert.False(single.IsCompleted);
 
         sync.SetResult();
@@ -32,9 +32,9 @@ public sealed class HubUploadTests
     public async Task AcceptMany_MoreAtOnceThanAnAppHasPlaces_IsTaken()
     {
         await using var hub = new HubUnderTest();
-        var answers = await hub.Hub.AcceptManyAsync(Events(hub, 3_000)).AsTask().WaitAsync(Patience);
+        var answers = await hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 3_000)).AsTask().WaitAsync(Patience);
         Assert.All(answers, static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));
-        Assert.Empty(await hub.Hub.AcceptManyAsync([]));
+        Assert.Empty(await hub.Hub.Acceptor.AcceptManyAsync([]));
     }
 
     [Fact]
@@ -43,8 +43,8 @@ public sealed class HubUploadTests
         await using var hub = new HubUnderTest();
         await hub.Hub.StartAsync(CancellationToken.None);
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
-        var waiting = hub.Hub.AcceptManyAsync(Events(hub, 5)).AsTask();
+        var inside = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var waiting = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 5)).AsTask();
         await hub.Hub.StopAsync(CancellationToken.None).WaitAsync(Patience);
 
         Assert.Equal(Enumerable.Repeat(AcceptStatus.Stopping, 5), (await waiting.WaitAsync(Patience)).Select(static answer => answer.Status));
@@ -59,8 +59,8 @@ public sealed class HubUploadTests
         await using var hub = new HubUnderTest();
         var sync = Close(hub);
         using var aborted = new CancellationTokenSource();
-        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
-        var gone = hub.Hub.AcceptManyAsync(Events(hub, 256), cancellationToken: aborted.Token).AsTask();
+        var inside = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var gone = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 256), cancellationToken: aborted.Token).AsTask();
         await aborted.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => gone.WaitAsync(Patience));
         sync.SetResult();
@@ -76,8 +76,8 @@ public sealed class HubUploadTests
         var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Events(hub, 768)).AsTask();
-        var waiting = hub.Hub.AcceptManyAsync(Events(hub, 1)).AsTask();
+        var inside = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 768)).AsTask();
+        var waiting = hub.Hub.Acceptor.AcceptManyAsync(Events(hub, 1)).AsTask();
         var timers = hub.Clock.PendingTimers;
         sync.SetResult();
         await inside.WaitAsync(Patience);
@@ -97,9 +97,9 @@ public sealed class HubUploadTests
         var (link, key) = await hub.OpenAsync("tab");
         hub.Clock.Advance(TimeSpan.FromSeconds(1)); // a timestamp of 0 stands for none
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
+        var inside = hub.Hub.Acceptor.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
         List<Event> calls = [.. Calls(hub, 100, """{"user":"ada"}"""), hub.NewEvent("\"class\":\"call\",\"ttl\":0")];
-        var waiting = hub.Hub.AcceptManyAsync(calls).AsTask();
+        var waiting = hub.Hub.Acceptor.AcceptManyAsync(calls).AsTask();
         hub.Clock.Advance(TimeSpan.FromSeconds(2));
         Assert.Empty(link.Frames);
         sync.SetResult();
@@ -122,17 +122,17 @@ public sealed class HubUploadTests
         var (link, key) = await hub.OpenAsync("tab");
         hub.Clock.Advance(TimeSpan.FromSeconds(1));
         var calls = Calls(hub, 2, """{"user":"ada"}""");
-        hub.Hub.Observe(TimeSpan.FromMilliseconds(4), TimeSpan.Zero);
+        hub.Hub.Acceptor.Observe(TimeSpan.FromMilliseconds(4), TimeSpan.Zero);
         var timers = hub.Clock.PendingTimers;
-        var waiting = hub.Hub.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None).AsTask();
+        var waiting = hub.Hub.Acceptor.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None).AsTask();
         await hub.Clock.WaitForTimersAsync(timers + 1, Patience);
-        hub.Hub.Observe(TimeSpan.Zero, TimeSpan.Zero);
+        hub.Hub.Acceptor.Observe(TimeSpan.Zero, TimeSpan.Zero);
         hub.Clock.Advance(TimeSpan.FromSeconds(2));
         var hasWaited = await waiting.WaitAsync(Patience);
         Assert.True(hasWaited);
-        Assert.False(await hub.Hub.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None));
+        Assert.False(await hub.Hub.Acceptor.WaitForRoomAsync(TimeSpan.FromSeconds(10), CancellationToken.None));
 
-        await hub.Hub.AcceptManyAsync(calls, hasWaited);
+        await hub.Hub.Acceptor.AcceptManyAsync(calls, hasWaited);
         Assert.Equal(calls.Select(static call => call.Id), link.Ids);
         Assert.Equal(0, hub.Metrics.Snapshot().DeadlinesMissed);
         await hub.AckAsync(key, link.Ids);
@@ -145,8 +145,8 @@ public sealed class HubUploadTests
         hub.Store.Put("ada", hub.NewDevice("tablet"));
         string[] ids = ["c", "b", "a"];
         var sync = Close(hub);
-        var inside = hub.Hub.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
-        var waiting = hub.Hub.AcceptManyAsync([.. ids.Select(id => hub.Parse($$$"""{"id":"{{{id}}}","class":"call","to":{"user":"ada"}}"""))]).AsTask();
+        var inside = hub.Hub.Acceptor.AcceptManyAsync(Calls(hub, 768, """{"user":"nobody"}""")).AsTask();
+        var waiting = hub.Hub.Acceptor.AcceptManyAsync([.. ids.Select(id => hub.Parse($$$"""{"id":"{{{id}}}","class":"call","to":{"user":"ada"}}"""))]).AsTask();
         sync.SetResult();
         await inside.WaitAsync(Patience);
         Assert.All(await waiting.WaitAsync(Patience), static answer => Assert.Equal(AcceptStatus.Accepted, answer.Status));

@@ -103,7 +103,7 @@ public sealed class HubWithdrawCrashTests
         var (_, key) = await old.OpenAsync("phone", SessionState.Background);
         var id = await old.SendAsync("\"class\":\"call\",\"ttl\":600", """{"users":["ada","eve"]}""");
         old.Fcm.Always(DeliveryStatus.Unavailable);
-        old.Hub.Answered(key, id, "answered", "accept");
+        old.Hub.Router.Answered(key, id, "answered", "accept");
         await old.RestAsync();
         Assert.Equal(["pad", "pad:cleared", "phone"], Pushes(old).Order());
 

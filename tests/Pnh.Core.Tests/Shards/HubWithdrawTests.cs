@@ -40,14 +40,14 @@ public sealed class HubWithdrawTests
         hub.Fcm.Answer = (delivery, _) => delivery.Withdrawal is null ? new(answer.Task) : new(DeliveryResult.Of(DeliveryStatus.Accepted));
         var (_, key) = await hub.OpenAsync("phone", SessionState.Background);
         var accepted = hub.NewEvent();
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
-        hub.Hub.Acked(key, accepted.Id);
+        hub.Hub.Router.Acked(key, accepted.Id);
         Assert.Equal("acked", hub.Journal.EndOf(accepted.Id, "phone"));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
         await hub.RestAsync();
         Assert.Equal(MilestoneKind.PushedLate, hub.Journal.KindsOf(accepted.Id, "phone")[^1]);
-        hub.Hub.Closed(key);
+        hub.Hub.Router.Closed(key);
 
         Assert.Equal(WithdrawStatus.Withdrawn, await WithdrawAsync(hub, accepted.Id));
         await hub.RestAsync();
@@ -114,7 +114,7 @@ public sealed class HubWithdrawTests
         var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Fcm.Answer = (_, _) => new ValueTask<DeliveryResult>(answer.Task);
         var accepted = hub.NewEvent();
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         hub.Journal.Withdrawing = () =>
         {
@@ -135,7 +135,7 @@ public sealed class HubWithdrawTests
         var answer = new TaskCompletionSource<DeliveryResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         hub.Fcm.Answer = (delivery, _) => delivery.Withdrawal is null ? new(answer.Task) : new(DeliveryResult.Of(DeliveryStatus.Accepted));
         var accepted = hub.NewEvent();
-        await hub.Hub.AcceptAsync(accepted);
+        await hub.Hub.Acceptor.AcceptAsync(accepted);
         await Waiting.UntilAsync(() => hub.Pushed.Count == 1, "the push");
         Assert.Equal(WithdrawStatus.Withdrawn, await WithdrawAsync(hub, accepted.Id));
         answer.SetResult(DeliveryResult.Of(DeliveryStatus.Accepted));
@@ -290,8 +290,8 @@ public sealed class HubWithdrawTests
         var (tab, _) = await hub.OpenAsync("tab");
         var (pad, _) = await hub.OpenAsync("pad", user: "eve");
         var id = await hub.SendAsync("\"class\":\"call\"", """{"users":["ada","eve"]}""");
-        hub.Hub.Answered(key, id, "answered", "accept");
-        hub.Hub.Answered(key, id, "answered", "accept");
+        hub.Hub.Router.Answered(key, id, "answered", "accept");
+        hub.Hub.Router.Answered(key, id, "answered", "accept");
         await hub.RestAsync();
         Assert.Equal(
             ("acked", "accepted", "withdrawn:answered", null),
@@ -318,8 +318,8 @@ public sealed class HubWithdrawTests
         hub.Store.Put("ada", hub.NewDevice("tablet"));
         var (_, stranger) = await hub.OpenAsync("pad", user: "eve");
         var id = await hub.SendAsync();
-        hub.Hub.Answered(stranger, id, "seen", null);
-        hub.Hub.Answered(stranger, "never-sent", "seen", null);
+        hub.Hub.Router.Answered(stranger, id, "seen", null);
+        hub.Hub.Router.Answered(stranger, "never-sent", "seen", null);
         await hub.RestAsync();
         Assert.Null(hub.Journal.EndOf(id, "tablet"));
         Assert.DoesNotContain(hub.Journal.Milestones, m => m.Kind == MilestoneKind.Withdrawn);
@@ -333,7 +333,7 @@ public sealed class HubWithdrawTests
         var (_, key) = await hub.OpenAsync("laptop", SessionState.Background);
         var id = await hub.SendAsync();
         await hub.AckAsync(key, id);
-        hub.Hub.Answered(key, id, "seen", null);
+        hub.Hub.Router.Answered(key, id, "seen", null);
         await hub.RestAsync();
         Assert.Equal(["phone", "phone:cleared"], Pushes(hub));
         hub.AssertAllEnded(id);
@@ -345,11 +345,11 @@ public sealed class HubWithdrawTests
         await using var hub = new HubUnderTest();
         var (link, key) = await hub.OpenAsync("tab");
         var shown = await hub.SendAsync();
-        hub.Hub.Detached(key);
+        hub.Hub.Router.Detached(key);
         var waiting = await hub.SendAsync();
         await WithdrawAsync(hub, shown);
         await WithdrawAsync(hub, waiting);
-        Assert.True(await hub.Hub.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
+        Assert.True(await hub.Hub.Router.ResumedAsync(key, SessionState.Active, null, CancellationToken.None));
         await hub.RestAsync();
         Assert.Equal([shown], link.Ids);
         Assert.Equal([$"{shown}:withdrawn"], link.Withdrawn);

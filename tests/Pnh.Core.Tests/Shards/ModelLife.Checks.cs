@@ -47,7 +47,7 @@ internal sealed partial class ModelLife
     private void AssertOver()
     {
         _hub.AssertLedger();
-        Assert.Equal((0, 0, 0, 0), (_hub.Hub.Timers, _hub.Hub.Users, _hub.Hub.InFlight, _hub.Hub.Topics));
+        Assert.Equal((0, 0, 0, 0), (_hub.Hub.Shards.Timers, _hub.Hub.Shards.Users, _hub.Hub.Shards.InFlight, _hub.Hub.Topics.Count));
         var known = _book.Events.Keys.Except(_overAtRestart).ToHashSet();
         var rested = _hub.Journal.Milestones.Where(static m => m.Kind == MilestoneKind.Rested).Select(static m => m.Event).ToHashSet(); // these end with their TTL
         Assert.Empty(known.Except(_hub.Journal.Finished).Except(rested));

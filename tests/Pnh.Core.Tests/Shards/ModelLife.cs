@@ -79,20 +79,20 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
                 break;
             case 12 when session is { Link.IsConnected: true }:
                 session.Link.IsConnected = false;
-                _hub.Hub.Detached(session.Key);
+                _hub.Hub.Router.Detached(session.Key);
                 break;
             case 13 or 14 when session is { Link: { IsConnected: false, IsOver: false } }:
                 session.Link.IsConnected = true;
-                Assert.True(await _hub.Hub.ResumedAsync(session.Key, RandomState(), null, CancellationToken.None));
+                Assert.True(await _hub.Hub.Router.ResumedAsync(session.Key, RandomState(), null, CancellationToken.None));
                 break;
             case 15 when session is { Link.IsConnected: true }:
-                _hub.Hub.StateChanged(session.Key, RandomState());
+                _hub.Hub.Router.StateChanged(session.Key, RandomState());
                 break;
             case 16 when session is not null:
                 Topics(session);
                 break;
             case 17 when session is { Link.IsConnected: true } && session.Link.GiveBack() is { } refused:
-                _hub.Hub.Refused(session.Key, refused);
+                _hub.Hub.Router.Refused(session.Key, refused);
                 break;
             case 18:
                 await TakeBackAsync(session);
@@ -141,7 +141,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             }
         }
 
-        Assert.Equal(AcceptStatus.Accepted, (await _hub.Hub.AcceptAsync(accepted)).Status);
+        Assert.Equal(AcceptStatus.Accepted, (await _hub.Hub.Acceptor.AcceptAsync(accepted)).Status);
     }
 
     private async Task OpenAsync(string device)
@@ -151,11 +151,11 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         _links.Add((device, link));
         _open.TryGetValue(device, out var older);
         _open[device] = new Session(key, link);
-        await _hub.Hub.OpenedAsync(new SessionOpened(key, RandomState(), link, _hub.Now), CancellationToken.None);
+        await _hub.Hub.Router.OpenedAsync(new SessionOpened(key, RandomState(), link, _hub.Now), CancellationToken.None);
         if (older is not null)
         {
             Assert.True(older.Link.IsOver);
-            _hub.Hub.Closed(older.Key);
+            _hub.Hub.Router.Closed(older.Key);
         }
     }
 
@@ -164,7 +164,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
     {
         if (session.Link.IsConnected)
         {
-            _hub.Hub.Detached(session.Key);
+            _hub.Hub.Router.Detached(session.Key);
         }
 
         if (_random.Next(3) == 0)
@@ -177,14 +177,14 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         session.Link.IsConnected = _random.Next(4) > 0;
         var opened = new SessionOpened(session.Key, RandomState(), session.Link, _hub.Now);
         string[] topics = session.IsJoined ? ["room", "hall"] : [];
-        Assert.True(await _hub.Hub.ReopenedAsync(new(opened, !session.Link.IsConnected, topics, session.Link.Unacknowledged), CancellationToken.None));
+        Assert.True(await _hub.Hub.Router.ReopenedAsync(new(opened, !session.Link.IsConnected, topics, session.Link.Unacknowledged), CancellationToken.None));
     }
 
     private void Close(string device)
     {
         _open.Remove(device, out var session);
         session!.Link.Close(session.Key.Session, SessionClose.HubError);
-        _hub.Hub.Closed(session.Key);
+        _hub.Hub.Router.Closed(session.Key);
     }
 
     private void Topics(Session session)
@@ -192,11 +192,11 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         session.IsJoined = !session.IsJoined;
         if (session.IsJoined)
         {
-            _hub.Hub.Joined(session.Key, ["room", "hall"]);
+            _hub.Hub.Router.Joined(session.Key, ["room", "hall"]);
         }
         else
         {
-            _hub.Hub.Left(session.Key, ["room"]);
+            _hub.Hub.Router.Left(session.Key, ["room"]);
         }
     }
 
@@ -220,7 +220,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
         else
         {
             session!.Link.Acked(id);
-            _hub.Hub.Acked(session.Key, id);
+            _hub.Hub.Router.Acked(session.Key, id);
         }
 
         await _hub.RestAsync();
@@ -244,7 +244,7 @@ internal sealed partial class ModelLife(int seed) : IAsyncDisposable
             var answered = frames[_random.Next(frames.Count)].Id;
             session.Link.Acked(answered);
             TakeEverywhere(answered, session.Key.User);
-            _hub.Hub.Answered(session.Key, answered, "answered", null);
+            _hub.Hub.Router.Answered(session.Key, answered, "answered", null);
         }
         else if (_book.Events.Count > 0)
         {

@@ -8,12 +8,8 @@ internal sealed partial class ConnectionPool
     /// <summary>A request waits for so long until the next dial, as a single cut must not cost a call its second; after more failures it fails at once.</summary>
     private static readonly TimeSpan ShortPause = TimeSpan.FromSeconds(1);
 
-    private static readonly TimeSpan LeastForSettings = TimeSpan.FromSeconds(0.5);
-
     /// <summary>The fault of a connection which ended before it had answered anything.</summary>
     private const string Lost = ProviderAnswer.ConnectionLost;
-
-    private long _opened;
 
     /// <summary>The peer's SETTINGS.</summary>
     internal void StreamLimitOf(PooledConnection connection, long streams)
@@ -117,7 +113,7 @@ internal sealed partial class ConnectionPool
         if (!_isDisposed && _dials.TryTake())
         {
             _isDialling = true;
-            _ = DialAsync();
+            _ = _dialler.DialAsync(_stopping.Token);
         }
         else if (usable == 0)
         {
@@ -138,46 +134,9 @@ internal sealed partial class ConnectionPool
         }
     }
 
-    private async Task DialAsync()
+    /// <summary>A connection was dialled.</summary>
+    internal void Opened(PooledConnection connection)
     {
-        // Off the caller's lock.
-        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
-        try
-        {
-            var start = _time.GetTimestamp();
-            var result = await _dial.ConnectAsync(_stopping.Token);
-            if (result.Stream is { } stream)
-            {
-                Opened(stream, SettingsWithin(_time.GetElapsedTime(start)));
-            }
-            else
-            {
-                _gauges.Dialled(opened: false);
-                DialFailed(result.Fault!);
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            // The pool is being disposed; its waiters are answered.
-        }
-        catch (Exception bug)
-        {
-            Log.DialBroke(_logger, bug, _options.Origin.Host);
-            DialFailed("connect-failed");
-        }
-    }
-
-    /// <summary>What is left of the dial's time; a round trip after a slow handshake.</summary>
-    private static TimeSpan SettingsWithin(TimeSpan elapsed) =>
-        ProviderDial.Timeout - elapsed is var left && left > LeastForSettings ? left : LeastForSettings;
-
-    private void Opened(System.Net.Security.SslStream stream, TimeSpan settingsWithin)
-    {
-        var now = _time.GetTimestamp();
-        var number = ++_opened;
-        var connection = new PooledConnection(this, _options, number, _options.Lifetime * (1 + (Random.Shared.NextDouble() / 10))) { OpenedAt = now, IdleSince = now };
-        var options = new ConnectionOptions { Origin = _options.Origin, PingsWhenIdle = _options.PingsWhenIdle, SettingsWithin = settingsWithin };
-        connection.Wire = _transports.Next().Open(stream, options, connection);
         PooledConnection? ended;
         lock (_lock)
         {
@@ -186,7 +145,7 @@ internal sealed partial class ConnectionPool
             {
                 _connections.Add(connection);
                 _timer.Change(TickPeriod, TickPeriod);
-                ended = _connections.Find(one => IsOld(one, now)) is { } old ? Drain(old, ConnectionEnd.Lifetime) : null;
+                ended = _connections.Find(one => IsOld(one, connection.OpenedAt)) is { } old ? Drain(old, ConnectionEnd.Lifetime) : null;
                 Release(connection);
             }
             else
@@ -201,7 +160,8 @@ internal sealed partial class ConnectionPool
         Close(ended);
     }
 
-    private void DialFailed(string fault)
+    /// <summary>None was.</summary>
+    internal void DialFailed(string fault)
     {
         lock (_lock)
         {

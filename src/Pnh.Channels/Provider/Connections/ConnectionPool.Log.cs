@@ -20,8 +20,5 @@ internal sealed partial class ConnectionPool
 
         [LoggerMessage(6, LogLevel.Warning, "{Host} broke the protocol on connection {Number}, which ended with HTTP/2 error {ErrorCode}.", EventName = "ProtocolBroken")]
         public static partial void ProtocolBroken(ILogger logger, string host, long number, long errorCode);
-
-        [LoggerMessage(5, LogLevel.Error, "A bug of ours kept a connection to {Host} from being opened.", EventName = "DialBroke")]
-        public static partial void DialBroke(ILogger logger, Exception bug, string host);
     }
 }

@@ -71,7 +71,7 @@ internal sealed partial class ConnectionPool
         if (!_isDialling && _connections.Exists(connection => IsOld(connection, now)) && _dials.TryTake())
         {
             _isDialling = true;
-            _ = DialAsync();
+            _ = _dialler.DialAsync(_stopping.Token);
         }
     }
 

@@ -13,9 +13,8 @@ internal sealed partial class ConnectionPool : IConnectionSource
     private readonly List<PooledConnection> _connections = [];
     private readonly Queue<TaskCompletionSource<ConnectionPlace>> _waiters = new();
     private readonly PoolOptions _options;
-    private readonly ProviderDial _dial;
+    private readonly PoolDialler _dialler;
     private readonly DialBudget _dials;
-    private readonly ConnectionTransports _transports;
     private readonly ProviderGauges _gauges;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
@@ -28,10 +27,9 @@ internal sealed partial class ConnectionPool : IConnectionSource
     {
         _options = options;
         _time = services.Time;
-        _dial = new ProviderDial(options.Origin, services.Trust, services.Time, options.Certificate);
         _dials = new DialBudget(options.MaxConnections + 2, services.Time);
-        _transports = services.Transports;
         _logger = services.Loggers.CreateLogger<ConnectionPool>();
+        _dialler = new PoolDialler(this, options, services, _logger);
         _timer = services.Time.CreateTimer(static pool => ((ConnectionPool)pool!).Tick(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _gauges = services.Gauges;
         _gauges.Add(this);

@@ -1,14 +1,49 @@
+using Microsoft.Extensions.Logging;
+using Pnh.Core.Dispatch;
 using Pnh.Core.Events;
-using Pnh.Core.Journal;
 using Pnh.Core.Sessions;
+using Pnh.Core.Shards;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
+using Pnh.Core.Withdrawals;
 
 namespace Pnh.Core.Hubs;
 
-/// <summary>What sessions tell the hub.</summary>
-public sealed partial class Hub
+/// <summary>What sessions tell the hub goes to their user's shard, and to their topics. Thread-safe.</summary>
+public sealed partial class SessionRouter : ISessionEvents
 {
+    private readonly ShardContext _context;
+    private readonly ShardMap _shards;
+    private readonly Dispatcher _dispatcher;
+    private readonly TakeBack _takeBack;
+    private readonly TopicTable _topics;
+    private readonly Memberships _memberships;
+    private readonly IDeviceStore _devices;
+    private readonly ClientSends _sends;
+    private readonly StoreFaults _faults;
+    private readonly int _sessionsPerUser;
+    private readonly ILogger _log;
+    private volatile bool _isRecovered;
+
+    /// <param name="context">What shards share.</param>
+    /// <param name="shards">Where users live.</param>
+    /// <param name="dispatcher">Hears who has come back.</param>
+    /// <param name="takeBack">Ends what was answered elsewhere.</param>
+    /// <param name="topics">Who is in which topic.</param>
+    /// <param name="memberships">Puts members' sessions into their topics.</param>
+    /// <param name="devices">Knows whether there are members at all.</param>
+    /// <param name="sends">Takes what clients publish.</param>
+    /// <param name="faults">Hears of a store that takes nothing.</param>
+    /// <param name="sessionsPerUser">Most sessions with a connection that one user may have.</param>
+    /// <param name="log">Gets bugs.</param>
+    internal SessionRouter(
+        ShardContext context, ShardMap shards, Dispatcher dispatcher, TakeBack takeBack, TopicTable topics, Memberships memberships, IDeviceStore devices, ClientSends sends, StoreFaults faults,
+        int sessionsPerUser, ILogger log)
+    {
+        (_context, _shards, _dispatcher, _takeBack, _topics) = (context, shards, dispatcher, takeBack, topics);
+        (_memberships, _devices, _sends, _faults, _sessionsPerUser, _log) = (memberships, devices, sends, faults, sessionsPerUser, log);
+    }
+
     /// <summary>The user's sessions with a connection.</summary>
     public IReadOnlyList<LiveSession> Sessions(UserKey user) => _shards.Of(user).Sessions(user, isConnected: true);
 
@@ -24,39 +59,17 @@ public sealed partial class Hub
         return sessions.Length;
     }
 
-    /// <summary>Makes the user a member of the topic. When it completes, the registry has it on stable storage, and the user's sessions are in the topic.</summary>
-    public Task<AddMemberResult> AddMemberAsync(TopicKey topic, string user, CancellationToken cancellationToken) => _memberships.AddAsync(topic, user, cancellationToken);
-
-    /// <summary>The user is no member of the topic any more; false when there was no membership. A session that joined the topic stays in it.</summary>
-    public Task<bool> RemoveMemberAsync(TopicKey topic, string user, CancellationToken cancellationToken) => _memberships.RemoveAsync(topic, user, cancellationToken);
-
-    /// <summary>Replaces the user's settings. When it completes, the registry has them on stable storage, and the user's sessions in topics follow them.</summary>
-    public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) => _memberships.PutSettingsAsync(user, settings, cancellationToken);
-
-    /// <summary>
-    /// Takes an event back from one user or (null) from all: stops what waits, clears what was shown. Durable before it completes, and at most once.
-    /// Throws <see cref="StoreUnavailableException"/>; then it may be tried again.
-    /// </summary>
-    public ValueTask<WithdrawStatus> WithdrawAsync(string app, string id, string reason, string? user, CancellationToken cancellationToken) =>
-        _takeBack.RunAsync(new Withdrawal(app, id, reason, _time.GetUtcNow()), reason, user, exceptDevice: null, cancellationToken);
-
-    /// <summary>There was a process before this one, and its sessions come back within a minute: what is for a user without devices waits so long. Before <see cref="StartAsync"/>.</summary>
-    public void AwaitReturns() => _dispatcher.Awaited.Open();
-
-    /// <summary>The process begins to end: what sessions have not acknowledged, and what comes for users who are gone, is left to the next one. Before sessions are sent away.</summary>
-    public void BeginStop()
+    /// <summary>All that the previous process left has been read: what sessions hold of it is not kept in mind any more.</summary>
+    internal void EndRecovery()
     {
-        _context.IsStopping = true;
-        _dispatcher.Awaited.Stop();
+        _isRecovered = true;
+        _shards.EndHeld();
     }
-
-    /// <summary>The machine's clock was set: quiet hours, which are on a wall, may end at another time.</summary>
-    public void ClockSet() => _shards.ReleaseHolds();
 
     /// <inheritdoc/>
     public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        if (!_shards.Of(opened.Key).TryOpen(opened, _options.SessionsPerUser, out var replaced))
+        if (!_shards.Of(opened.Key).TryOpen(opened, _sessionsPerUser, out var replaced))
         {
             return ValueTask.FromResult(false);
         }
@@ -156,7 +169,7 @@ public sealed partial class Hub
             }
 
             var noted = answer is null ? reason : $"{reason}: {answer}";
-            var withdrawal = new Withdrawal(session.App, eventId, reason, _time.GetUtcNow());
+            var withdrawal = new Withdrawal(session.App, eventId, reason, _context.Time.GetUtcNow());
             await _takeBack.RunAsync(withdrawal, noted, session.User, session.Device, CancellationToken.None).ConfigureAwait(false);
             return true;
         }
@@ -167,7 +180,7 @@ public sealed partial class Hub
         }
         catch (Exception bug)
         {
-            Log.AnswerBroke(_paced, eventId, session.App, bug);
+            Log.AnswerBroke(_log, eventId, session.App, bug);
             return false;
         }
     }
@@ -199,4 +212,10 @@ public sealed partial class Hub
     /// <inheritdoc/>
     public ValueTask<SendRefusal?> SendAsync(SessionKey session, ClientIdentity identity, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
         _sends.SendAsync(identity, message);
+
+    private static partial class Log
+    {
+        [LoggerMessage(10, LogLevel.Error, "An answer to event {Id} of app {App} could not be handled; this is a bug.", EventName = "AnswerBroke")]
+        internal static partial void AnswerBroke(ILogger logger, string id, string app, Exception bug);
+    }
 }

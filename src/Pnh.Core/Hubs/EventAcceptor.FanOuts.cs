@@ -7,14 +7,11 @@ using Pnh.Core.Users;
 namespace Pnh.Core.Hubs;
 
 /// <summary>Publishers of events to long topics, who wait while many of their app's are under way.</summary>
-public sealed partial class Hub
+public sealed partial class EventAcceptor
 {
     private static readonly TimeSpan FanOutPatience = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan FanOutLook = TimeSpan.FromMilliseconds(20);
     private int _heldBack;
-
-    /// <summary>Fan-outs that go on behind their answers.</summary>
-    internal int FanOuts => _dispatcher.FanOuts.Count;
 
     // Its app has so many under way that the next publisher waits for one of them. Not for a topic that is known to be small.
     private bool IsHeldBack(Event accepted) => accepted is { IsDurable: true, To.Topic: { } topic } && _dispatcher.FanOuts.IsFull(accepted.App)

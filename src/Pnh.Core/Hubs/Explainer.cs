@@ -1,13 +1,20 @@
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
+using Pnh.Core.Shards;
+using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
 namespace Pnh.Core.Hubs;
 
-/// <summary>What would happen.</summary>
-public sealed partial class Hub
+/// <summary>What would happen to an event, without anything happening. Thread-safe.</summary>
+public sealed class Explainer
 {
     private const int ExplainedMembers = 100;
+    private readonly ShardContext _context;
+    private readonly ShardMap _shards;
+    private readonly IDeviceStore _devices;
+
+    internal Explainer(ShardContext context, ShardMap shards, IDeviceStore devices) => (_context, _shards, _devices) = (context, shards, devices);
 
     /// <summary>The plan per user and device, without anything happening; of a topic for a page of its members.</summary>
     /// <param name="accepted">The event.</param>

@@ -3,7 +3,7 @@ using Pnh.Core.Events;
 namespace Pnh.Core.Hubs;
 
 /// <summary>What comes many at a time, from senders that can wait.</summary>
-public sealed partial class Hub
+public sealed partial class EventAcceptor
 {
     /// <summary>Most events that an upload shall bring to <see cref="AcceptManyAsync"/> at once, for now.</summary>
     public int UploadBatch => _context.Lanes.Pace.Batch;
