@@ -126,12 +126,16 @@ internal sealed partial class MailRest(ShardMap shards, IEventJournal journal, E
         }
 
         // Only now: the end of a finished event's delivery is looked for no more, and those of one event come in several parts.
-        foreach (var (app, id) in _over)
+        while (_over.Count > 0)
         {
-            journal.Finish(app, id);
+            var some = _over.Take(NotedAtOnce).ToList();
+            some.ForEach(one => journal.Finish(one.App, one.Id));
+            _over.ExceptWith(some);
+            if (_over.Count > 0)
+            {
+                await journal.FlushAsync(stopping).ConfigureAwait(false);
+            }
         }
-
-        _over.Clear();
     }
 
     private void End(UnfinishedEvent over)

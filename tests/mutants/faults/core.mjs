@@ -72,7 +72,7 @@ export const core = [
   },
   {
     name: "missed-counts-late-acks", hurts: "an app is told to read again what it has", tests: "Pnh.Core.Tests:HubMissedTests",
-    file: `${shards}/Shard.Frames.cs`, at: "else if (⟦user.FindSession(device) is >= 0 and var index⟧)", fault: "user.FindSession(device) is < -1 and var index",
+    file: `${shards}/Shard.Frames.cs`, at: "_state.Missed.Retract(⟦user.Sessions[index].Key⟧);", fault: "default",
   },
   {
     name: "missed-is-told-again", hurts: "an app reads everything again at each start", tests: "Pnh.Core.Tests:HubMissedTests",
@@ -88,7 +88,7 @@ export const core = [
   },
   {
     name: "restart-repeats-settled", hurts: "after a restart a phone rings again for what its provider had taken", tests: "Pnh.Core.Tests:HubRecoveryTests",
-    file: `${shards}/Shard.Restored.cs`, at: ": before is { ⟦IsSettled: false, IsJoined: false⟧, IsResting: false }", fault: "IsJoined: false",
+    file: `${shards}/Shard.Restored.cs`, at: "share.AddsDevices : ⟦before is { IsSettled: false, IsJoined: false, IsResting: false }⟧ && !share.IsWithdrawn", fault: "before is { IsJoined: false }",
   },
   {
     name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",
@@ -104,7 +104,7 @@ export const core = [
   },
   {
     name: "held-push-for-good", hurts: "a phone rings for what was held though it was read meanwhile in front on another device", tests: "Pnh.Core.Tests:HubHeldTests",
-    file: `${shards}/Shard.Holds.cs`, at: "is ⟦{ State: SessionState.Active }⟧)", fault: "{ State: SessionState.Background }",
+    file: `${shards}/Shard.Holds.cs`, at: "if (⟦acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Active }⟧)", fault: "acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Background }",
   },
   {
     name: "muted-topic-delivered", hurts: "a muted topic is delivered", tests: "Pnh.Core.Tests:Tests.Plans.",
@@ -189,6 +189,18 @@ export const core = [
   {
     name: "taken-up-twice-after-a-restart", hurts: "after a restart a member of a topic gets what he had again with his page", tests: "Pnh.Core.Tests:HubRecoveryTests|HubEarlyTurnTests|HubLongFanOutTests",
     file: "src/Pnh.Core/Dispatch/RestoredDispatch.cs", at: "if (⟦WasPlanned(key.User)⟧ || restored.Of", fault: "false",
+  },
+  {
+    name: "new-users-planned-with-each-try", hurts: "after a restart users get an event again with each look for a user whose rows are lost", tests: "Pnh.Core.Tests:HubLostTests",
+    file: "src/Pnh.Core/Dispatch/RestoredDispatch.cs", at: "(_isNewDone = ⟦_isNewDone⟧ || await TryNewAsync()", fault: "false",
+  },
+  {
+    name: "resting-ends-twice", hurts: "a delivery that its device acknowledged while it was taken back has two ends", tests: "Pnh.Core.Tests:HubRestingTests",
+    file: `${shards}/RestingMail.cs`, at: "if (!isHere && ⟦!state.HasEnded(resting.User, resting.Device, resting.Event)⟧)", fault: "true",
+  },
+  {
+    name: "collapsed-mail-given", hurts: "a device that comes back gets an event that a newer one has replaced", tests: "Pnh.Core.Tests:HubRestingTests",
+    file: `${shards}/RestingMail.cs`, at: "if (isExpired || ⟦mailbox.IsReplaced(mail.Event)⟧)", fault: "false",
   },
   {
     name: "lost-of-a-fan-out-forgotten", hurts: "who could not be read when a fan-out went on after a restart never gets it", tests: "Pnh.Core.Tests:HubLostTests",

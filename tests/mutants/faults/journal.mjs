@@ -72,7 +72,7 @@ export const journal = [
   },
   {
     name: "rested-event-is-taken-up", hurts: "a start plans every event that only waits for a phone", tests: "Pnh.Core.Tests:SegmentJournalTests",
-    file: `${segments}/Index/IndexTable.cs`, at: "IsFinished: false⟦, IsRested: false⟧ }", fault: "",
+    file: `${segments}/Index/IndexTable.cs`, at: "if (⟦entry is { IsEmpty: false, IsFinished: false, IsRested: false }⟧)", fault: "entry is { IsEmpty: false, IsFinished: false }",
   },
   {
     name: "mail-lost-with-its-segment", hurts: "after the retention a phone that comes back gets nothing of what rests for it", tests: "Pnh.Core.Tests:JournalCarryTests",
