@@ -11,7 +11,6 @@ public sealed partial class LayeringTests
     {
         ["Pnh.Core/Shards/Shard"] = (1621, "all that is touched under one gate, and the gate is the type"),
         ["Pnh.Channels/Net/Http2/Http2Connection"] = (1240, "one connection's state, read and written by one thread; RFC 9113 in parts"),
-        ["Pnh.Channels/WebSockets/Sessions/Session"] = (808, "its lock is the object itself: each object more is another miss of the cache for each frame"),
     };
 
     private static readonly AssemblyRooms Rooms = SourceTree.Rooms;

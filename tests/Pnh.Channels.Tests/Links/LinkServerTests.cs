@@ -36,7 +36,7 @@ public sealed class LinkServerTests
         session.Acknowledge(1);
         Assert.Equal("e-1", await acked.Task.WaitAsync(SocketHost.Patience));
 
-        session.End(Session.Goodbye);
+        session.End(SessionEnds.Goodbye);
         session.Report();
         await Waiting.UntilAsync(() => scene.Hub.ClosedCount == 1);
         await Waiting.UntilAsync(() => scene.Links.Links[0].Sessions == 0);

@@ -99,7 +99,7 @@ public abstract class MailboxReplayTests
             if (talk % lossEvery == 0)
             {
                 frames = [.. frames.Take(1)]; // the others are lost on the way
-                session.Leave(transport, Session.Lost);
+                session.Leave(transport, SessionEnds.Lost);
                 transport = new FakeTransport();
                 Assert.NotNull(await session.TryResumeAsync(
                     transport, ConnectionPeer.Unknown, arrived.Count + frames.Count, SessionState.Active, SessionScene.Ada, CancellationToken.None));

@@ -73,13 +73,13 @@ public abstract class SessionRaceTests
                     _ = transport.Drain(scene.Session);
                     if (random.Next(2) == 0)
                     {
-                        scene.Session.Leave(transport, Session.Lost);
+                        scene.Session.Leave(transport, SessionEnds.Lost);
                     }
                 }
 
                 break;
             case 1:
-                scene.Session.Leave(scene.Transport, Session.Lost); // of a connection that may be another's by now
+                scene.Session.Leave(scene.Transport, SessionEnds.Lost); // of a connection that may be another's by now
                 break;
             case 2:
                 scene.Link.TrySend(SessionScene.Id, Events.Make(id, random.Next(2) == 0 ? EventClass.Call : EventClass.Message));

@@ -11,9 +11,9 @@ public sealed class DirectSessionResumeTests() : SessionResumeTests(overBytes: f
     public async Task Join_LeftByAResumeBeforeTheHubHeardOfIt_IsLeftThere()
     {
         await using var scene = await SessionScene.OpenAsync(overBytes: false);
-        scene.Hub.OnJoined = () => scene.Session.LeaveTopics(["room"]);
+        scene.Hub.OnJoined = () => scene.Session.Topics.Leave(["room"]);
 
-        Assert.Equal(["room"], scene.Session.Join(["room"], SessionScene.Ada with { Topics = ["room"] }, scene.Transport, allOrNone: true)?.Joined);
+        Assert.Equal(["room"], scene.Session.Topics.Join(["room"], SessionScene.Ada with { Topics = ["room"] }, scene.Transport, allOrNone: true)?.Joined);
 
         Assert.Equal("left room", await scene.Hub.NextSaidAsync());
         Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
@@ -54,12 +54,12 @@ public abstract class SessionResumeTests
     {
         await using var scene = await OpenAsync();
         var (wide, old) = (SessionScene.Ada with { Topics = ["room"] }, scene.Transport);
-        Assert.Equal(["room"], scene.Session.Join(["room"], wide, old, allOrNone: true)?.Joined);
+        Assert.Equal(["room"], scene.Session.Topics.Join(["room"], wide, old, allOrNone: true)?.Joined);
         Assert.Equal("joined room", await scene.Hub.NextSaidAsync());
 
         Assert.NotNull(await scene.ResumeAsync(0));
         Assert.Equal("left room", await scene.Hub.NextSaidAsync());
-        Assert.Null(scene.Session.Join(["room"], wide, old, allOrNone: true));
+        Assert.Null(scene.Session.Topics.Join(["room"], wide, old, allOrNone: true));
         await scene.FlushAsync();
         Assert.Equal(0, scene.Hub.Said);
     }

@@ -68,7 +68,7 @@ internal sealed class SessionScene : IAsyncDisposable
     /// <summary>The connection breaks.</summary>
     public Task LoseAsync(SessionClose? reason = null)
     {
-        Session.Leave(Transport, reason ?? Session.Lost);
+        Session.Leave(Transport, reason ?? SessionEnds.Lost);
         return FlushAsync();
     }
 

@@ -91,7 +91,7 @@ public class SessionTableTests
         await _hub.OpenedAsync(new SessionOpened(key, SessionState.Active, session, _clock.GetUtcNow()), CancellationToken.None);
         var transport = new FakeTransport();
         session.Attach(transport);
-        session.Leave(transport, Session.Lost);
+        session.Leave(transport, SessionEnds.Lost);
         return session;
     }
 }

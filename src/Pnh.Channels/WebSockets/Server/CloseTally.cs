@@ -23,7 +23,7 @@ internal sealed class CloseTally
 
     public void Count(SessionClose reason)
     {
-        var at = ReferenceEquals(reason, Session.Lost) ? 1 : Array.FindIndex(Ends, end => end.Code == reason.Code);
+        var at = ReferenceEquals(reason, SessionEnds.Lost) ? 1 : Array.FindIndex(Ends, end => end.Code == reason.Code);
         if (at >= 0)
         {
             Interlocked.Increment(ref _counts[at]);

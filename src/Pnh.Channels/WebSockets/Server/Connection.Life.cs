@@ -235,7 +235,7 @@ internal abstract partial class Connection
     }
 
     /// <summary>The session lingers or ends with the connection; does nothing the second time.</summary>
-    protected void EndSession() => _conversation.Opened?.Leave(this, _closing ?? Session.Lost);
+    protected void EndSession() => _conversation.Opened?.Leave(this, _closing ?? SessionEnds.Lost);
 
     /// <summary>
     /// What our close frame says: <paramref name="theirs"/> when the client closed or broke RFC 6455 before we decided anything (0 = it gave no code).
@@ -243,7 +243,7 @@ internal abstract partial class Connection
     protected (int Code, string Reason) CloseOnWire(int theirs)
     {
         var close = _closing!;
-        var isTheirs = theirs != 0 && (ReferenceEquals(close, Session.Goodbye) || ReferenceEquals(close, Session.Lost));
+        var isTheirs = theirs != 0 && (ReferenceEquals(close, SessionEnds.Goodbye) || ReferenceEquals(close, SessionEnds.Lost));
         var code = isTheirs ? theirs : close.Code;
         Log.Closed(Parts.Log, code, close.Reason);
         return (code, isTheirs ? "" : close.Reason);
@@ -256,7 +256,7 @@ internal abstract partial class Connection
     protected void NoteWriterFailed(Exception failure) => Log.WriterFailed(Parts.Log, failure);
 
     /// <summary>1000 and 1001 are a client's goodbye; with any other code it may come back and resume. 0 = none was given.</summary>
-    protected static SessionClose EndOf(int code) => code is 1000 or 1001 ? Session.Goodbye : Session.Lost;
+    protected static SessionClose EndOf(int code) => code is 1000 or 1001 ? SessionEnds.Goodbye : SessionEnds.Lost;
 
     private static partial class Log
     {

@@ -100,7 +100,8 @@ internal sealed partial class Conversation
         }
 
         var session = new Session(key, hello.State ?? SessionState.Active, since, _peer, _parts, seq);
-        var topics = session.TakeTopics(given, identity);
+        string[] topics = [.. given.Where(identity.MayJoin)]; // the token of now may allow less
+        session.Topics.Take(topics);
         _opened = session;
         if (!await _parts.Events.ReopenedAsync(
             new SessionReopened(new SessionOpened(key, session.State, session, since) { Pass = pass }, IsDetached: false, topics, []), CancellationToken.None))
@@ -156,7 +157,7 @@ internal sealed partial class Conversation
         }
 
         _knows = hello.Knows;
-        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat, _knows, session.Topics));
+        _transport.SendControl(ControlFrames.Welcome(session.Key.Session, seq, resumed, hello.Beat, _knows, session.TopicNames));
         _transport.Carry(session, identity.ExpiresAt);
     }
 }

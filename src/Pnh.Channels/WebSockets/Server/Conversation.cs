@@ -120,7 +120,7 @@ internal sealed partial class Conversation
                 Join(session, frame.Topics!);
                 return false;
             case ClientFrameType.Leave:
-                session.LeaveTopics(frame.Topics!);
+                session.Topics.Leave(frame.Topics!);
                 return false;
             default:
                 throw new ArgumentOutOfRangeException(nameof(frame), frame.Type, null);
@@ -129,7 +129,7 @@ internal sealed partial class Conversation
 
     private void Join(Session session, List<string> topics)
     {
-        if (session.Join(topics, _speaker!, _transport, allOrNone: !Knows(Knowledge.Joined)) is not { } answer)
+        if (session.Topics.Join(topics, _speaker!, _transport, allOrNone: !Knows(Knowledge.Joined)) is not { } answer)
         {
             return;
         }

@@ -131,7 +131,7 @@ internal sealed partial class DirectConnection
     private void FailFraming(int code)
     {
         _isDeaf = true;
-        CloseWith(code, Session.Lost);
+        CloseWith(code, SessionEnds.Lost);
         NoteSaid(Said.ByThem); // nothing that they say will be understood
     }
 

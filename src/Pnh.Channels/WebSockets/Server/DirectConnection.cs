@@ -91,7 +91,7 @@ internal sealed partial class DirectConnection : Connection, ILoopClient
     /// <inheritdoc/>
     public void Closed(LoopSocket socket)
     {
-        if (TryBeginClose(Session.Lost))
+        if (TryBeginClose(SessionEnds.Lost))
         {
             NoteLost("the connection broke");
         }

@@ -24,7 +24,7 @@ internal sealed partial class FrameworkConnection
         finally
         {
             Finish();
-            Close(Session.Lost);
+            Close(SessionEnds.Lost);
             EndSession();
             if (_socket.State is not (WebSocketState.Closed or WebSocketState.CloseSent))
             {

@@ -8,16 +8,14 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// </summary>
 internal sealed partial class Session
 {
-    /// <summary>The client said goodbye (1000 or 1001): the session ends.</summary>
-    public static readonly SessionClose Goodbye = new(1000, "");
-
-    /// <summary>The connection broke, or the client closed it with another code: the session lingers.</summary>
-    public static readonly SessionClose Lost = new(1000, "connection lost");
-
-    private static readonly SessionClose NotResumed = new(1000, "not resumed in time");
-
     /// <summary>Its place among those without a connection; the table's own.</summary>
     internal LinkedListNode<SessionTable.Lingerer>? Lingering { get; set; }
+
+    /// <summary>Tells the hub what it does not know yet of how the session is; never throws. Not for senders.</summary>
+    public void Report() => _reports.Report();
+
+    // The hub ended a session that no connection can report.
+    void IThreadPoolWorkItem.Execute() => Report();
 
     /// <summary>True while this connection is the session's.</summary>
     public bool IsCarriedBy(ISessionTransport transport) => ReferenceEquals(Volatile.Read(ref _transport), transport);
@@ -97,7 +95,7 @@ internal sealed partial class Session
             // A resume may have claimed it since it was found overdue: then it is that one's.
             if (_end is null && _isDetached && _transport is null)
             {
-                SetEnd(NotResumed);
+                SetEnd(SessionEnds.NotResumed);
             }
         }
 
@@ -111,7 +109,7 @@ internal sealed partial class Session
     /// </summary>
     public async ValueTask<long?> TryResumeAsync(ISessionTransport transport, ConnectionPeer peer, long seq, SessionState state, ClientIdentity identity, CancellationToken cancellationToken)
     {
-        await TakeTurnAsync(cancellationToken);
+        await _reports.TakeTurnAsync(cancellationToken);
         try
         {
             if (!TryClaim(transport, peer, seq))
@@ -119,13 +117,13 @@ internal sealed partial class Session
                 return null;
             }
 
-            ReportDetachedInTurn();
-            LeaveForbidden(identity);
+            _reports.TellDetached();
+            KnownTopics?.LeaveForbidden(identity);
             Acknowledge(seq);
             var confirmed = PrepareRepeat(state);
             if (await _parts.Events.ResumedAsync(Key, state, _parts.CameAt(transport), cancellationToken))
             {
-                _told = Told.Online;
+                _reports.Knows(SessionPresence.Online);
                 return confirmed;
             }
 
@@ -139,64 +137,14 @@ internal sealed partial class Session
         }
         finally
         {
-            GiveTurn();
+            _reports.GiveTurn();
             Report();
         }
     }
-
-    /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<string>?> SurrenderAsync(string session, long seq)
-    {
-        if (!IsThis(session))
-        {
-            return null;
-        }
-
-        await TakeTurnAsync(CancellationToken.None);
-        try
-        {
-            return Acknowledge(seq) is null ? null : GiveAway();
-        }
-        finally
-        {
-            GiveTurn();
-            Report();
-        }
-    }
-
-    // In a turn: who would report its end finds that the hub needs none.
-    private string[]? GiveAway()
-    {
-        ISessionTransport? transport;
-        string[] topics;
-        lock (this)
-        {
-            if (_end is not null)
-            {
-                return null;
-            }
-
-            transport = _transport;
-            topics = _topics is null ? [] : [.. _topics];
-            _told = Told.Gone;
-            SetEnd(SessionClose.Replaced);
-        }
-
-        transport?.Close(SessionClose.Replaced);
-        return topics;
-    }
-
-    /// <summary>
-    /// A session goes on after an expired token, a dead or an overloaded connection, and at another node after this one's. The hub's own goodbyes, a client that is too slow or
-    /// breaks the protocol, and a fault of the hub end it: what was unacked then comes out of the mailbox.
-    /// </summary>
-    private static bool CanOutlive(SessionClose reason) =>
-        ReferenceEquals(reason, Lost)
-        || reason == SessionClose.HandOver || reason == SessionClose.TokenExpired || reason == SessionClose.Overloaded || reason == SessionClose.KeepAliveTimeout;
 
     private void LingerOrEnd(SessionClose reason)
     {
-        if (_transport is not null && CanOutlive(reason))
+        if (_transport is not null && SessionEnds.IsOutlived(reason))
         {
             _backlog.Detach();
             if (_parts.Sessions.TryLinger(this, _backlog.Bytes))

@@ -1,5 +1,4 @@
 using Pnh.Channels.WebSockets.Protocol;
-using Pnh.Core.Events;
 using Pnh.Core.Sessions;
 
 namespace Pnh.Channels.WebSockets.Sessions;
@@ -7,12 +6,13 @@ namespace Pnh.Channels.WebSockets.Sessions;
 /// <summary>
 /// A device's logical stream, which outlives its connection. Knows no transport: a connection attaches itself and pulls frames when it can
 /// write, which is when they get their seq. Thread-safe; nothing waits. A sender (a shard, holding its own lock) is never called back into
-/// the hub. Its own lock, as the socket is: each object more is another miss of the cache for each frame. This part is what the hub and the connection do with frames.
+/// the hub. Its own lock, as the socket is: each object more is another miss of the cache for each frame. This part is what the client and its connection do.
 /// </summary>
 internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
 {
     private readonly DateTimeOffset _since;
     private readonly SessionParts _parts;
+    private readonly SessionReports _reports;
 
     private SessionBacklog _backlog;
     private ConnectionPeer _peer;
@@ -21,6 +21,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
     private SessionClose? _end;
     private bool _isDetached;
     private volatile SessionState _state;
+    private SessionTopics? _topics; // null until the first join
 
     /// <param name="key">Session and device.</param>
     /// <param name="state">As in its hello.</param>
@@ -35,6 +36,7 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         _since = since;
         _peer = peer;
         _parts = parts;
+        _reports = new SessionReports(this, parts);
         _backlog = new SessionBacklog(parts.Options.QueueItems, parts.Options.QueueBytes, seq);
     }
 
@@ -48,6 +50,33 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         set => _state = value;
     }
 
+    /// <summary>Its topics; made here when it had none yet.</summary>
+    public SessionTopics Topics
+    {
+        get
+        {
+            lock (this)
+            {
+                return _topics ??= new SessionTopics(this, _parts);
+            }
+        }
+    }
+
+    /// <summary>The topics that it is in now.</summary>
+    public IReadOnlyList<string> TopicNames => KnownTopics?.All ?? [];
+
+    /// <summary>How it is now. Thread-safe.</summary>
+    public SessionPresence Presence
+    {
+        get
+        {
+            lock (this)
+            {
+                return _end is not null ? SessionPresence.Gone : _isDetached ? SessionPresence.Offline : SessionPresence.Online;
+            }
+        }
+    }
+
     /// <summary>True when <see cref="TryTake"/> may find something.</summary>
     public bool HasWaiting
     {
@@ -57,74 +86,6 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
             {
                 return _end is null && _backlog.Waiting > 0;
             }
-        }
-    }
-
-    /// <inheritdoc/>
-    public bool TrySend(string session, Event accepted) => IsThis(session) && TryQueue(EventFrames.Of(accepted));
-
-    /// <inheritdoc/>
-    public bool TryReplay(string session, Event accepted) => IsThis(session) && TryQueue(EventFrames.Replaying(accepted));
-
-    /// <summary>
-    /// As the contract says; a session without a connection takes the event back too, so that a resume does not show it, and answers false all
-    /// the same when the client may have it: what is on the screen has to be cleared on another way meanwhile.
-    /// </summary>
-    public bool TryWithdraw(string session, Withdrawal withdrawal)
-    {
-        if (!IsThis(session))
-        {
-            return false;
-        }
-
-        lock (this)
-        {
-            if (_end is not null)
-            {
-                return false;
-            }
-
-            var found = _backlog.Withdraw(withdrawal.Event, _isDetached);
-            if (found != TakenBack.Seen)
-            {
-                return found == TakenBack.Unseen || !_isDetached;
-            }
-
-            if (_isDetached)
-            {
-                _backlog.Add(EventFrames.Of(withdrawal)); // for the resume, if there is room
-                return false;
-            }
-        }
-
-        return TryQueue(EventFrames.Of(withdrawal));
-    }
-
-    /// <inheritdoc/>
-    public bool TryTellMissed(string session, MissedEvents missed) => IsThis(session) && _peer.HearsMissed && TryQueue(EventFrames.Of(missed));
-
-    /// <inheritdoc/>
-    public void Close(string session, SessionClose reason)
-    {
-        if (IsThis(session))
-        {
-            End(reason);
-        }
-    }
-
-    /// <inheritdoc/>
-    public void Prefetch(int step)
-    {
-        Core.Threads.Prefetch.Object(step == 0 ? _transport : null, lines: 4);
-        (step == 0 ? null : _transport)?.Prefetch();
-    }
-
-    /// <inheritdoc/>
-    public SessionContent Describe()
-    {
-        lock (this)
-        {
-            return new SessionContent(_state, _topics is null ? [] : [.. _topics], _backlog.Held(_reporting));
         }
     }
 
@@ -242,51 +203,14 @@ internal sealed partial class Session : ISessionLink, IThreadPoolWorkItem
         }
     }
 
-    private bool TryQueue(Frame frame)
+    private SessionTopics? KnownTopics
     {
-        ISessionTransport? transport;
-        Queued queued;
-        lock (this)
+        get
         {
-            if (_end is not null || _isDetached)
+            lock (this)
             {
-                return false;
+                return _topics;
             }
-
-            transport = _transport;
-            if (transport is not null && TryPass(transport, frame))
-            {
-                return true;
-            }
-
-            queued = _backlog.Add(frame);
-        }
-
-        switch (queued)
-        {
-            case Queued.Waiting:
-                transport?.Wake();
-                return true;
-            case Queued.Full:
-                End(SessionClose.SlowConsumer);
-                return false;
-            default:
-                return false; // dropped, or it waits for acks
         }
     }
-
-    // The common case, under one lock: nothing waits, and the connection writes at once.
-    private bool TryPass(ISessionTransport transport, Frame frame)
-    {
-        if (!_backlog.MayPass(frame) || frame.IsExpired(_parts.Clock.GetUtcNow())
-            || !transport.TryWrite(new Outgoing(frame, frame.HasSeq ? _backlog.NextSeq : 0, IsRepeat: false)))
-        {
-            return false;
-        }
-
-        _backlog.Written(frame);
-        return true;
-    }
-
-    private bool IsThis(string session) => string.Equals(session, Key.Session, StringComparison.Ordinal);
 }
