@@ -28,7 +28,7 @@ export const sockets = [
   },
   {
     name: "session-of-another-resumed", hurts: "a session goes on with a user's token who lost the topic", tests: "Pnh.Channels.Tests:ResumeTests",
-    file: `${folder}/Session.Life.cs`, at: "ReportDetachedInTurn();\n            ⟦LeaveForbidden(identity);⟧", fault: "_ = identity;",
+    file: `${folder}/Session.Life.cs`, at: "_reports.TellDetached();\n            ⟦KnownTopics?.LeaveForbidden(identity);⟧", fault: "_ = identity;",
   },
   {
     name: "budget-never-spent", hurts: "one client's messages take the hub's time without bound", tests: "Pnh.Channels.Tests:CloseCodeTests|SocketTests",
