@@ -138,10 +138,11 @@ internal sealed partial class HttpFront : ILoopClient, IIdleConnection
     private void Serve(LoopSocket socket, string app, ReadOnlySpan<byte> body, string? traceParent)
     {
         // What is refused is so in the turn in which it was read: it took no time.
-        if (_parts.Intake!.Refuse(app, body, _number, out var place) is { } refusal)
+        if (_parts.Intake!.Ask(app, body, _number, out var place) is not DoorAnswer.Taken and var answer)
         {
+            var refusal = DoorRefusal.Of(answer);
             _parts.Answers.Answered(refusal.Status, default);
-            Answer(socket, HttpAnswer.Of(refusal, RefusalDelay.Of(refusal), _fronts.DateLine, IsLastAnswer));
+            Answer(socket, HttpAnswer.Of(refusal, DoorRefusal.RetryAfter(answer), _fronts.DateLine, IsLastAnswer));
             Hold();
         }
         else if (_parts.Intake!.ReadSent(app, body.ToArray(), traceParent, place, out var problem) is not { } sent)

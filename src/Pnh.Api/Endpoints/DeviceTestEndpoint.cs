@@ -7,6 +7,7 @@ using Pnh.Api.Bodies;
 using Pnh.Api.Ingest;
 using Pnh.Api.Problems;
 using Pnh.Api.Routing;
+using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Core.Push;
@@ -113,9 +114,9 @@ internal sealed class DeviceTestEndpoint
     {
         var body = JsonSerializer.SerializeToUtf8Bytes(
             new TestEventBody(id, new TestTargetBody(new TestDeviceBody(key.User, device)), 60, [channel], new TestTextBody("Test", "This device is reached.")), AnswersJson.Default.TestEventBody);
-        if (_intake.Refuse(key.App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal), out var place) is not null)
+        if (_intake.Ask(key.App, body, context.Connection.Id.GetHashCode(StringComparison.Ordinal), out var place) is not DoorAnswer.Taken and var refusal)
         {
-            return new Problem(ProblemCatalogue.Overloaded, retryAfter: TimeSpan.FromSeconds(1));
+            return new Problem(ProblemCatalogue.Overloaded, retryAfter: TimeSpan.FromSeconds(EventAcceptor.RetrySeconds(refusal)));
         }
 
         return _intake.ReadSent(key.App, body, traceParent: null, place, out var problem) is { } accepted

@@ -60,9 +60,9 @@ internal sealed class EventEndpoints
         {
             await (IdempotencyKey.OfBatch(key)?.ExecuteAsync(context) ?? _batches.TakeArrayAsync(context));
         }
-        else if (_intake.Refuse(Caller.Of(context).App, body, SenderOf(context), out var place) is { } refusal)
+        else if (_intake.Ask(Caller.Of(context).App, body, SenderOf(context), out var place) is not DoorAnswer.Taken and var refusal)
         {
-            await RefusalDelay.WriteAsync(context, refusal);
+            await DoorRefusal.WriteAsync(context, refusal);
         }
         else if (_intake.ReadSent(Caller.Of(context).App, body, TraceParent(context), place, out problem, key) is { } accepted)
         {

@@ -28,31 +28,25 @@ internal sealed class EventIntake
     }
 
     /// <summary>
-    /// Why the event is refused unread, which is counted; null = it is not. What is refused must cost next to nothing, or refusing becomes the load: only its class is looked
+    /// What the door says to the event, still unread; a refusal is counted. What is refused must cost next to nothing, or refusing becomes the load: only its class is looked
     /// for, and only while that decides anything. <paramref name="sender"/> is a number of the connection; the <paramref name="place"/> goes to <see cref="ReadSent"/>.
     /// </summary>
-    public StaticProblem? Refuse(string app, ReadOnlySpan<byte> body, int sender, out IntakeGate.Place place)
+    public DoorAnswer Ask(string app, ReadOnlySpan<byte> body, int sender, out IntakeGate.Place place)
     {
         place = default;
         if (!_hub.Acceptor.MayRefuse)
         {
-            return null;
+            return DoorAnswer.Taken;
         }
 
         var @class = ClassPeek.ClassIn(body);
-        var refusal = _hub.Acceptor.Ask(app, @class, sender, out place) switch
-        {
-            DoorAnswer.Taken => null,
-            DoorAnswer.MemoryFull => StaticProblem.MemoryFull,
-            DoorAnswer.ShareUsedUp => StaticProblem.MemoryShare,
-            _ => StaticProblem.TooManyRequests,
-        };
-        if (refusal is not null)
+        var answer = _hub.Acceptor.Ask(app, @class, sender, out place);
+        if (answer != DoorAnswer.Taken)
         {
             _metrics.EventCounted(app, @class, EventResult.Overloaded);
         }
 
-        return refusal;
+        return answer;
     }
 
     /// <summary>Reads a body, which the event keeps slices of; null with the problem when it is no event. Counts nothing.</summary>
@@ -98,6 +92,6 @@ internal sealed class EventIntake
         return accepted;
     }
 
-    /// <summary>Gives it to the hub, after <see cref="Refuse"/> let it through.</summary>
+    /// <summary>Gives it to the hub, after <see cref="Ask"/> let it through.</summary>
     public ValueTask<AcceptResult> AcceptAsync(Event accepted, IntakeGate.Place place) => _hub.Acceptor.AcceptAsync(accepted, place);
 }

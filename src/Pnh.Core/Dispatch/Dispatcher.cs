@@ -101,7 +101,7 @@ internal sealed partial class Dispatcher
         {
             if (!TryDispatch(accepted, progress, ref targets))
             {
-                return new ValueTask(ServeAsync(progress, new Remainder(this, accepted, progress, targets).TryAsync));
+                return new ValueTask(ServeAsync(accepted, progress, new Remainder(this, accepted, progress, targets).TryAsync));
             }
 
             Dispatched(accepted, progress);
@@ -116,7 +116,7 @@ internal sealed partial class Dispatcher
     }
 
     /// <summary>The same of an event that the previous process left unfinished.</summary>
-    internal Task RestoreAsync(Event accepted, EventProgress progress, RestoredEvent restored) => ServeAsync(progress, new RestoredDispatch(this, accepted, progress, restored).TryAsync);
+    internal Task RestoreAsync(Event accepted, EventProgress progress, RestoredEvent restored) => ServeAsync(accepted, progress, new RestoredDispatch(this, accepted, progress, restored).TryAsync);
 
     /// <summary>Ends what had begun of an event that the previous process left unfinished: its time is over.</summary>
     internal void EndRestored(Event accepted, EventProgress progress, RestoredEvent restored)
@@ -124,7 +124,7 @@ internal sealed partial class Dispatcher
         foreach (var (user, share) in restored.Users)
         {
             var key = new UserKey(accepted.App, user);
-            Shards.Of(key).EndRestored(progress, key, share, DeliveryState.Expired, null);
+            Shards.Of(key).Shares.End(progress, key, share, DeliveryState.Expired, null);
         }
     }
 
@@ -144,16 +144,16 @@ internal sealed partial class Dispatcher
         if (snapshot is null)
         {
             EndUnread(accepted, progress);
-            shard.EndRestored(progress, key, share, DeliveryState.Failed, ShardContext.StoreUnavailable);
+            shard.Shares.End(progress, key, share, DeliveryState.Failed, ShardContext.StoreUnavailable);
         }
-        else if (!shard.Restore(progress, accepted, key, snapshot, share) && share is { Deliveries.Count: 0, AddsDevices: true })
+        else if (!shard.Shares.Restore(progress, accepted, key, snapshot, share) && share is { Deliveries.Count: 0, AddsDevices: true })
         {
             Await(accepted, progress, key);
         }
     }
 
     /// <summary>The same of a user whose sessions alone were given it.</summary>
-    internal void RestoreGuest(Event accepted, EventProgress progress, UserKey key, RestoredUser share) => Shards.Of(key).RestoreGuest(progress, accepted, key, share);
+    internal void RestoreGuest(Event accepted, EventProgress progress, UserKey key, RestoredUser share) => Shards.Of(key).Shares.RestoreGuest(progress, accepted, key, share);
 
     /// <summary>A user could not be read until the event was over.</summary>
     internal void EndUnread(Event accepted, EventProgress? progress) => _context.EndUnread(accepted, progress);
@@ -171,7 +171,7 @@ internal sealed partial class Dispatcher
     internal void Ended(EventProgress progress) => _context.Close(progress);
 
     /// <summary>A fault or a bug ended the dispatch. Journaled, so accepted: what could not be planned is taken up again at the next start, because the event stays open.</summary>
-    internal void LogCut(Event accepted, Exception fault)
+    private void LogCut(Event accepted, Exception fault)
     {
         if (fault is not OperationCanceledException || !_stopping.IsCancellationRequested)
         {
@@ -185,11 +185,30 @@ internal sealed partial class Dispatcher
     /// <summary>Tells of rows that are lost.</summary>
     internal void Faulted(string fault) => _faulted(fault);
 
-    private async Task ServeAsync(EventProgress? progress, Func<ValueTask<bool>> tryAsync)
+    // As far as the registry can be read now; the rest goes on by itself.
+    private async Task ServeAsync(Event accepted, EventProgress? progress, Func<ValueTask<bool>> tryPartsAsync)
     {
-        if (!await tryAsync().ConfigureAwait(false))
+        if (!await TryAsync().ConfigureAwait(false))
         {
-            _ = GoOnAsync(progress, tryAsync);
+            _ = GoOnAsync(progress, TryAsync);
+        }
+
+        async ValueTask<bool> TryAsync()
+        {
+            try
+            {
+                if (!await tryPartsAsync().ConfigureAwait(false))
+                {
+                    return false;
+                }
+            }
+            catch (Exception fault)
+            {
+                LogCut(accepted, fault);
+            }
+
+            End(progress);
+            return true;
         }
     }
 
@@ -205,7 +224,7 @@ internal sealed partial class Dispatcher
     // Nothing is known of the user; sessions may be about to come back.
     private void Await(Event accepted, EventProgress progress, UserKey key)
     {
-        if (Awaited.TryAdd(key, accepted, progress) && Shards.Of(key).Sessions(key, isConnected: true).Length > 0)
+        if (Awaited.TryAdd(key, accepted, progress) && Shards.Of(key).Sessions.Of(key, isConnected: true).Length > 0)
         {
             Awaited.Came(key); // between the two
         }
@@ -246,7 +265,7 @@ internal sealed partial class Dispatcher
     {
         if (fanOut.Rest is { } rest)
         {
-            _ = ServeAsync(fanOut.Progress, rest);
+            _ = ServeAsync(fanOut.Event, fanOut.Progress, rest);
         }
         else
         {

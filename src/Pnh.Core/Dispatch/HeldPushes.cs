@@ -87,7 +87,7 @@ internal sealed partial class HeldPushes(
 
         if (snapshot is not null)
         {
-            push.Shard.PlanAnew(push, accepted, snapshot);
+            push.Shard.Holds.PlanAnew(push, accepted, snapshot);
         }
     }
 

@@ -15,33 +15,8 @@ internal sealed class Remainder(Dispatcher dispatcher, Event accepted, EventProg
     private readonly UserWalk _walk = new(dispatcher, accepted, targets.Served);
     private MemberPage? _members;
 
-    /// <summary>Goes on; false = the registry cannot be read now, so it has to be called again. Throws nothing.</summary>
-    internal async ValueTask<bool> TryAsync()
-    {
-        try
-        {
-            if (targets.Users is { } users)
-            {
-                if (!await TryAsync(users, areRead: false, targets.Joined, targets.Members).ConfigureAwait(false))
-                {
-                    return false;
-                }
-
-                dispatcher.Dispatched(accepted, progress);
-            }
-            else if (!await TryTopicAsync().ConfigureAwait(false))
-            {
-                return false;
-            }
-        }
-        catch (Exception fault)
-        {
-            dispatcher.LogCut(accepted, fault);
-        }
-
-        dispatcher.End(progress);
-        return true;
-    }
+    /// <summary>Goes on; false = the registry cannot be read now, so it has to be called again.</summary>
+    internal ValueTask<bool> TryAsync() => targets.Users is { } users ? TryAsync(users, areRead: false, targets.Joined, targets.Members) : TryTopicAsync();
 
     private async ValueTask<bool> TryAsync(IReadOnlyList<string> users, bool areRead, Subscriber[] joined, TopicMembers? members)
     {
@@ -51,6 +26,7 @@ internal sealed class Remainder(Dispatcher dispatcher, Event accepted, EventProg
         }
 
         await dispatcher.Joined.ServeAsync(accepted, progress, joined, members).ConfigureAwait(false);
+        dispatcher.Dispatched(accepted, progress);
         return true;
     }
 
@@ -67,13 +43,7 @@ internal sealed class Remainder(Dispatcher dispatcher, Event accepted, EventProg
 
         if (_members is { Users: var members })
         {
-            if (!await TryAsync(members, areRead: true, targets.Joined, new TopicMembers(members)).ConfigureAwait(false))
-            {
-                return false;
-            }
-
-            dispatcher.Dispatched(accepted, progress);
-            return true;
+            return await TryAsync(members, areRead: true, targets.Joined, new TopicMembers(members)).ConfigureAwait(false);
         }
 
         var fanOut = new FanOut(accepted, progress!, sessions, after: string.Empty);

@@ -27,27 +27,9 @@ internal sealed class RestoredDispatch(Dispatcher dispatcher, Event accepted, Ev
     // Sessions that were given it as guests: what their devices get is in the shares.
     private TopicSessions Guests => _guests ??= TopicSessions.OfGuests(restored.Users.SelectMany(static one => one.Value.Deliveries.Where(static each => each.IsJoined).Select(each => (one.Key, each.Device))));
 
-    /// <summary>Goes on; false = the registry cannot be read now, so it has to be called again. Throws nothing.</summary>
-    internal ValueTask<bool> TryAsync() => TryAsync(async () => await TrySharesAsync().ConfigureAwait(false) && (_isNewDone = _isNewDone || await TryNewAsync().ConfigureAwait(false))
-        && (_isFanOut || await TryLostAsync().ConfigureAwait(false)));
-
-    private async ValueTask<bool> TryAsync(Func<ValueTask<bool>> tryPartsAsync)
-    {
-        try
-        {
-            if (!await tryPartsAsync().ConfigureAwait(false))
-            {
-                return false;
-            }
-        }
-        catch (Exception fault)
-        {
-            dispatcher.LogCut(accepted, fault);
-        }
-
-        dispatcher.End(progress);
-        return true;
-    }
+    /// <summary>Goes on; false = the registry cannot be read now, so it has to be called again.</summary>
+    internal async ValueTask<bool> TryAsync() => await TrySharesAsync().ConfigureAwait(false) && (_isNewDone = _isNewDone || await TryNewAsync().ConfigureAwait(false))
+        && (_isFanOut || await TryLostAsync().ConfigureAwait(false));
 
     // Before sessions come, and also of members whose page the previous process had not come to.
     private async ValueTask<bool> TrySharesAsync()
@@ -120,7 +102,7 @@ internal sealed class RestoredDispatch(Dispatcher dispatcher, Event accepted, Ev
             var served = restored.Users.Where(static one => one.Value.WasPlanned).Select(static one => one.Key);
             dispatcher.FanOuts.Add(new FanOut(accepted, progress, Guests, page.Users.Count > 0 ? page.Users[^1] : restored.Reached, served, restored.Withdrawn)
             {
-                Rest = _lost.Count > 0 ? () => TryAsync(TryLostAsync) : null,
+                Rest = _lost.Count > 0 ? TryLostAsync : null,
             });
             _isFanOut = true;
         }

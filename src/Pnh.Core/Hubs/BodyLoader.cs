@@ -16,7 +16,7 @@ internal sealed partial class BodyLoader(EventLoader loader, TimeProvider time, 
     /// <summary>True when none is being read.</summary>
     internal bool IsIdle => Volatile.Read(ref _loading) == 0;
 
-    /// <summary>Returns at once; <see cref="Shard.Loaded"/> or <see cref="Shard.LoadAgain"/> follows.</summary>
+    /// <summary>Returns at once; <see cref="DeviceFrames.Loaded"/> or <see cref="DeviceFrames.LoadAgain"/> follows.</summary>
     internal void Load(Shard shard, UserKey user, string device, IReadOnlyList<MailboxItem> items)
     {
         Interlocked.Increment(ref _loading);
@@ -35,7 +35,7 @@ internal sealed partial class BodyLoader(EventLoader loader, TimeProvider time, 
                 loaded.Add((item, await loader.LoadAsync(user.App, item.Id, stopping).ConfigureAwait(false)));
             }
 
-            shard.Loaded(user, device, loaded);
+            shard.Frames.Loaded(user, device, loaded);
         }
         catch (OperationCanceledException)
         {
@@ -62,7 +62,7 @@ internal sealed partial class BodyLoader(EventLoader loader, TimeProvider time, 
         try
         {
             await Task.Delay(Retry, time, stopping).ConfigureAwait(false);
-            shard.LoadAgain(user, device);
+            shard.Frames.LoadAgain(user, device);
         }
         catch (OperationCanceledException)
         {

@@ -26,7 +26,7 @@ public sealed class Inbox
     {
         var shard = _shards.Of(user);
         await _mail.ReadAsync(shard, user, device, cancellationToken).ConfigureAwait(false);
-        var entries = shard.ReadMailbox(user, device, InboxCursor.Parse(after), MostItems);
+        var entries = shard.Inbox.Read(user, device, InboxCursor.Parse(after), MostItems);
         var events = new List<Event>(entries.Count);
         foreach (var entry in entries)
         {
@@ -37,7 +37,7 @@ public sealed class Inbox
             else
             {
                 // Else each poll would meet it again, until its time is over.
-                shard.Unreadable(user, device, entry.Item);
+                shard.Inbox.Unreadable(user, device, entry.Item);
             }
         }
 
@@ -52,7 +52,7 @@ public sealed class Inbox
         var acked = 0;
         foreach (var id in eventIds)
         {
-            acked += shard.Ack(user, device, id) ? 1 : 0;
+            acked += shard.Frames.Ack(user, device, id) ? 1 : 0;
         }
 
         return acked;

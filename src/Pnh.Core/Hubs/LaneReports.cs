@@ -33,7 +33,7 @@ internal sealed partial class LaneReports(IDeviceStore devices, AddressRests res
     public void AnswerIsLate(DeliveryLane lane, Delivery delivery, in DeliveryResult soFar)
     {
         var push = (PendingPush)delivery;
-        push.Shard.AnswerIsLate(push, soFar);
+        push.Shard.Pushes.AnswerIsLate(push, soFar);
     }
 
     public void Completed(DeliveryLane lane, Delivery delivery, in DeliveryResult answer)

@@ -82,10 +82,10 @@ public sealed class Memberships
             var mutes = MutesOf(settings);
             for (var i = 0; i < state.Sessions.Count; i++)
             {
-                TopicTable.Mute(shard.SubscriberOf(state, i), mutes);
+                TopicTable.Mute(shard.Sessions.SubscriberOf(state, i), mutes);
             }
         });
-        shard.ReleaseHolds(user);
+        shard.Holds.Release(user);
     }
 
     /// <summary>Puts a new session into its user's topics. A registry that cannot be read holds nobody up: it is tried again behind it, for as long as the session is there.</summary>
@@ -153,7 +153,7 @@ public sealed class Memberships
         var changes = user.MembershipChanges;
         if (topics is not null && topics.Names.Count + (changes?.Count ?? 0) > from && Find(user, session) is >= 0 and var index)
         {
-            var subscriber = _shards.Of(user.Key).SubscriberOf(user, index);
+            var subscriber = _shards.Of(user.Key).Sessions.SubscriberOf(user, index);
             var mutes = MutesOf(user.Settings);
             _table.Join(subscriber, topics.Names, TopicReasons.Member, mutes);
             for (var i = from; i < changes?.Count; i++)
@@ -186,7 +186,7 @@ public sealed class Memberships
             var mutes = MutesOf(state.Settings);
             for (var i = 0; i < state.Sessions.Count; i++)
             {
-                Change(shard.SubscriberOf(state, i), topic.Topic, isMember, mutes);
+                Change(shard.Sessions.SubscriberOf(state, i), topic.Topic, isMember, mutes);
             }
         });
     }

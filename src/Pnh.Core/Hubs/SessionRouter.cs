@@ -45,12 +45,12 @@ public sealed partial class SessionRouter : ISessionEvents
     }
 
     /// <summary>The user's sessions with a connection.</summary>
-    public IReadOnlyList<LiveSession> Sessions(UserKey user) => _shards.Of(user).Sessions(user, isConnected: true);
+    public IReadOnlyList<LiveSession> Sessions(UserKey user) => _shards.Of(user).Sessions.Of(user, isConnected: true);
 
     /// <summary>Closes the user's sessions for good; returns how many there were.</summary>
     public int Kick(UserKey user)
     {
-        var sessions = _shards.Of(user).Sessions(user, isConnected: false);
+        var sessions = _shards.Of(user).Sessions.Of(user, isConnected: false);
         foreach (var session in sessions)
         {
             session.Link.Close(session.Key.Session, SessionClose.Kicked);
@@ -69,7 +69,7 @@ public sealed partial class SessionRouter : ISessionEvents
     /// <inheritdoc/>
     public ValueTask<bool> OpenedAsync(SessionOpened opened, CancellationToken cancellationToken)
     {
-        if (!_shards.Of(opened.Key).TryOpen(opened, _sessionsPerUser, out var replaced))
+        if (!_shards.Of(opened.Key).Sessions.TryOpen(opened, _sessionsPerUser, out var replaced))
         {
             return ValueTask.FromResult(false);
         }
@@ -93,7 +93,7 @@ public sealed partial class SessionRouter : ISessionEvents
     public async ValueTask<bool> ReopenedAsync(SessionReopened reopened, CancellationToken cancellationToken)
     {
         var key = reopened.Opened.Key;
-        if (!_shards.Of(key).TryReopen(reopened, isRecovered: _isRecovered, out var replaced))
+        if (!_shards.Of(key).Sessions.TryReopen(reopened, isRecovered: _isRecovered, out var replaced))
         {
             return false;
         }
@@ -109,7 +109,7 @@ public sealed partial class SessionRouter : ISessionEvents
             await _memberships.SubscribeAsync(key).ConfigureAwait(false);
         }
 
-        if ((reopened.Topics.Count > 0 ? _shards.Of(key).GetOrAddSubscriber(key) : _shards.Of(key).Find(key)?.Subscriber) is { } subscriber)
+        if ((reopened.Topics.Count > 0 ? _shards.Of(key).Sessions.GetOrAddSubscriber(key) : _shards.Of(key).Sessions.Find(key)?.Subscriber) is { } subscriber)
         {
             _topics.SetJoined(subscriber, reopened.Topics);
         }
@@ -119,7 +119,7 @@ public sealed partial class SessionRouter : ISessionEvents
 
     /// <inheritdoc/>
     public ValueTask<IReadOnlyList<string>?> ClaimAsync(SessionKey session, long seq, DateTimeOffset? connectedAt, ReadOnlyMemory<byte> pass = default) =>
-        _shards.Of(session).Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
+        _shards.Of(session).Sessions.Find(session) is { } known && !known.Outdates(connectedAt, _context.Time.GetUtcNow())
             ? known.Link.SurrenderAsync(session.Session, seq)
             : ValueTask.FromResult<IReadOnlyList<string>?>(null);
 
@@ -127,32 +127,32 @@ public sealed partial class SessionRouter : ISessionEvents
     public ValueTask FlushAsync() => _context.Journal.FlushAsync(CancellationToken.None);
 
     /// <inheritdoc/>
-    public void Detached(SessionKey session) => _shards.Of(session).Detach(session);
+    public void Detached(SessionKey session) => _shards.Of(session).Sessions.Detach(session);
 
     /// <inheritdoc/>
     public ValueTask<bool> ResumedAsync(SessionKey session, SessionState state, DateTimeOffset? connectedAt, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(_shards.Of(session).Resume(session, state, connectedAt));
+        ValueTask.FromResult(_shards.Of(session).Sessions.Resume(session, state, connectedAt));
 
     /// <inheritdoc/>
     public void Closed(SessionKey session)
     {
-        if (_shards.Of(session).Close(session) is { } subscriber)
+        if (_shards.Of(session).Sessions.Close(session) is { } subscriber)
         {
             _topics.Remove(subscriber);
         }
     }
 
     /// <inheritdoc/>
-    public void StateChanged(SessionKey session, SessionState state) => _shards.Of(session).ChangeState(session, state);
+    public void StateChanged(SessionKey session, SessionState state) => _shards.Of(session).Sessions.ChangeState(session, state);
 
     /// <inheritdoc/>
-    public void Acked(SessionKey session, string eventId) => _shards.Of(session).Ack(new UserKey(session.App, session.User), session.Device, eventId);
+    public void Acked(SessionKey session, string eventId) => _shards.Of(session).Frames.Ack(new UserKey(session.App, session.User), session.Device, eventId);
 
     /// <inheritdoc/>
-    public void HasRoom(SessionKey session) => _shards.Of(session).GoOn(session);
+    public void HasRoom(SessionKey session) => _shards.Of(session).Frames.GoOn(session);
 
     /// <inheritdoc/>
-    public void Refused(SessionKey session, string eventId) => _shards.Of(session).Refused(session, eventId);
+    public void Refused(SessionKey session, string eventId) => _shards.Of(session).Frames.Refused(session, eventId);
 
     /// <inheritdoc/>
     public void Answered(SessionKey session, string eventId, string reason, string? answer) => _ = AnsweredAsync(session, eventId, reason, answer).AsTask();
@@ -163,7 +163,7 @@ public sealed partial class SessionRouter : ISessionEvents
         try
         {
             var key = new UserKey(session.App, session.User);
-            if (!_shards.Of(session).Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
+            if (!_shards.Of(session).Frames.Ack(key, session.Device, eventId) && !await WasForAsync(key, eventId).ConfigureAwait(false))
             {
                 return true; // never sent to this user: nothing to end, and nothing to tell
             }
@@ -194,7 +194,7 @@ public sealed partial class SessionRouter : ISessionEvents
     /// <inheritdoc/>
     public void Joined(SessionKey session, IReadOnlyList<string> topics)
     {
-        if (_shards.Of(session).GetOrAddSubscriber(session) is { } subscriber)
+        if (_shards.Of(session).Sessions.GetOrAddSubscriber(session) is { } subscriber)
         {
             _topics.Join(subscriber, topics);
         }
@@ -203,7 +203,7 @@ public sealed partial class SessionRouter : ISessionEvents
     /// <inheritdoc/>
     public void Left(SessionKey session, IReadOnlyList<string> topics)
     {
-        if (_shards.Of(session).GetOrAddSubscriber(session) is { } subscriber)
+        if (_shards.Of(session).Sessions.GetOrAddSubscriber(session) is { } subscriber)
         {
             _topics.Leave(subscriber, topics);
         }

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
@@ -11,6 +12,9 @@ namespace Pnh.Core.Shards;
 /// </summary>
 internal sealed class Mailbox : WheelEntry
 {
+    /// <summary>How long the deliveries of a closed, unregistered session wait for it to come back.</summary>
+    internal static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
+
     // Below it a walk costs less than a dictionary entry: acks come for the oldest or the newest.
     private const int IndexedFrom = 32;
     private Dictionary<string, MailboxItem>? _index;
@@ -140,7 +144,7 @@ internal sealed class Mailbox : WheelEntry
                 item.EndsAt = item.ExpiresAt;
             }
 
-            if (item.EndingReason == Shard.DeviceGone)
+            if (item.EndingReason == PlanReasons.DeviceGone)
             {
                 (item.Ending, item.EndingReason) = (DeliveryState.Expired, null);
             }

@@ -18,7 +18,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>Notes what may leave memory now, and adds it, up to so many. <see cref="Rest"/> follows when its note is on stable storage, else <see cref="RestLater"/>.</summary>
     internal void Note(List<RestingItem> noted, int most)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             var taken = Math.Min(state.Resting.Count, Math.Max(0, most - noted.Count));
             foreach (var (mailbox, item) in CollectionsMarshal.AsSpan(state.Resting)[..taken])
@@ -44,7 +44,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>Lets it leave memory, unless its device came meanwhile.</summary>
     internal void Rest(Mailbox mailbox, MailboxItem item)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             if (settlement.MayRest(mailbox, item))
             {
@@ -57,7 +57,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>The journal could not write its note yet, and keeps it; or has lost it, so that it has to be told again.</summary>
     internal void RestLater(Mailbox mailbox, MailboxItem item, bool isNoteLost)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             item.IsRestNoted = !isNoteLost;
             state.Resting.Add((mailbox, item));
@@ -67,7 +67,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>Begins to read what rests for the device, if anything does. Its mailbox; null = nothing waits for it.</summary>
     internal Mailbox? Read(UserKey key, string device)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             var mailbox = FindAndRead(state.GetOrAddUser(key), device);
             state.RemoveIfIdle(key);
@@ -78,7 +78,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>What rested for the device, oldest first. A session gets it before what came meanwhile.</summary>
     internal void Take(Mailbox mailbox, IReadOnlyList<Mail> mail)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             mailbox.IsReading = false;
             foreach (var each in mail)
@@ -103,7 +103,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>From here on the journal tells what has ended in memory until now.</summary>
     internal void ForgetEnded()
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             state.ForgetEnded();
         }
@@ -112,7 +112,7 @@ internal sealed class RestingMail(ShardState state, Settlement settlement, Sessi
     /// <summary>A delivery that rested ends where it rests; nothing when it is in memory, where its mailbox ends it.</summary>
     internal void EndResting(in RestingDelivery resting, DeliveryState end, string? reason)
     {
-        using (state.Shard.Enter())
+        using (state.Enter())
         {
             End(resting, end, reason);
         }

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Pnh.Core.Events;
 using Pnh.Core.Plans;
 using Pnh.Core.Progress;
+using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Timing;
 using Pnh.Core.Users;
@@ -10,29 +11,60 @@ namespace Pnh.Core.Shards;
 
 /// <summary>
 /// A slice of all users. Everything that happens to a user happens here, one thing at a time: dispatch, acks, provider answers, timers,
-/// sessions. Nothing waits while the gate is held: sockets and lanes take or refuse at once.
+/// sessions. Nothing waits while the gate is held: sockets and lanes take or refuse at once. Its parts share one state and one gate; a part
+/// calls those that were made before it.
 /// </summary>
-internal sealed partial class Shard
+internal sealed class Shard
 {
-    private readonly Lock _gate = new();
     private readonly ShardState _state;
     private readonly Settlement _settlement;
     private readonly SessionReplay _replay;
-    private readonly List<DevicePlan> _plans = [];
+    private readonly DeliveryStart _start;
     private readonly List<WheelEntry> _due = [];
-    private readonly ShardContext _hub;
 
     internal Shard(ShardContext hub)
     {
-        _hub = hub;
         _state = new ShardState(this, hub);
         _settlement = new Settlement(_state);
         _replay = new SessionReplay(_state, _settlement);
+        Pushes = new PushSchedule(_state, _settlement);
         Mail = new RestingMail(_state, _settlement, _replay);
+        Held = new HeldFrames(_state, _replay);
+        _start = new DeliveryStart(_state, _settlement, _replay, Mail, Held, Pushes);
+        Holds = new HoldRelease(_state, _settlement, _start);
+        Shares = new RestoredShares(_state, _settlement, _replay, Mail, Held, _start);
+        Withdrawals = new ShardWithdrawals(_state, _settlement, _replay, Mail, Pushes);
+        Frames = new DeviceFrames(_state, _settlement, _replay, Pushes);
+        Inbox = new ShardInbox(_state, _settlement, _replay);
+        Sessions = new SessionBook(_state, _settlement, _replay, Mail, Held);
     }
+
+    /// <summary>The sessions of its users.</summary>
+    internal SessionBook Sessions { get; }
+
+    /// <summary>What they say of their frames.</summary>
+    internal DeviceFrames Frames { get; }
+
+    /// <summary>What inboxes show.</summary>
+    internal ShardInbox Inbox { get; }
+
+    /// <summary>What its users' events are pushed by.</summary>
+    internal PushSchedule Pushes { get; }
+
+    /// <summary>Pushes that quiet hours keep back.</summary>
+    internal HoldRelease Holds { get; }
+
+    /// <summary>What is taken back.</summary>
+    internal ShardWithdrawals Withdrawals { get; }
 
     /// <summary>What of its users rests.</summary>
     internal RestingMail Mail { get; }
+
+    /// <summary>At a start: what the previous process began.</summary>
+    internal RestoredShares Shares { get; }
+
+    /// <summary>At a start: what sessions of other nodes hold.</summary>
+    internal HeldFrames Held { get; }
 
     /// <summary>How many timers are set.</summary>
     internal int Timers
@@ -67,22 +99,22 @@ internal sealed partial class Shard
         using (Enter())
         {
             _state.Users.TryGetValue(key, out var user);
-            PlanFor(accepted, key, snapshot, user, _plans);
-            foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
+            _state.Plan(accepted, key, snapshot, user, _state.Plans);
+            foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_state.Plans))
             {
                 if (begun?.HasGuest(key.User, plan.DeviceId) != true)
                 {
-                    Start(progress, accepted, key, user, plan);
+                    _start.Start(progress, accepted, key, user, plan);
                 }
             }
 
             if (progress is not null)
             {
-                progress.Planned(_plans.Count);
+                progress.Planned(_state.Plans.Count);
                 RemoveIfIdle(key, user);
             }
 
-            return _plans.Count > 0;
+            return _state.Plans.Count > 0;
         }
     }
 
@@ -93,7 +125,7 @@ internal sealed partial class Shard
         {
             if (joined.Session is { } session)
             {
-                Start(progress, accepted, joined.User.Key, joined.User, Planner.PlanJoined(accepted, session));
+                _start.Start(progress, accepted, joined.User.Key, joined.User, Planner.PlanJoined(accepted, session));
                 progress.Planned(1);
             }
         }
@@ -105,7 +137,7 @@ internal sealed partial class Shard
         using (Enter())
         {
             _state.Users.TryGetValue(key, out var user);
-            PlanFor(accepted, key, snapshot, user, plans);
+            _state.Plan(accepted, key, snapshot, user, plans);
         }
     }
 
@@ -126,7 +158,7 @@ internal sealed partial class Shard
                 }
                 else
                 {
-                    SendPush((PendingPush)entry);
+                    Pushes.Send((PendingPush)entry);
                 }
             }
 
@@ -134,39 +166,64 @@ internal sealed partial class Shard
         }
     }
 
-    /// <summary>Takes the gate and reads the clock, once for all that happens under it: a message asked for the time twelve times, 27 ns each.</summary>
-    internal Lock.Scope Enter()
+    /// <summary>A lane's answer.</summary>
+    internal void Complete(PendingPush push, in DeliveryResult result)
     {
-        var scope = _gate.EnterScope();
-        _state.Now = _hub.Time.GetUtcNow();
-        return scope;
-    }
-
-    private void Start(EventProgress? progress, Event accepted, UserKey key, UserState? user, in DevicePlan plan)
-    {
-        if (plan.IsSuppressed)
+        if (push.Withdrawal is null)
         {
-            Suppress(progress, accepted, key, plan);
-        }
-        else if (progress is null)
-        {
-            _hub.SendTransient(accepted, plan.Socket!);
+            Pushes.Complete(push, result);
         }
         else
         {
-            Begin(progress, accepted, user is { Sessions.Count: > 0 } ? user : _state.GetOrAddUser(key), plan, before: null);
+            Withdrawals.Complete(push, result);
         }
     }
 
-    private void Suppress(EventProgress? progress, Event accepted, UserKey key, in DevicePlan plan)
+    /// <summary>The device has no such address any more. Without the device itself, nobody can come for the rest.</summary>
+    internal void AddressGone(PendingPush push, bool isDeviceGone)
     {
-        var state = plan.HeldEnd;
-        _hub.Counted(state, plan.Reason, ChannelNames.None, accepted.Class);
-        if (progress is not null)
+        if (push.Withdrawal is null)
         {
-            _settlement.Book(progress, key, plan.DeviceId, state, plan.Reason);
+            Pushes.AddressGone(push, isDeviceGone);
+        }
+        else
+        {
+            Withdrawals.AddressGone(push);
         }
     }
+
+    /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>
+    internal int CountInFlight()
+    {
+        using (Enter())
+        {
+            return _state.Users.Values.Sum(static user => user.Mailboxes.Sum(static mailbox => mailbox.CountPending()));
+        }
+    }
+
+    /// <summary>Does this under the gate, if anything is kept of the user.</summary>
+    internal void Under(UserKey key, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            if (_state.Users.TryGetValue(key, out var user))
+            {
+                action(user);
+            }
+        }
+    }
+
+    /// <summary>Does this under the gate, though nothing may be kept of the user any more.</summary>
+    internal void Under(UserState user, Action<UserState> action)
+    {
+        using (Enter())
+        {
+            action(user);
+        }
+    }
+
+    /// <summary>Takes the gate: <see cref="ShardState.Enter"/>.</summary>
+    internal Lock.Scope Enter() => _state.Enter();
 
     // Somebody with a session stays while the gate is held: no need to look again.
     private void RemoveIfIdle(UserKey key, UserState? user)
@@ -175,13 +232,5 @@ internal sealed partial class Shard
         {
             _state.RemoveIfIdle(key);
         }
-    }
-
-    // Quiet hours are on the user's wall: the hub's own clock may be apart from the machine's.
-    private void PlanFor(Event accepted, UserKey key, UserSnapshot snapshot, UserState? user, ICollection<DevicePlan> plans)
-    {
-        plans.Clear();
-        DateTimeOffset? wall = snapshot.Settings.MayBeQuiet ? SteadyClock.WallOf(_hub.Time).GetUtcNow() : null;
-        _hub.Planner.Plan(accepted, key.User, snapshot, user?.Sessions ?? SessionList.None, _state.Now, plans, wall);
     }
 }

@@ -55,8 +55,8 @@ internal sealed class ShardMap
         return isSet;
     }
 
-    /// <summary>The previous process's deliveries are read: <see cref="Shard.EndHeld"/>.</summary>
-    internal void EndHeld() => Array.ForEach(_shards, static shard => shard.EndHeld());
+    /// <summary>The previous process's deliveries are read: <see cref="HeldFrames.End"/>.</summary>
+    internal void EndHeld() => Array.ForEach(_shards, static shard => shard.Held.End());
 
     /// <summary>Notes what may leave memory now, up to so many.</summary>
     internal List<RestingItem> NoteResting(int most)
@@ -70,5 +70,5 @@ internal sealed class ShardMap
     internal void ForgetEnded() => Array.ForEach(_shards, static shard => shard.Mail.ForgetEnded());
 
     /// <summary>The machine's clock was set: every held push is planned anew.</summary>
-    internal void ReleaseHolds() => Array.ForEach(_shards, static shard => shard.ReleaseHolds(null));
+    internal void ReleaseHolds() => Array.ForEach(_shards, static shard => shard.Holds.Release(null));
 }

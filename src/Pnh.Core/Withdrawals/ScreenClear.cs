@@ -33,11 +33,11 @@ internal sealed class ScreenClear(
             var key = new UserKey(accepted.App, user);
             if (await reads.TryUserAsync(key).ConfigureAwait(false) is { } snapshot)
             {
-                shards.Of(key).Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice, held);
+                shards.Of(key).Withdrawals.Clear(key, accepted, withdrawal, devices, snapshot, exceptDevice, held);
             }
-            else if (context.Time.GetUtcNow() >= withdrawal.At + Shard.ClearWithin)
+            else if (context.Time.GetUtcNow() >= withdrawal.At + ShardWithdrawals.ClearWithin)
             {
-                shards.Of(key).GiveUpClear(key, accepted, devices, exceptDevice, ShardContext.StoreUnavailable);
+                shards.Of(key).Withdrawals.GiveUp(key, accepted, devices, exceptDevice, ShardContext.StoreUnavailable);
             }
             else
             {

@@ -31,7 +31,7 @@ internal sealed partial class TakeBack(
     {
         // Everything it starts shall be in its history.
         await dispatcher.DispatchedAsync(withdrawal.App, withdrawal.Event).WaitAsync(cancellationToken).ConfigureAwait(false);
-        var isPushing = user is null || (new UserKey(withdrawal.App, user) is var key && shards.Of(key).IsPushing(key, withdrawal.Event));
+        var isPushing = user is null || (new UserKey(withdrawal.App, user) is var key && shards.Of(key).Withdrawals.IsPushing(key, withdrawal.Event));
         var result = await NoteAsync(withdrawal, noted, user, cancellationToken).ConfigureAwait(false);
         if (result.History is { } history)
         {
@@ -50,7 +50,7 @@ internal sealed partial class TakeBack(
         try
         {
             var history = await context.Journal.ReadAsync(accepted.App, accepted.Id, CancellationToken.None).ConfigureAwait(false);
-            var screens = history is null ? [] : UnclearedEvent.Of(history, context.Time.GetUtcNow() - Shard.ClearWithin);
+            var screens = history is null ? [] : UnclearedEvent.Of(history, context.Time.GetUtcNow() - ShardWithdrawals.ClearWithin);
             await ClearAsync(accepted, new ScreenClear(context, shards, reads, accepted, [.. screens], exceptDevice: null, held)).ConfigureAwait(false);
         }
         catch (StoreUnavailableException fault)
@@ -106,7 +106,7 @@ internal sealed partial class TakeBack(
         foreach (var each in new ShownEvent(history, user).Users)
         {
             var key = new UserKey(withdrawal.App, each.Key);
-            shards.Of(key).Stop(key, withdrawal, exceptDevice, resting[each.Key], sent, ref held);
+            shards.Of(key).Withdrawals.Stop(key, withdrawal, exceptDevice, resting[each.Key], sent, ref held);
         }
 
         try

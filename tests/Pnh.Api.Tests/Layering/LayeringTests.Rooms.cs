@@ -9,7 +9,6 @@ public sealed partial class LayeringTests
     // Longer than LinesOfAType, over all their parts: how long they may be, and why they are.
     private static readonly Dictionary<string, (int Lines, string Why)> LongTypes = new(StringComparer.Ordinal)
     {
-        ["Pnh.Core/Shards/Shard"] = (1621, "all that is touched under one gate, and the gate is the type"),
         ["Pnh.Channels/Net/Http2/Http2Connection"] = (1240, "one connection's state, read and written by one thread; RFC 9113 in parts"),
     };
 

@@ -20,11 +20,11 @@ export const core = [
   },
   {
     name: "acked-elsewhere-still-rings", hurts: "a second phone rings for what was read on the first", tests: "Pnh.Core.Tests:HubSocketTests|HubPushTimeTests|HubPushTests",
-    file: `${shards}/Shard.Frames.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
+    file: `${shards}/DeviceFrames.cs`, at: "if (⟦user.WaitElsewhere == 0⟧)", fault: "user.WaitElsewhere >= 0",
   },
   {
     name: "refused-push-ends-live-frame", hurts: "a delivery on an open socket is called failed before its ack", tests: "Pnh.Core.Tests:HubPushTests|HubSocketTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "if (⟦IsOnLiveSession(delivery)⟧)\n        {\n            _settlement.Rest(delivery);", fault: "false",
+    file: `${shards}/PushSchedule.cs`, at: "if (⟦IsOnLiveSession(delivery)⟧)\n        {\n            settlement.Rest(delivery);", fault: "false",
   },
   {
     name: "collapse-takes-newer", hurts: "an older event replaces a newer one of its collapse key", tests: "Pnh.Core.Tests:HubMailboxTests",
@@ -44,7 +44,7 @@ export const core = [
   },
   {
     name: "newer-overtakes-replay", hurts: "an app that comes back sees the newest message before older ones", tests: "Pnh.Core.Tests:HubReplayTests|HubResumeTests",
-    file: `${shards}/Shard.Mailboxes.cs`, at: "isBehind = ⟦plan.Socket is not null && mailbox.IsBehind⟧ &&", fault: "plan.Socket is null && mailbox.IsBehind",
+    file: `${shards}/DeliveryStart.cs`, at: "isBehind = ⟦plan.Socket is not null && mailbox.IsBehind⟧ &&", fault: "plan.Socket is null && mailbox.IsBehind",
   },
   {
     name: "call-overtakes-call", hurts: "the second call rings before the first", tests: "Pnh.Core.Tests:HubReplayTests|HubResumeTests",
@@ -60,7 +60,7 @@ export const core = [
   },
   {
     name: "ttl-zero-waits-in-lane", hurts: "a push of now or never comes later", tests: "Pnh.Core.Tests:HubPushTimeTests|HubPushTests|HubDeadlineTests",
-    file: `${shards}/Shard.Pushes.cs`, at: "else if (⟦delivery.Withdrawal is null && delivery.Event.IsNowOrNever⟧)", fault: "false",
+    file: `${shards}/PushSchedule.cs`, at: "else if (⟦delivery.Withdrawal is null && delivery.Event.IsNowOrNever⟧)", fault: "false",
   },
   {
     name: "late-ack-leaves-mailbox-full", hurts: "an acknowledged event is replayed for ever", tests: "Pnh.Core.Tests:HubMailboxTests|HubReplayTests",
@@ -72,7 +72,7 @@ export const core = [
   },
   {
     name: "missed-counts-late-acks", hurts: "an app is told to read again what it has", tests: "Pnh.Core.Tests:HubMissedTests",
-    file: `${shards}/Shard.Frames.cs`, at: "_state.Missed.Retract(⟦user.Sessions[index].Key⟧);", fault: "default",
+    file: `${shards}/DeviceFrames.cs`, at: "state.Missed.Retract(⟦user.Sessions[index].Key⟧);", fault: "default",
   },
   {
     name: "missed-is-told-again", hurts: "an app reads everything again at each start", tests: "Pnh.Core.Tests:HubMissedTests",
@@ -84,11 +84,11 @@ export const core = [
   },
   {
     name: "older-session-stays-open", hurts: "two sessions of one device stay open", tests: "Pnh.Core.Tests:HubSocketTests|HubResumeTests",
-    file: `${shards}/Shard.Reopened.cs`, at: "if (older is null || ⟦older.Key == newer.Key⟧)", fault: "older.Key != newer.Key",
+    file: `${shards}/SessionBook.cs`, at: "if (older is null || ⟦older.Key == newer.Key⟧)", fault: "older.Key != newer.Key",
   },
   {
     name: "restart-repeats-settled", hurts: "after a restart a phone rings again for what its provider had taken", tests: "Pnh.Core.Tests:HubRecoveryTests",
-    file: `${shards}/Shard.Restored.cs`, at: "share.AddsDevices : ⟦before is { IsSettled: false, IsJoined: false, IsResting: false }⟧ && !share.IsWithdrawn", fault: "before is { IsJoined: false }",
+    file: `${shards}/RestoredShares.cs`, at: "share.AddsDevices : ⟦before is { IsSettled: false, IsJoined: false, IsResting: false }⟧ && !share.IsWithdrawn", fault: "before is { IsJoined: false }",
   },
   {
     name: "quiet-hours-hold-calls", hurts: "a call is silent in quiet hours", tests: "Pnh.Core.Tests:Tests.Plans.",
@@ -104,7 +104,7 @@ export const core = [
   },
   {
     name: "held-push-for-good", hurts: "a phone rings for what was held though it was read meanwhile in front on another device", tests: "Pnh.Core.Tests:HubHeldTests",
-    file: `${shards}/Shard.Holds.cs`, at: "if (⟦acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Active }⟧)", fault: "acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Background }",
+    file: `${shards}/DeviceFrames.cs`, at: "if (⟦acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Active }⟧)", fault: "acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Background }",
   },
   {
     name: "muted-topic-delivered", hurts: "a muted topic is delivered", tests: "Pnh.Core.Tests:Tests.Plans.",
@@ -124,7 +124,7 @@ export const core = [
   },
   {
     name: "resume-keeps-the-old-time", hurts: "a hello that an edge reads late closes the connection that its client has by now", tests: "Pnh.Core.Tests:HubSocketTests",
-    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "Since = ⟦connectedAt ?? before.Since⟧", fault: "before.Since",
+    file: "src/Pnh.Core/Shards/SessionBook.cs", at: "Since = ⟦connectedAt ?? before.Since⟧", fault: "before.Since",
   },
   {
     name: "timer-fires-early", hurts: "a push leaves before the socket's time for its ack is over", tests: "Pnh.Core.Tests:TimingWheelTests",
@@ -148,7 +148,7 @@ export const core = [
   },
   {
     name: "sessions-of-a-user-unbounded", hurts: "one token holds every connection of the hub", tests: "Pnh.Core.Tests:HubSocketTests",
-    file: "src/Pnh.Core/Shards/Shard.Sessions.cs", at: "if (⟦index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most⟧)", fault: "index < -1",
+    file: "src/Pnh.Core/Shards/SessionBook.cs", at: "if (⟦index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most⟧)", fault: "index < -1",
   },
   {
     name: "few-are-too-many", hurts: "a publisher of few connections is refused by a hub that is not busy", tests: "Pnh.Core.Tests:IntakeGateTests",

@@ -4,20 +4,20 @@ using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>What an inbox shows of a mailbox.</summary>
-internal sealed partial class Shard
+/// <summary>What an inbox shows of a mailbox. Members take the shard's gate.</summary>
+internal sealed class ShardInbox(ShardState state, Settlement settlement, SessionReplay replay)
 {
     /// <summary>Unexpired items of the device's mailbox after a place, oldest first, with their event when it is in memory.</summary>
-    internal List<InboxEntry> ReadMailbox(UserKey key, string device, InboxCursor after, int limit)
+    internal List<InboxEntry> Read(UserKey key, string device, InboxCursor after, int limit)
     {
         var found = new List<InboxEntry>();
-        using (Enter())
+        using (state.Enter())
         {
-            var mailbox = _state.Users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
+            var mailbox = state.Users.TryGetValue(key, out var user) ? user.FindMailbox(device) : null;
             for (var item = mailbox?.First; item is not null; item = item.Next)
             {
                 var place = new InboxCursor(item.Order.UtcTicks, item.Id);
-                if (item.TakesFrames && item.ExpiresAt > _state.Now && place.IsAfter(after))
+                if (item.TakesFrames && item.ExpiresAt > state.Now && place.IsAfter(after))
                 {
                     found.Add(new InboxEntry(place, item, item.Push?.Event ?? item.Loaded));
                 }
@@ -35,26 +35,17 @@ internal sealed partial class Shard
     /// </summary>
     internal void Unreadable(UserKey key, string device, MailboxItem item)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!_state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
+            if (!state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox || !ReferenceEquals(mailbox.Find(item.Id), item)
                 || (user.FindSession(device) is >= 0 and var index && item.IsOn(user.Sessions[index])))
             {
                 return;
             }
 
-            _settlement.DropUnreadable(mailbox, item);
-            _replay.GoOn(user, mailbox);
-            _settlement.RemoveIfEmpty(mailbox);
-        }
-    }
-
-    /// <summary>Deliveries without a terminal state, counted one by one: the ledger's in-flight must be the same.</summary>
-    internal int CountInFlight()
-    {
-        using (Enter())
-        {
-            return _state.Users.Values.Sum(static user => user.Mailboxes.Sum(static mailbox => mailbox.CountPending()));
+            settlement.DropUnreadable(mailbox, item);
+            replay.GoOn(user, mailbox);
+            settlement.RemoveIfEmpty(mailbox);
         }
     }
 }

@@ -1,4 +1,5 @@
 using Pnh.Core.Events;
+using Pnh.Core.Plans;
 using Pnh.Core.Progress;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
@@ -6,15 +7,15 @@ using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>What a session says of its frames: acks, room for more, and frames that it could not take; and bodies for them.</summary>
-internal sealed partial class Shard
+/// <summary>What a session says of its frames: acks, room for more, and frames that it could not take; and bodies for them. Members take the shard's gate.</summary>
+internal sealed class DeviceFrames(ShardState state, Settlement settlement, SessionReplay replay, PushSchedule pushes)
 {
     /// <summary>Ends the device's delivery of the event, and the pushes that waited only for somebody to acknowledge. True when it waited.</summary>
     internal bool Ack(UserKey key, string device, string eventId)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!_state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
+            if (!state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
             {
                 return false;
             }
@@ -22,17 +23,17 @@ internal sealed partial class Shard
             var item = mailbox.Find(eventId);
             if (item is not null)
             {
-                _settlement.Acknowledge(mailbox, item);
+                settlement.Acknowledge(mailbox, item);
                 HoldBackElsewhere(user, mailbox, item.Progress);
             }
             else if (user.FindSession(device) is >= 0 and var index)
             {
-                _state.Missed.Retract(user.Sessions[index].Key);
+                state.Missed.Retract(user.Sessions[index].Key);
             }
 
             // Also after an ack of what has ended already: it made room all the same.
-            _replay.GoOn(user, mailbox);
-            _settlement.RemoveIfEmpty(mailbox);
+            replay.GoOn(user, mailbox);
+            settlement.RemoveIfEmpty(mailbox);
             return item is not null;
         }
     }
@@ -53,7 +54,8 @@ internal sealed partial class Shard
 
             if (item.Push is { WaitsElsewhere: true } push)
             {
-                HoldBack(push);
+                // Seen on another device: not pushed any more, but this one still gets it with its next session.
+                settlement.Settle(push, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
             }
             else if (item.Hold is not null)
             {
@@ -65,27 +67,27 @@ internal sealed partial class Shard
     /// <summary>Bodies that were read back for the device's session (null = cannot be read any more); the replay goes on.</summary>
     internal void Loaded(UserKey key, string device, IReadOnlyList<(MailboxItem Item, Event? Event)> loaded)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!_state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
+            if (!state.Users.TryGetValue(key, out var user) || user.FindMailbox(device) is not { } mailbox)
             {
                 return;
             }
 
-            _replay.Loaded(user, mailbox, loaded);
-            _settlement.RemoveIfEmpty(mailbox);
+            replay.Loaded(user, mailbox, loaded);
+            settlement.RemoveIfEmpty(mailbox);
         }
     }
 
     /// <summary>Bodies could not be read a moment ago: tried again, since without a frame there is no ack that would ask.</summary>
     internal void LoadAgain(UserKey key, string device)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (_state.Users.TryGetValue(key, out var user) && user.FindMailbox(device) is { } mailbox)
+            if (state.Users.TryGetValue(key, out var user) && user.FindMailbox(device) is { } mailbox)
             {
                 mailbox.IsLoading = false;
-                _replay.GoOn(user, mailbox);
+                replay.GoOn(user, mailbox);
             }
         }
     }
@@ -93,11 +95,11 @@ internal sealed partial class Shard
     /// <summary>The session has room again for what waits.</summary>
     internal void GoOn(SessionKey session)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (TryFind(session, out var user, out _))
+            if (state.TryFind(session, out var user, out _))
             {
-                _replay.GoOn(user, user.FindMailbox(session.Device));
+                replay.GoOn(user, user.FindMailbox(session.Device));
             }
         }
     }
@@ -105,9 +107,9 @@ internal sealed partial class Shard
     /// <summary>A link could not queue what it took.</summary>
     internal void Refused(SessionKey session, string eventId)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!TryFind(session, out var user, out _) || user.FindMailbox(session.Device) is not { } mailbox || mailbox.Find(eventId) is not { } item)
+            if (!state.TryFind(session, out var user, out _) || user.FindMailbox(session.Device) is not { } mailbox || mailbox.Find(eventId) is not { } item)
             {
                 return;
             }
@@ -116,8 +118,18 @@ internal sealed partial class Shard
             mailbox.IsBehind = true;
             if (item.Push is { Push: PushTiming.UnlessAcked, Attempts: 0 } push)
             {
-                SendPush(push);
+                pushes.Send(push);
             }
+        }
+    }
+
+    // Seen in front on another device: this one need not ring for it hours later.
+    private void EndHoldElsewhere(Mailbox acknowledged, Mailbox other, MailboxItem held)
+    {
+        if (acknowledged.User.FindLive(acknowledged.Device) is { State: SessionState.Active })
+        {
+            settlement.Settle(other, held, DeliveryState.Suppressed, PlanReasons.AckedElsewhere);
+            settlement.RemoveIfEmpty(other);
         }
     }
 }

@@ -6,19 +6,21 @@ using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>Taking an event back from one user: what waits stops, what was shown is cleared over the channel that showed it.</summary>
-internal sealed partial class Shard
+/// <summary>Taking an event back from one user: what waits stops, what was shown is cleared over the channel that showed it. Members take the shard's gate.</summary>
+internal sealed class ShardWithdrawals(ShardState state, Settlement settlement, SessionReplay replay, RestingMail mail, PushSchedule pushes)
 {
     // A provider that is down gets a clear a few times; the screen is stale then anyway.
     private const int ClearAttempts = 5;
     internal static readonly TimeSpan ClearWithin = TimeSpan.FromHours(1);
 
+    private readonly ShardContext _hub = state.Hub;
+
     /// <summary>True while a push of the event for the user waits or is under way.</summary>
     internal bool IsPushing(UserKey key, string id)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            foreach (var mailbox in _state.Users.TryGetValue(key, out var user) ? user.Mailboxes : [])
+            foreach (var mailbox in state.Users.TryGetValue(key, out var user) ? user.Mailboxes : [])
             {
                 if (mailbox.Find(id)?.Push is not null)
                 {
@@ -37,14 +39,14 @@ internal sealed partial class Shard
     internal void Stop(
         UserKey key, Withdrawal withdrawal, string? exceptDevice, IEnumerable<RestingDelivery> resting, List<(string User, string Device, string Channel)> shown, ref EventProgress? held)
     {
-        using (Enter())
+        using (state.Enter())
         {
             foreach (var each in resting)
             {
-                Mail.End(each, DeliveryState.Withdrawn, withdrawal.Reason);
+                mail.End(each, DeliveryState.Withdrawn, withdrawal.Reason);
             }
 
-            _state.Users.TryGetValue(key, out var user);
+            state.Users.TryGetValue(key, out var user);
             foreach (var mailbox in user?.Mailboxes ?? [])
             {
                 if (mailbox.IsReading)
@@ -52,7 +54,7 @@ internal sealed partial class Shard
                     (mailbox.TakenBack ??= new HashSet<string>(StringComparer.Ordinal)).Add(withdrawal.Event);
                 }
 
-                if (!IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(withdrawal.Event) is { } item)
+                if (!ShardState.IsDevice(mailbox.Device, exceptDevice) && mailbox.Find(withdrawal.Event) is { } item)
                 {
                     if (item.Session is not null)
                     {
@@ -70,9 +72,9 @@ internal sealed partial class Shard
                         held.Add();
                     }
 
-                    _settlement.Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
-                    _replay.GoOn(user!, mailbox);
-                    _settlement.RemoveIfEmpty(mailbox);
+                    settlement.Drop(mailbox, item, DeliveryState.Withdrawn, withdrawal.Reason);
+                    replay.GoOn(user!, mailbox);
+                    settlement.RemoveIfEmpty(mailbox);
                 }
             }
         }
@@ -83,11 +85,11 @@ internal sealed partial class Shard
         UserKey key, Event accepted, Withdrawal withdrawal, Dictionary<string, ShownEvent.Shown> shown, UserSnapshot snapshot, string? exceptDevice,
         EventProgress? held)
     {
-        using (Enter())
+        using (state.Enter())
         {
             foreach (var (device, where) in shown)
             {
-                if (!IsDevice(device, exceptDevice))
+                if (!ShardState.IsDevice(device, exceptDevice))
                 {
                     Clear(key, accepted, withdrawal, device, where, snapshot, held);
                 }
@@ -96,15 +98,15 @@ internal sealed partial class Shard
     }
 
     /// <summary>Notes that nothing could clear the pushes of it, and why.</summary>
-    internal void GiveUpClear(UserKey key, Event accepted, Dictionary<string, ShownEvent.Shown> shown, string? exceptDevice, string reason)
+    internal void GiveUp(UserKey key, Event accepted, Dictionary<string, ShownEvent.Shown> shown, string? exceptDevice, string reason)
     {
-        using (Enter())
+        using (state.Enter())
         {
             foreach (var (device, where) in shown)
             {
-                if (where.PushedOver is { } channel && !IsDevice(device, exceptDevice))
+                if (where.PushedOver is { } channel && !ShardState.IsDevice(device, exceptDevice))
                 {
-                    _hub.Notes.Cleared(accepted, key, device, channel, reason, null, _state.Now);
+                    _hub.Notes.Cleared(accepted, key, device, channel, reason, null, state.Now);
                 }
             }
         }
@@ -113,13 +115,13 @@ internal sealed partial class Shard
     private void Clear(
         UserKey key, Event accepted, Withdrawal withdrawal, string device, in ShownEvent.Shown where, UserSnapshot snapshot, EventProgress? held)
     {
-        if (where.IsFramed && _state.Users.TryGetValue(key, out var user) && user.FindSession(device) is >= 0 and var index)
+        if (where.IsFramed && state.Users.TryGetValue(key, out var user) && user.FindSession(device) is >= 0 and var index)
         {
             // A detached session too: what it will replay must not bring it back.
             var session = user.Sessions[index];
             if (session.Link.TryWithdraw(session.Key.Session, withdrawal))
             {
-                _hub.Notes.Cleared(accepted, key, device, ChannelNames.WebSocket, null, null, _state.Now);
+                _hub.Notes.Cleared(accepted, key, device, ChannelNames.WebSocket, null, null, state.Now);
             }
         }
 
@@ -127,9 +129,9 @@ internal sealed partial class Shard
             && _hub.Planner.FindClear(accepted, pushed, channel) is var (via, address, account))
         {
             held?.Add();
-            SendPush(new PendingPush
+            pushes.Send(new PendingPush
             {
-                Shard = this,
+                Shard = state.Shard,
                 Holds = held,
                 Event = _hub.ForProviders(accepted),
                 Withdrawal = _hub.ForProviders(withdrawal),
@@ -142,25 +144,41 @@ internal sealed partial class Shard
         }
     }
 
-    private void CompleteClear(PendingPush clear, in DeliveryResult result)
+    /// <summary>A lane's answer.</summary>
+    internal void Complete(PendingPush clear, in DeliveryResult result)
     {
-        clear.Asked += result.IsUnasked ? 0 : 1;
-        var isWorthIt = result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected
-            || result is { Status: DeliveryStatus.Misconfigured, RetryAfter: not null };
-        if (isWorthIt && clear.Asked < ClearAttempts)
+        using (state.Enter())
         {
-            var rest = clear.Withdrawal!.At + ClearWithin - _state.Now;
-            var wait = RetryWait.After(clear, result, rest);
-            if (wait <= rest)
+            clear.IsInLane = false;
+            clear.Asked += result.IsUnasked ? 0 : 1;
+            var isWorthIt = result.Status is DeliveryStatus.Throttled or DeliveryStatus.Unavailable or DeliveryStatus.NotConnected
+                || result is { Status: DeliveryStatus.Misconfigured, RetryAfter: not null };
+            if (isWorthIt && clear.Asked < ClearAttempts)
             {
-                _state.Wheel.Schedule(clear, wait);
-                return;
+                var rest = clear.Withdrawal!.At + ClearWithin - state.Now;
+                var wait = RetryWait.After(clear, result, rest);
+                if (wait <= rest)
+                {
+                    state.Wheel.Schedule(clear, wait);
+                    return;
+                }
             }
-        }
 
-        var fault = result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label();
-        _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, fault, result.ProviderId, _state.Now);
-        Release(clear);
+            var fault = result.Status == DeliveryStatus.Accepted ? null : result.Reason ?? result.Status.Label();
+            _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, fault, result.ProviderId, state.Now);
+            Release(clear);
+        }
+    }
+
+    /// <summary>The device has no such address any more.</summary>
+    internal void AddressGone(PendingPush clear)
+    {
+        using (state.Enter())
+        {
+            clear.IsInLane = false;
+            _hub.Notes.Cleared(clear.Event, clear.User, clear.Device.Id, clear.Lane.Channel, PushSchedule.AddressGoneReason, null, state.Now);
+            Release(clear);
+        }
     }
 
     // Noted before: an event that is finished is not looked at again.
@@ -171,6 +189,4 @@ internal sealed partial class Shard
             _hub.Close(held);
         }
     }
-
-    private static bool IsDevice(string device, string? other) => string.Equals(device, other, StringComparison.Ordinal);
 }

@@ -5,13 +5,10 @@ using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>The sessions' half of a shard.</summary>
-internal sealed partial class Shard
+/// <summary>The sessions of a shard's users. Members take the shard's gate, but where said.</summary>
+internal sealed partial class SessionBook(ShardState state, Settlement settlement, SessionReplay replay, RestingMail mail, HeldFrames held)
 {
-    // How long the deliveries of a closed, unregistered session wait for it to come back.
-    private static readonly TimeSpan Linger = TimeSpan.FromSeconds(60);
-
-    internal const string DeviceGone = PlanReasons.DeviceGone;
+    private readonly ShardContext _hub = state.Hub;
 
     /// <summary>
     /// Takes a new session in, closes the device's older one, and sends what waits for the device, oldest first, as fast as it acknowledges. Closes the new one when the connection of the present
@@ -22,9 +19,9 @@ internal sealed partial class Shard
         replaced = null;
         var newer = new LiveSession(opened.Key, opened.State, opened.Link, opened.ConnectedAt);
         LiveSession? older;
-        using (Enter())
+        using (state.Enter())
         {
-            var user = _state.GetOrAddUser(KeyOf(opened.Key));
+            var user = state.GetOrAddUser(ShardState.KeyOf(opened.Key));
             var index = user.FindSession(opened.Key.Device);
             if (index < 0 && user.Sessions.Count >= most && user.Sessions.Count(static each => !each.IsDetached) >= most)
             {
@@ -38,11 +35,11 @@ internal sealed partial class Shard
             else
             {
                 older = Place(user, index, ref newer);
-                _state.Missed.Tell(newer);
-                if (Mail.FindAndRead(user, opened.Key.Device) is { } mailbox)
+                state.Missed.Tell(newer);
+                if (mail.FindAndRead(user, opened.Key.Device) is { } mailbox)
                 {
                     mailbox.EndLinger();
-                    _replay.Begin(user, mailbox, newer);
+                    replay.Begin(user, mailbox, newer);
                 }
             }
         }
@@ -54,9 +51,9 @@ internal sealed partial class Shard
     /// <summary>The session lost its connection and may be resumed.</summary>
     internal void Detach(SessionKey detached)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (TryFind(detached, out var user, out var index) && !user.Sessions[index].IsDetached)
+            if (state.TryFind(detached, out var user, out var index) && !user.Sessions[index].IsDetached)
             {
                 Count(user.Sessions[index], -1);
                 Replace(user, index, user.Sessions[index] with { IsDetached = true });
@@ -65,11 +62,11 @@ internal sealed partial class Shard
     }
 
     /// <summary>It has a connection again, which came then (null = its node does not say), and gets what came meanwhile; false when it is not known any more.</summary>
-    internal bool Resume(SessionKey resumed, SessionState state, DateTimeOffset? connectedAt)
+    internal bool Resume(SessionKey resumed, SessionState now, DateTimeOffset? connectedAt)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!TryFind(resumed, out var user, out var index))
+            if (!state.TryFind(resumed, out var user, out var index))
             {
                 return false;
             }
@@ -81,13 +78,13 @@ internal sealed partial class Shard
                 Count(before, -1);
             }
 
-            var session = before with { IsDetached = false, State = state, Since = connectedAt ?? before.Since };
+            var session = before with { IsDetached = false, State = now, Since = connectedAt ?? before.Since };
             Replace(user, index, session);
             Count(session, +1);
-            _state.Missed.Tell(session);
+            state.Missed.Tell(session);
             if (user.FindMailbox(resumed.Device) is { } mailbox)
             {
-                _replay.Begin(user, mailbox, session);
+                replay.Begin(user, mailbox, session);
             }
 
             return true;
@@ -97,9 +94,9 @@ internal sealed partial class Shard
     /// <summary>Forgets the session, unless a newer one took its place. Itself as subscriber; null = it joined nothing, or was not known.</summary>
     internal Subscriber? Close(SessionKey closed)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (!TryFind(closed, out var user, out var index))
+            if (!state.TryFind(closed, out var user, out var index))
             {
                 return null;
             }
@@ -107,41 +104,50 @@ internal sealed partial class Shard
             var session = user.Sessions[index];
             Count(session, -1);
             End(session);
-            _state.Missed.End(closed);
+            state.Missed.End(closed);
             user.Sessions.RemoveAt(index);
             if (user.FindMailbox(closed.Device) is { } mailbox)
             {
                 mailbox.IsBehind = false;
                 // One that was not resumed has lingered already, but for the last ones before the process ends.
-                BeginLinger(mailbox, session.IsDetached && !_hub.IsStopping ? TimeSpan.Zero : Linger);
-                _settlement.RemoveIfEmpty(mailbox);
+                BeginLinger(mailbox, session.IsDetached && !_hub.IsStopping ? TimeSpan.Zero : Mailbox.Linger);
+                settlement.RemoveIfEmpty(mailbox);
             }
 
-            _state.RemoveIfIdle(user.Key);
+            state.RemoveIfIdle(user.Key);
             return session.Subscriber;
         }
     }
 
     /// <summary>Front or background.</summary>
-    internal void ChangeState(SessionKey session, SessionState state)
+    internal void ChangeState(SessionKey session, SessionState now)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            if (TryFind(session, out var user, out var index) && user.Sessions[index].State != state)
+            if (state.TryFind(session, out var user, out var index) && user.Sessions[index].State != now)
             {
                 Count(user.Sessions[index], -1);
-                Replace(user, index, user.Sessions[index] with { State = state });
+                Replace(user, index, user.Sessions[index] with { State = now });
                 Count(user.Sessions[index], +1);
             }
+        }
+    }
+
+    /// <summary>The session, with a client or without; null = it is not known.</summary>
+    internal LiveSession? Find(SessionKey key)
+    {
+        using (state.Enter())
+        {
+            return state.TryFind(key, out var user, out var index) ? user.Sessions[index] : null;
         }
     }
 
     /// <summary>The session as topics know it; null when it is not the device's any more, with a connection or without.</summary>
     internal Subscriber? GetOrAddSubscriber(SessionKey key)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            return TryFind(key, out var user, out var index) ? SubscriberOf(user, index) : null;
+            return state.TryFind(key, out var user, out var index) ? SubscriberOf(user, index) : null;
         }
     }
 
@@ -149,36 +155,15 @@ internal sealed partial class Shard
     internal Subscriber SubscriberOf(UserState user, int index)
     {
         var session = user.Sessions[index];
-        return session.Subscriber ??= new ShardSubscriber(session.Key, user, this) { Session = session };
+        return session.Subscriber ??= new ShardSubscriber(session.Key, user, state.Shard) { Session = session };
     }
 
     /// <summary>The user's sessions: those with a connection, or also those that wait for a resume.</summary>
-    internal LiveSession[] Sessions(UserKey key, bool isConnected)
+    internal LiveSession[] Of(UserKey key, bool isConnected)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            return _state.Users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(session => !isConnected || !session.IsDetached)] : [];
-        }
-    }
-
-    /// <summary>Does this under the gate, if anything is kept of the user.</summary>
-    internal void Under(UserKey key, Action<UserState> action)
-    {
-        using (Enter())
-        {
-            if (_state.Users.TryGetValue(key, out var user))
-            {
-                action(user);
-            }
-        }
-    }
-
-    /// <summary>Does this under the gate, though nothing may be kept of the user any more.</summary>
-    internal void Under(UserState user, Action<UserState> action)
-    {
-        using (Enter())
-        {
-            action(user);
+            return state.Users.TryGetValue(key, out var user) ? [.. user.Sessions.Where(session => !isConnected || !session.IsDetached)] : [];
         }
     }
 
@@ -198,16 +183,16 @@ internal sealed partial class Shard
     // Nobody can reach an unregistered device any more: its deliveries end when it does not come back soon.
     private void BeginLinger(Mailbox mailbox, TimeSpan linger)
     {
-        var end = _state.Now + linger;
+        var end = state.Now + linger;
         for (var item = mailbox.First; item is not null; item = item.Next)
         {
             item.Loaded = null;
-            _settlement.Wait(mailbox, item);
+            settlement.Wait(mailbox, item);
             if (!item.IsRegistered && item.EndsAt > end)
             {
                 item.EndsAt = end;
-                (item.Ending, item.EndingReason) = item.EndingReason is null ? (DeliveryState.Failed, DeviceGone) : (item.Ending, item.EndingReason);
-                _settlement.ScheduleEnd(mailbox, item);
+                (item.Ending, item.EndingReason) = item.EndingReason is null ? (DeliveryState.Failed, PlanReasons.DeviceGone) : (item.Ending, item.EndingReason);
+                settlement.ScheduleEnd(mailbox, item);
             }
         }
     }
@@ -220,11 +205,36 @@ internal sealed partial class Shard
         }
     }
 
-    private bool TryFind(SessionKey session, out UserState user, out int index)
+    // The device's session of now, in the place of its older one (-1 = it has none), which is given back. The same session again keeps its topics.
+    private LiveSession? Place(UserState user, int index, ref LiveSession session)
     {
-        index = _state.Users.TryGetValue(KeyOf(session), out user!) ? user.FindSession(session.Device) : -1;
-        return index >= 0 && user.Sessions[index].Key == session;
+        LiveSession? older = null;
+        if (index < 0)
+        {
+            user.Sessions.Add(session);
+        }
+        else
+        {
+            older = user.Sessions[index];
+            session = older.Key == session.Key ? session with { Subscriber = older.Subscriber } : session;
+            state.Missed.Replace(older.Key, session.Key);
+            Count(older, -1);
+            Replace(user, index, session);
+        }
+
+        Count(session, +1);
+        return older;
     }
 
-    private static UserKey KeyOf(SessionKey session) => new(session.App, session.User);
+    // Outside of the lock. The older one as subscriber; null = it was in no topic, or is the same session.
+    private static Subscriber? CloseReplaced(LiveSession? older, LiveSession newer)
+    {
+        if (older is null || older.Key == newer.Key)
+        {
+            return null;
+        }
+
+        older.Link.Close(older.Key.Session, SessionClose.Replaced);
+        return older.Subscriber;
+    }
 }

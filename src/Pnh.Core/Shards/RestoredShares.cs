@@ -9,68 +9,68 @@ using Pnh.Core.Users;
 
 namespace Pnh.Core.Shards;
 
-/// <summary>Deliveries that the previous process began: each user's share of an event is visited once.</summary>
-internal sealed partial class Shard
+/// <summary>Deliveries that the previous process began: each user's share of an event is visited once. The first three members take the shard's gate.</summary>
+internal sealed class RestoredShares(ShardState state, Settlement settlement, SessionReplay replay, RestingMail mail, HeldFrames held, DeliveryStart start)
 {
     /// <summary>Plans the event anew for a user who has a share in it: what had begun goes on or ends, and what had not begins where the share lets it. False when the user has neither a device nor a session for it.</summary>
     internal bool Restore(EventProgress progress, Event accepted, UserKey key, UserSnapshot snapshot, RestoredUser share)
     {
-        using (Enter())
+        using (state.Enter())
         {
-            _state.Users.TryGetValue(key, out var user);
-            PlanFor(accepted, key, snapshot, user, _plans);
-            foreach (ref readonly var plan in CollectionsMarshal.AsSpan(_plans))
+            state.Users.TryGetValue(key, out var user);
+            state.Plan(accepted, key, snapshot, user, state.Plans);
+            foreach (ref readonly var plan in CollectionsMarshal.AsSpan(state.Plans))
             {
                 Restore(progress, accepted, key, plan, share);
             }
 
-            progress.Planned(_plans.Count);
+            progress.Planned(state.Plans.Count);
             foreach (var delivery in share.Deliveries)
             {
-                if (delivery.IsJoined || !_plans.Exists(plan => IsDevice(plan.DeviceId, delivery.Device)))
+                if (delivery.IsJoined || !state.Plans.Exists(plan => ShardState.IsDevice(plan.DeviceId, delivery.Device)))
                 {
                     RestoreUnplanned(progress, accepted, key, delivery, share);
                 }
             }
 
-            _state.RemoveIfIdle(key);
-            return _plans.Count > 0;
+            state.RemoveIfIdle(key);
+            return state.Plans.Count > 0;
         }
     }
 
     /// <summary>The same of a user whose sessions alone were given it, as guests of its topic.</summary>
     internal void RestoreGuest(EventProgress progress, Event accepted, UserKey key, RestoredUser share)
     {
-        using (Enter())
+        using (state.Enter())
         {
             foreach (var delivery in share.Deliveries)
             {
                 RestoreUnplanned(progress, accepted, key, delivery, share);
             }
 
-            _state.RemoveIfIdle(key);
+            state.RemoveIfIdle(key);
         }
     }
 
     /// <summary>Ends what the user's share says had begun: what was taken back as withdrawn, the rest as the caller says.</summary>
-    internal void EndRestored(EventProgress progress, UserKey key, RestoredUser share, DeliveryState state, string? reason)
+    internal void End(EventProgress progress, UserKey key, RestoredUser share, DeliveryState end, string? reason)
     {
-        using (Enter())
+        using (state.Enter())
         {
             foreach (var delivery in share.Deliveries)
             {
-                if (state == DeliveryState.Expired && progress.ExpiresAt > progress.AcceptedAt && share.IsUnseen(delivery))
+                if (end == DeliveryState.Expired && progress.ExpiresAt > progress.AcceptedAt && share.IsUnseen(delivery))
                 {
-                    _state.Missed.Add(new SessionKey(key.App, key.User, delivery.Device, ""), progress.AcceptedAt);
+                    state.Missed.Add(new SessionKey(key.App, key.User, delivery.Device, ""), progress.AcceptedAt);
                 }
 
                 if (delivery.IsResting)
                 {
-                    Mail.Restored(progress, key, share, delivery);
+                    mail.Restored(progress, key, share, delivery);
                 }
                 else if (!delivery.IsSettled)
                 {
-                    EndRestored(progress, key, share, delivery, state, reason);
+                    End(progress, key, share, delivery, end, reason);
                 }
             }
         }
@@ -83,20 +83,20 @@ internal sealed partial class Shard
         {
             if (plan.IsSuppressed)
             {
-                Suppress(progress, accepted, key, plan);
+                start.Suppress(progress, accepted, key, plan);
             }
             else
             {
-                Begin(progress, accepted, _state.GetOrAddUser(key), plan, before);
+                start.Begin(progress, accepted, state.GetOrAddUser(key), plan, before);
             }
         }
         else if (before is { IsResting: true })
         {
-            Mail.Restored(progress, key, share, before);
+            mail.Restored(progress, key, share, before);
         }
         else if (before is { IsSettled: false, IsJoined: false })
         {
-            _settlement.Book(progress, key, plan.DeviceId, DeliveryState.Withdrawn, null);
+            settlement.Book(progress, key, plan.DeviceId, DeliveryState.Withdrawn, null);
         }
         else if (before is { IsSettled: true, IsKept: true, IsJoined: false } && !share.IsWithdrawn)
         {
@@ -109,13 +109,13 @@ internal sealed partial class Shard
     {
         if (delivery.IsResting)
         {
-            Mail.Restored(progress, key, share, delivery);
+            mail.Restored(progress, key, share, delivery);
         }
         else if (!delivery.IsSettled && (share.IsWithdrawn || !TryGoOn(progress, accepted, key, delivery)))
         {
-            if (delivery is { IsRegistered: true, IsJoined: false } || share.IsWithdrawn || _state.IsExpired(accepted))
+            if (delivery is { IsRegistered: true, IsJoined: false } || share.IsWithdrawn || state.IsExpired(accepted))
             {
-                EndRestored(progress, key, share, delivery, DeliveryState.Failed, DeviceGone);
+                End(progress, key, share, delivery, DeliveryState.Failed, PlanReasons.DeviceGone);
             }
             else
             {
@@ -127,20 +127,20 @@ internal sealed partial class Shard
     // What was for a session that had joined the topic, which is here again.
     private bool TryGoOn(EventProgress progress, Event accepted, UserKey key, UnfinishedDelivery delivery)
     {
-        if (!delivery.IsJoined || !_state.Users.TryGetValue(key, out var user) || user.FindSession(delivery.Device) is not (>= 0 and var index))
+        if (!delivery.IsJoined || !state.Users.TryGetValue(key, out var user) || user.FindSession(delivery.Device) is not (>= 0 and var index))
         {
             return false;
         }
 
-        Begin(progress, accepted, user, Planner.PlanJoined(accepted, user.Sessions[index]), delivery);
+        start.Begin(progress, accepted, user, Planner.PlanJoined(accepted, user.Sessions[index]), delivery);
         progress.Planned(1);
         return true;
     }
 
-    private void EndRestored(EventProgress progress, UserKey key, RestoredUser share, UnfinishedDelivery delivery, DeliveryState state, string? reason)
+    private void End(EventProgress progress, UserKey key, RestoredUser share, UnfinishedDelivery delivery, DeliveryState end, string? reason)
     {
-        var (end, why) = share.IsWithdrawn ? (DeliveryState.Withdrawn, null) : (state, reason);
-        _settlement.Book(progress, key, delivery.Device, Settlement.EndOf(end, mayBeShown: delivery.Unanswered > 0), why);
+        var (terminal, why) = share.IsWithdrawn ? (DeliveryState.Withdrawn, null) : (end, reason);
+        settlement.Book(progress, key, delivery.Device, Settlement.EndOf(terminal, mayBeShown: delivery.Unanswered > 0), why);
     }
 
     // Settled in the previous process, but the device has not come for it yet.
@@ -151,39 +151,39 @@ internal sealed partial class Shard
             return;
         }
 
-        if (_state.IsExpired(accepted))
+        if (state.IsExpired(accepted))
         {
-            _state.Missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
+            state.Missed.Add(new SessionKey(key.App, key.User, plan.DeviceId, ""), accepted.AcceptedAt);
             return;
         }
 
-        var user = _state.GetOrAddUser(key);
+        var user = state.GetOrAddUser(key);
         var mailbox = user.GetOrAddMailbox(plan.DeviceId);
-        _settlement.MakeRoom(mailbox, accepted);
-        Mail.Collapse(mailbox, accepted);
+        settlement.MakeRoom(mailbox, accepted);
+        mail.Collapse(mailbox, accepted);
         var item = MailboxItem.Of(progress, plan, accepted.IsNowOrNever);
         item.State = DeliveryState.Accepted;
         progress.Add();
         mailbox.Add(item);
-        _settlement.Wait(mailbox, item);
-        if (!TryTakeHeld(user, mailbox, item) && plan.Socket is not null)
+        settlement.Wait(mailbox, item);
+        if (!held.TryTake(user, mailbox, item) && plan.Socket is not null)
         {
             // Its session is here already, said again by its edge.
             item.Loaded = accepted;
             mailbox.IsBehind = true;
-            _replay.GoOn(user, mailbox);
+            replay.GoOn(user, mailbox);
         }
     }
 
     // The device had a session and nothing else. It comes back, at this node or at an edge, or nobody gets the event any more.
     private void WaitForSession(EventProgress progress, UserKey key, UnfinishedDelivery before)
     {
-        var mailbox = _state.GetOrAddUser(key).GetOrAddMailbox(before.Device);
-        var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = DeviceGone, MayBeShown = before.Unanswered > 0 };
-        var end = _state.Now + Linger;
+        var mailbox = state.GetOrAddUser(key).GetOrAddMailbox(before.Device);
+        var item = new MailboxItem(progress) { TakesFrames = true, Ending = DeliveryState.Failed, EndingReason = PlanReasons.DeviceGone, MayBeShown = before.Unanswered > 0 };
+        var end = state.Now + Mailbox.Linger;
         item.EndsAt = end < item.EndsAt ? end : item.EndsAt;
         mailbox.AddPlanned(item);
-        _settlement.ScheduleEnd(mailbox, item);
+        settlement.ScheduleEnd(mailbox, item);
         progress.Planned(1);
     }
 }
