@@ -4,13 +4,14 @@ using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.Documents;
 using Pnh.Api.Endpoints;
+using Pnh.Api.Engines;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
 using Pnh.Api.WebConsole;
-using Pnh.Channels;
 using Pnh.Channels.Provider.Connections;
+using Pnh.Channels;
 using Pnh.Core.Hubs;
 using Pnh.Core.Stores;
 using Prometheus;
@@ -87,7 +88,7 @@ internal sealed class HubHost : IAsyncDisposable
     /// <summary>Recovers, opens the listeners, gives the demo user phones. Throws <see cref="IOException"/> when a port is in use.</summary>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        await Services.GetRequiredService<FolderPairing>().CheckAsync(cancellationToken);
+        await Services.GetRequiredService<IStorageEngine>().CheckAsync(cancellationToken);
         if (_start.Sandbox is { } sandbox)
         {
             var trust = Services.GetRequiredService<ProviderTrust>();

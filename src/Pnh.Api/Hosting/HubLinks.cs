@@ -1,3 +1,4 @@
+using Pnh.Api.Engines;
 using Pnh.Api.Listeners;
 using Pnh.Channels.Links;
 using Pnh.Core.Hubs;
@@ -10,22 +11,22 @@ internal sealed class HubLinks
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
     private readonly LinkListener _listener;
     private readonly LinkServer _links;
-    private readonly KnownEdges _known;
+    private readonly IStorageEngine _engine;
 
-    public HubLinks(Hub hub, LinkListener listener, LinkServer links, TeeServer tees, KnownEdges known, ClusterMetrics metrics)
+    public HubLinks(Hub hub, LinkListener listener, LinkServer links, TeeServer tees, IStorageEngine engine, ClusterMetrics metrics)
     {
         hub.Acceptor.Accepted = tees.Copy;
         metrics.Begin();
         _listener = listener;
         _links = links;
-        _known = known;
-        _links.Changed = known.Write;
+        _engine = engine;
+        _links.Changed = engine.KeepEdges;
     }
 
     /// <summary>Listens, and waits a moment for the edges that the previous process had.</summary>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        var known = _known.Read();
+        var known = _engine.ReadEdges();
         await _listener.StartAsync(cancellationToken);
         await _links.Start.UntilSyncedAsync(known, Patience, cancellationToken);
     }

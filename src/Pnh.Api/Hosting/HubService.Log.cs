@@ -1,5 +1,3 @@
-using Pnh.Storage.Segments.Format;
-
 namespace Pnh.Api.Hosting;
 
 internal sealed partial class HubService
@@ -17,10 +15,7 @@ internal sealed partial class HubService
         [LoggerMessage(3, LogLevel.Warning, "{Warning}", EventName = "SharedFolder")]
         internal static partial void SharedFolder(ILogger logger, string warning);
 
-        [LoggerMessage(5, LogLevel.Warning, "{Doubt}.", EventName = "Doubt")]
+        [LoggerMessage(4, LogLevel.Warning, "{Doubt}.", EventName = "Doubt")]
         internal static partial void Doubt(ILogger logger, string doubt);
-
-        [LoggerMessage(EventId = 4, Message = "{Reach}.", EventName = "JournalReach")]
-        internal static partial void Reach(ILogger logger, LogLevel level, LogReach reach);
     }
 }

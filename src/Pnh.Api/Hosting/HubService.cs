@@ -1,11 +1,12 @@
 using Pnh.Api.Access;
 using Pnh.Api.Configuration;
+using Pnh.Api.Engines;
 using Pnh.Api.Listeners;
 using Pnh.Api.Operations;
-using Pnh.Channels;
 using Pnh.Channels.Net.Epoll;
 using Pnh.Channels.Provider.Connections;
 using Pnh.Channels.WebSockets.Server;
+using Pnh.Channels;
 using Pnh.Core.Addresses;
 using Pnh.Core.Diagnostics;
 using Pnh.Core.Events;
@@ -14,7 +15,6 @@ using Pnh.Core.Push;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
-using Pnh.Storage.Segments;
 using Prometheus;
 
 namespace Pnh.Api.Hosting;
@@ -43,7 +43,6 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     private readonly List<string> _doubts;
     private readonly DataFolder _folder;
     private readonly bool _hasPredecessor;
-    private readonly SegmentJournal _journal;
     private readonly HubLinks? _links;
     private readonly Action _deal;
     private readonly ILogger<HubService> _log;
@@ -51,7 +50,7 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
     public HubService(
         Hub hub, EventReader reader, WebSocketServer sockets, PublisherKeys keys, IPublisherKeyStore storedKeys, Readiness readiness, HubMetrics metrics,
         IEnumerable<ProviderGauges> providers, IEnumerable<IPushChannel> channels, IEnumerable<IConfigurationCheck> checks, CollectorRegistry registry, TimeProvider time,
-        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, FolderClock clock, SegmentJournal journal, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
+        AddressSweep sweep, ConnectionBudgets budgets, PnhOptions options, DataFolder folder, FolderClock clock, IStorageEngine engine, ILogger<HubService> log, SocketLoops? loops = null, HubLinks? links = null)
     {
         _hub = hub;
         _reader = reader;
@@ -72,10 +71,10 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
 
         _folder = folder;
         _hasPredecessor = clock.WasKept;
-        _journal = journal;
         _links = links;
         _log = log;
         _deal = () => NodeServer.Deal(budgets, registry, sockets);
+        engine.Export(metrics);
         metrics.RegisterReadiness(() => readiness.Fault is null, readiness.Stores.Select(static store => (store.Label, store.IsClosed)));
         if (readiness.Memory is { } memory)
         {
@@ -118,8 +117,6 @@ internal sealed partial class HubService : IHostedLifecycleService, IDisposable
             Log.Doubt(_log, doubt);
         }
 
-        var reach = _journal.Reach;
-        Log.Reach(_log, reach.IsShort ? LogLevel.Warning : LogLevel.Information, reach);
         await LoadKeysAsync(cancellationToken);
         await (_links?.StartAsync(cancellationToken) ?? Task.CompletedTask);
         if (_hasPredecessor)

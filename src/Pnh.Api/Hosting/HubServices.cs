@@ -1,4 +1,3 @@
-using System.Globalization;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Pnh.Api.Access;
 using Pnh.Api.Bodies;
@@ -6,6 +5,7 @@ using Pnh.Api.Commands;
 using Pnh.Api.Configuration;
 using Pnh.Api.DirectHttp;
 using Pnh.Api.Endpoints;
+using Pnh.Api.Engines;
 using Pnh.Api.FirstStart;
 using Pnh.Api.Ingest;
 using Pnh.Api.Listeners;
@@ -26,17 +26,13 @@ using Pnh.Core.Plans;
 using Pnh.Core.Push;
 using Pnh.Core.Sessions;
 using Pnh.Core.Stores;
-using Pnh.Core.Timing;
 using Pnh.Core.Users;
-using Pnh.Storage.Files;
-using Pnh.Storage.Registry;
-using Pnh.Storage.Segments;
 using Prometheus;
 
 namespace Pnh.Api.Hosting;
 
 /// <summary>The composition: a table of contents of the hub.</summary>
-internal static partial class HubServices
+internal static class HubServices
 {
     /// <summary>Registers how channels reach their providers.</summary>
     public static void AddTransports(this IServiceCollection services, PnhOptions options) => services.AddSingleton(services => new ConnectionTransports(
@@ -72,11 +68,11 @@ internal static partial class HubServices
 
     private static Readiness MakeReadiness(IServiceProvider provider)
     {
-        var (journal, registry) = (provider.GetRequiredService<SegmentJournal>(), provider.GetRequiredService<SqliteDeviceStore>());
-        return new Readiness(("journal", "journal", () => journal.IsDamaged), ("registry", "registry.db", () => registry.IsDamaged))
+        var engine = provider.GetRequiredService<IStorageEngine>();
+        return new Readiness([.. engine.Parts])
         {
             Memory = provider.GetRequiredService<MemoryGuard>(),
-            Refusal = () => journal.Refusal ?? registry.Refusal,
+            Refusal = () => engine.Refusal,
         };
     }
 
@@ -97,49 +93,12 @@ internal static partial class HubServices
         // Unless a test has put one before it.
         services.TryAddSingleton<MemoryGuard>();
         services.TryAddSingleton<ReaderPlaces>();
-        services.TryAddSingleton<IEventJournal>(static provider => provider.GetRequiredService<SegmentJournal>());
-        services.TryAddSingleton(provider => OpenJournal(start, provider));
+        services.TryAddSingleton<IStorageEngine>(provider => EmbeddedEngine.Open(start.Options, start.Folder, start.Clock, provider));
+        services.TryAddSingleton(static provider => provider.GetRequiredService<IStorageEngine>().Journal);
         return services
-            .AddSingleton(provider => new FolderPairing(
-                start.Folder.FolderPath,
-                provider.GetRequiredService<SqliteDeviceStore>(),
-                provider.GetRequiredService<SegmentJournal>(),
-                start.Options.Journal.OnForeignRegistry,
-                provider.GetRequiredService<TimeProvider>()))
-            .AddSingleton(provider => OpenRegistry(start, provider))
-            .AddSingleton<IDeviceStore>(provider => provider.GetRequiredService<SqliteDeviceStore>())
-            .AddSingleton<IPublisherKeyStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Keys)
-            .AddSingleton<IErasureStore>(provider => provider.GetRequiredService<SqliteDeviceStore>().Erasures);
-    }
-
-    private static SqliteDeviceStore OpenRegistry(HubStart start, IServiceProvider provider)
-    {
-        var channels = provider.GetServices<IPushChannel>().ToDictionary(static channel => channel.Name);
-        return SqliteDeviceStore.Open(
-            start.Folder.FolderPath, provider.GetRequiredService<TimeProvider>(), respell: address => channels.GetValueOrDefault(address.Channel)?.Respell(address));
-    }
-
-    private static SegmentJournal OpenJournal(HubStart start, IServiceProvider provider)
-    {
-        var (time, metrics) = (provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<HubMetrics>());
-        var damage = new PacedLog(provider.GetRequiredService<ILogger<SegmentJournal>>(), time);
-        var (disk, options) = (new DataDisk(start.Folder.FolderPath), start.Options.Journal);
-        var journal = SegmentJournal.Open(start.Folder.FolderPath, time, options with
-        {
-            OnSync = metrics.JournalSynced,
-            FoundDamage = message => Damaged(damage, message),
-            IsLost = () => start.Folder.Incarnation.IsLost,
-            MaxBytes = disk.Bound(options.MaxBytes, options.SegmentBytes),
-        });
-        if (time is SteadyClock)
-        {
-            start.Clock.StartAfter(journal.Reach.Newest);
-        }
-
-        metrics.RegisterJournal(() => journal.DroppedNotes, () => journal.DamagedRecords, () => journal.Resting);
-        metrics.RegisterHistory(() => journal.Reach.Oldest, options.Retention, () => journal.Reach.RetiredEarly);
-        metrics.RegisterDisk(() => disk.JournalBytes, () => disk.FreeBytes);
-        return journal;
+            .AddSingleton(static provider => provider.GetRequiredService<IStorageEngine>().Devices)
+            .AddSingleton(static provider => provider.GetRequiredService<IStorageEngine>().Keys)
+            .AddSingleton(static provider => provider.GetRequiredService<IStorageEngine>().Erasures);
     }
 
     private static IServiceCollection AddDecisions(this IServiceCollection services, PnhOptions options) => services
@@ -168,7 +127,7 @@ internal static partial class HubServices
     private static IServiceCollection AddLinks(this IServiceCollection services, HubStart start) => start.Options is { Cluster.Urls.Count: 0 } ? services : services
         .AddSingleton(provider => LinkHello.Of(
             start.Options.NodeName,
-            provider.GetRequiredService<SegmentJournal>().FolderId.ToString("x8", CultureInfo.InvariantCulture),
+            provider.GetRequiredService<IStorageEngine>().ClusterId,
             start.Options.Apps.Keys,
             ProgramVersion.Text,
             provider.GetRequiredService<TimeProvider>()))
@@ -176,7 +135,7 @@ internal static partial class HubServices
             provider.GetRequiredService<ISessionEvents>(),
             provider.GetRequiredService<LinkHello>(),
             new SessionPasses(
-                provider.GetRequiredService<DataFolder>().ReadOrCreateSecret("link-passes.key", SessionPasses.KeyBytes),
+                provider.GetRequiredService<IStorageEngine>().ReadOrCreateSecret("link-passes.key", SessionPasses.KeyBytes),
                 provider.GetRequiredService<IClientAuthenticator>(),
                 provider.GetRequiredService<TimeProvider>()),
             provider.GetRequiredService<TimeProvider>(),
@@ -192,7 +151,6 @@ internal static partial class HubServices
             provider.GetRequiredService<TeeServer>(),
             provider.GetRequiredService<IConfiguration>(),
             provider.GetRequiredService<ILoggerFactory>()))
-        .AddSingleton(provider => new KnownEdges(provider.GetRequiredService<DataFolder>().FolderPath, provider.GetRequiredService<ILogger<KnownEdges>>()))
         .AddSingleton(provider => new ClusterMetrics(
             provider.GetRequiredService<LinkServer>(), new LinkMetrics(provider.GetRequiredService<CollectorRegistry>()), start.Role))
         .AddSingleton<HubLinks>();
@@ -290,7 +248,4 @@ internal static partial class HubServices
         .AddSingleton<InboxEndpoints>()
         .AddSingleton<WebPushEndpoint>()
         .AddSingleton<FeedEndpoint>();
-
-    [LoggerMessage(1, LogLevel.Error, "A record cannot be read. {Damage} All else is served.", EventName = "RecordDamaged")]
-    private static partial void Damaged(ILogger log, string damage);
 }

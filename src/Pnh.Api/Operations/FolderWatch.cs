@@ -1,12 +1,12 @@
+using Pnh.Api.Engines;
 using Pnh.Core.Hubs;
 using Pnh.Storage.Files;
-using Pnh.Storage.Registry;
 
 namespace Pnh.Api.Operations;
 
 /// <summary>Looks each second whether the data folder is still this hub's. A hub that finds another one's number writes and pushes nothing more, refuses events, and ends.</summary>
 internal sealed partial class FolderWatch(
-    DataFolder folder, SqliteDeviceStore registry, Hub hub, Readiness readiness, IHostApplicationLifetime lifetime, TimeProvider time, ILogger<FolderWatch> log) : BackgroundService
+    DataFolder folder, IStorageEngine engine, Hub hub, Readiness readiness, IHostApplicationLifetime lifetime, TimeProvider time, ILogger<FolderWatch> log) : BackgroundService
 {
     private static readonly TimeSpan Every = TimeSpan.FromSeconds(1);
 
@@ -28,7 +28,7 @@ internal sealed partial class FolderWatch(
 
         Lost(log, folder.FolderPath);
         readiness.IsReady = false;
-        registry.Lose();
+        engine.Lose();
         await hub.StopAsync(new CancellationToken(canceled: true));
         lifetime.StopApplication();
     }

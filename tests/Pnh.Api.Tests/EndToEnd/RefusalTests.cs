@@ -1,12 +1,12 @@
 using System.Globalization;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
+using Pnh.Api.Engines;
 using Pnh.Api.Ingest;
 using Pnh.Core.Events;
 using Pnh.Core.Hubs;
 using Pnh.Core.Intake;
 using Pnh.Core.Journal;
-using Pnh.Storage.Segments;
 using Pnh.TestKit;
 
 namespace Pnh.Api.Tests.EndToEnd;
@@ -274,5 +274,5 @@ public sealed class RefusalTests
 
     private static Task<TestHub> StartAsync(string transport, TimeProvider? time = null) => TestHub.StartAsync(
         null, null, time, [$"--Pnh:Sockets:Transport={transport}"],
-        static services => services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
+        static services => services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<IStorageEngine>().Journal)));
 }

@@ -2,13 +2,13 @@ using System.Net.Sockets;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Pnh.Api.Engines;
 using Pnh.Api.Hosting;
 using Pnh.Api.Ingest;
 using Pnh.Api.Tests.Ingest;
 using Pnh.Core.Hubs;
 using Pnh.Core.Journal;
 using Pnh.Sandbox.Scripts;
-using Pnh.Storage.Segments;
 
 namespace Pnh.Api.Tests.EndToEnd;
 
@@ -234,7 +234,7 @@ public sealed class StopTests
     }
 
     private static Task<TestHub> StartGatedAsync() => TestHub.StartAsync(null, null, null, [], static services =>
-        services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<SegmentJournal>())));
+        services.AddSingleton<IEventJournal>(static provider => new GatedJournal(provider.GetRequiredService<IStorageEngine>().Journal)));
 
     private static GatedJournal JournalOf(TestHub hub) => (GatedJournal)hub.Host.Services.GetRequiredService<IEventJournal>();
 

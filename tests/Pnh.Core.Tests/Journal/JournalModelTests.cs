@@ -4,6 +4,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 using Pnh.Storage.Segments;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -1,4 +1,5 @@
 using Pnh.Core.Journal;
+using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Journal;
 

@@ -3,7 +3,7 @@ using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
 using Pnh.Storage.Segments;
 
-namespace Pnh.Api.Hosting;
+namespace Pnh.Api.Engines;
 
 /// <summary>
 /// Sees to it that registry and journal are of one data folder: both carry its id. With another registry, or a new one, every unfinished event would be of users that

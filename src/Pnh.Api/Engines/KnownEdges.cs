@@ -1,6 +1,6 @@
 using Pnh.Storage.Files;
 
-namespace Pnh.Api.Hosting;
+namespace Pnh.Api.Engines;
 
 /// <summary>The links of edges that the hub had last, in a file of its data folder: for these it waits a moment when it is started again.</summary>
 internal sealed partial class KnownEdges(string dataFolder, ILogger<KnownEdges> log)

@@ -5,10 +5,10 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Plans;
 
-namespace Pnh.Core.Tests.Journal;
+namespace Pnh.TestKit;
 
 /// <summary>The contract in the fewest words: lists in memory. What an engine does is compared with it.</summary>
-internal sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEventJournal
+public sealed class ModelJournal(TimeProvider time, TimeSpan retention) : IEventJournal
 {
     private readonly Lock _gate = new();
     private readonly List<Entry> _events = [];
