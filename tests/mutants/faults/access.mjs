@@ -89,7 +89,7 @@ export const access = [
   },
   {
     name: "old-journal-beside-no-registry", hurts: "after an upgrade without its registry the hub ends every open event", tests: "Pnh.Api.Tests:FolderPairingTests",
-    file: "src/Pnh.Api/Hosting/FolderPairing.cs", at: "return (⟦mark.IsEmpty⟧ || journal", fault: "false",
+    file: "src/Pnh.Api/Engines/FolderPairing.cs", at: "return (⟦mark.IsEmpty⟧ || journal", fault: "false",
   },
   {
     name: "each-client-writes-a-line", hurts: "a stranger fills the disk with log lines", tests: "Pnh.Core.Tests:HubLoudLinesTests|PacedLogTests",
