@@ -1,5 +1,3 @@
-using System.Security.Cryptography;
-using System.Text;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
@@ -228,38 +226,6 @@ public sealed class SqliteDeviceStoreTests : DeviceStoreSpecification, IDisposab
         {
             Assert.Equal($"t{n}", (await survivor.GetUserAsync(new UserKey("demo", $"u{n}"), CancellationToken.None)).Devices[0].Addresses[0].Value);
         }
-    }
-
-    [Fact(Timeout = 30_000)]
-    public async Task Keys_Remove_ForgetsThatKeyOnly()
-    {
-        var gone = new StoredKey("demo", SHA256.HashData("a"u8), ["send"], DateTimeOffset.UnixEpoch);
-        var kept = gone with { Hash = SHA256.HashData("b"u8) };
-        await Sqlite.Keys.AddAsync(gone, CancellationToken.None);
-        await Sqlite.Keys.AddAsync(kept, CancellationToken.None);
-
-        Assert.True(await Sqlite.Keys.RemoveAsync(gone.Hash, CancellationToken.None));
-        Assert.False(await Sqlite.Keys.RemoveAsync(gone.Hash, CancellationToken.None));
-
-        Assert.Equal(kept.Hash.ToArray(), Assert.Single(await Sqlite.Keys.LoadAsync(CancellationToken.None)).Hash.ToArray());
-    }
-
-    [Fact(Timeout = 30_000)]
-    public async Task Keys_AddLoad_KeepsHashesOnly()
-    {
-        var secret = "pnh_verysecret";
-        var key = new StoredKey("demo", SHA256.HashData(Encoding.UTF8.GetBytes(secret)), ["send", "read"], new DateTimeOffset(2026, 5, 1, 0, 0, 0, TimeSpan.Zero));
-        await Sqlite.Keys.AddAsync(key, CancellationToken.None);
-        await Sqlite.Keys.AddAsync(key, CancellationToken.None);
-        await CloseAsync();
-        await OpenAsync();
-
-        var loaded = Assert.Single(await Sqlite.Keys.LoadAsync(CancellationToken.None));
-
-        Assert.Equal((key.App, key.CreatedAt), (loaded.App, loaded.CreatedAt));
-        Assert.Equal(key.Hash.ToArray(), loaded.Hash.ToArray());
-        Assert.Equal(key.Scopes, loaded.Scopes);
-        await Assert.ThrowsAsync<ArgumentException>(() => Sqlite.Keys.AddAsync(key with { Hash = Encoding.UTF8.GetBytes(secret) }, CancellationToken.None));
     }
 
     protected override Task<IDeviceStore> OpenAsync()

@@ -6,7 +6,7 @@ using Pnh.Storage.Segments;
 namespace Pnh.Core.Tests.Journal;
 
 /// <summary>A journal on a folder in memory, with the few calls that tests of faults need.</summary>
-internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
+internal sealed class JournalOnDisk : TimeProvider, ILivingJournal
 {
     private readonly JournalOptions _options;
     private long _timestamp;
@@ -21,6 +21,10 @@ internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
     public CrashFolder Folder { get; }
 
     public SegmentJournal Journal { get; private set; }
+
+    IEventJournal ILivingJournal.Journal => Journal;
+
+    public TimeProvider Clock => this;
 
     public DateTimeOffset Now { get; set; } = new(2026, 5, 1, 12, 0, 0, TimeSpan.Zero);
 
@@ -68,6 +72,18 @@ internal sealed class JournalOnDisk : TimeProvider, IAsyncDisposable
     {
         await Journal.DisposeAsync();
         Journal = SegmentJournal.Open(Folder, this, _options);
+    }
+
+    public Task BreakAsync()
+    {
+        Folder.WriteFault = new IOException("full", 28);
+        return Task.CompletedTask;
+    }
+
+    public Task MendAsync()
+    {
+        Folder.WriteFault = null;
+        return Task.CompletedTask;
     }
 
     public ValueTask DisposeAsync() => Journal.DisposeAsync();
