@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
@@ -13,13 +12,10 @@ namespace Pnh.Storage.Registry;
 /// </summary>
 public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
 {
-    private const int PageRows = 256;
-
     private readonly TextPool _texts = new();
     private readonly SqliteGoneUsers _gone;
     private readonly TimeProvider _time;
-    private readonly ReadCache<UserKey, UserSnapshot> _users;
-    private readonly ReadCache<TopicKey, TopicMembers> _topics;
+    private readonly RegistryCache _cache;
     private volatile bool _hasMembers;
 
     private SqliteDeviceStore(SqliteEngine engine, SqliteGoneUsers gone, SqliteErasures erasures, TimeProvider time, int cachedUsers)
@@ -27,10 +23,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         (Engine, _gone, _time) = (engine, gone, time);
         erasures.Use(engine);
         Erasures = erasures;
-        _users = new(cachedUsers, UserWeight.Of);
-
-        // One and one per member; a broadcast to sessions alone asks for a topic without members each time.
-        _topics = new(cachedUsers, static topic => 1 + topic.Users.Count);
+        _cache = new RegistryCache(new SqliteRegistryReads(engine, gone, _texts), cachedUsers);
         Keys = new SqlitePublisherKeys(engine);
     }
 
@@ -52,7 +45,7 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     internal SqliteEngine Engine { get; }
 
     /// <summary>What the users in memory weigh (<see cref="UserWeight"/>), for tests.</summary>
-    internal int CachedWeight => _users.Weight;
+    internal int CachedWeight => _cache.Weight;
 
     /// <summary>Opens or creates <c>registry.db</c>. Throws <see cref="DataFolderException"/> with what to do when that cannot be.</summary>
     /// <param name="folder">An existing folder that this process alone holds (<see cref="DataFolder"/>).</param>
@@ -89,11 +82,10 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) =>
-        _users.TryGet(user, out var known) ? new ValueTask<UserSnapshot>(known) : new ValueTask<UserSnapshot>(ReadUserAsync(user, cancellationToken));
+    public ValueTask<UserSnapshot> GetUserAsync(UserKey user, CancellationToken cancellationToken) => _cache.GetUserAsync(user, cancellationToken);
 
     /// <inheritdoc/>
-    public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot) => _users.TryGet(user, out snapshot);
+    public bool TryGetUser(UserKey user, [NotNullWhen(true)] out UserSnapshot? snapshot) => _cache.TryGetUser(user, out snapshot);
 
     /// <inheritdoc/>
     public async Task<Registration> PutDeviceAsync(UserKey user, Device device, int mostDevices, AddressMoves? moves, CancellationToken cancellationToken)
@@ -134,8 +126,8 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
             () =>
             {
                 Engine.Writer.ClearLog();
-                _users.Forget(user);
-                topics.ForEach(topic => _topics.Forget(new TopicKey(user.App, topic)));
+                _cache.Forget(user);
+                topics.ForEach(topic => _cache.Forget(new TopicKey(user.App, topic)));
             });
     }
 
@@ -167,57 +159,12 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     public Task PutSettingsAsync(UserKey user, UserSettings settings, CancellationToken cancellationToken) =>
         WriteAsync([user], database => SqliteUserSettings.Put(database, user, settings), cancellationToken);
 
-    /// <summary>One read for all that are not in memory. Kept there are those who are here, and those with an address, who are looked up again before their push.</summary>
     /// <inheritdoc/>
-    public async ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, bool areHere, CancellationToken cancellationToken)
-    {
-        var reads = new UserRead[users.Count];
-        var isKnown = true;
-        for (var i = 0; i < reads.Length; i++)
-        {
-            var key = new UserKey(app, users[i]);
-            reads[i] = _users.TryGet(key, out var known) ? new UserRead(key, 0, known) : new UserRead(key, _users.StartRead(key), null);
-            isKnown &= known is not null;
-        }
+    public ValueTask<IReadOnlyList<UserSnapshot>> GetUsersAsync(string app, IReadOnlyList<string> users, bool areHere, CancellationToken cancellationToken) =>
+        _cache.GetUsersAsync(app, users, areHere, cancellationToken);
 
-        if (isKnown)
-        {
-            return Array.ConvertAll(reads, static read => read.Known!);
-        }
-
-        var snapshots = await Engine.Readers.ReadAsync(
-            (reads, texts: _texts, gone: _gone), static (database, at) => ReadUsers(database, at.gone, at.texts, at.reads), cancellationToken);
-        for (var i = 0; i < reads.Length; i++)
-        {
-            if (reads[i].Known is null && (areHere || HasAddress(snapshots[i])))
-            {
-                _users.Fill(reads[i].Key, snapshots[i], reads[i].Ticket);
-            }
-        }
-
-        return snapshots;
-    }
-
-    /// <summary>Devices in the order of the UTF-8 bytes of user and device. Read page by page, so that no long read holds the log.</summary>
     /// <inheritdoc/>
-    public async IAsyncEnumerable<OwnedDevice> ExportAsync(string app, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        var (user, device) = (string.Empty, string.Empty);
-        List<OwnedDevice> page;
-        do
-        {
-            page = await Engine.Readers.ReadAsync(
-                (app, user, device, texts: _texts),
-                static (database, at) => SqliteDeviceReads.Page(database, at.texts, at.app, at.user, at.device, PageRows),
-                cancellationToken);
-            foreach (var owned in page)
-            {
-                (user, device) = (owned.User, owned.Device.Id);
-                yield return owned;
-            }
-        }
-        while (page.Count == PageRows);
-    }
+    public IAsyncEnumerable<OwnedDevice> ExportAsync(string app, CancellationToken cancellationToken) => _cache.ExportAsync(app, cancellationToken);
 
     /// <summary>To which data folder it belongs.</summary>
     public Task<FolderMark> ReadFolderAsync(CancellationToken cancellationToken) =>
@@ -229,39 +176,6 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
     /// <summary>Writes what is queued and closes the file. Call once, after the last user of the store is gone.</summary>
     public ValueTask DisposeAsync() => Engine.DisposeAsync();
 
-    private static UserSnapshot[] ReadUsers(SqliteDatabase database, SqliteGoneUsers gone, TextPool texts, UserRead[] reads)
-    {
-        var snapshots = new UserSnapshot[reads.Length];
-        for (var i = 0; i < snapshots.Length; i++)
-        {
-            snapshots[i] = reads[i].Known ?? SqliteDeviceReads.User(database, gone, texts, reads[i].Key);
-        }
-
-        return snapshots;
-    }
-
-    private static bool HasAddress(UserSnapshot user)
-    {
-        for (var i = 0; i < user.Devices.Count; i++)
-        {
-            if (user.Devices[i].Addresses.Count > 0)
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
-    private async Task<UserSnapshot> ReadUserAsync(UserKey user, CancellationToken cancellationToken)
-    {
-        var ticket = _users.StartRead(user);
-        var snapshot = await Engine.Readers.ReadAsync(
-            (user, texts: _texts, gone: _gone), static (database, at) => SqliteDeviceReads.User(database, at.gone, at.texts, at.user), cancellationToken);
-        _users.Fill(user, snapshot, ticket);
-        return snapshot;
-    }
-
     /// <summary>The cache forgets everyone touched after the commit and before the caller hears of it, so no later read is stale.</summary>
     private Task<T> WriteAsync<T>(HashSet<UserKey> touched, Func<SqliteDatabase, T> write, CancellationToken cancellationToken)
     {
@@ -270,10 +184,8 @@ public sealed partial class SqliteDeviceStore : IDeviceStore, IAsyncDisposable
         {
             foreach (var user in touched)
             {
-                _users.Forget(user);
+                _cache.Forget(user);
             }
         });
     }
-
-    private readonly record struct UserRead(UserKey Key, long Ticket, UserSnapshot? Known);
 }

@@ -21,8 +21,11 @@ internal sealed class UserHashes(string? folder)
     private const int KeyBytes = 32;
     private byte[]? _key;
 
+    /// <summary>Under a key that the engine keeps itself.</summary>
+    public static UserHashes Under(byte[] key) => new(folder: null) { _key = key };
+
     /// <summary>True = only read.</summary>
-    public bool IsOfCopy => folder is null;
+    public bool IsOfCopy => folder is null && _key is null;
 
     /// <summary>The user's hash. Throws <see cref="StoreUnavailableException"/> when there is no key and none can be made.</summary>
     public byte[] Of(UserKey user) => Hash(Key(), user);

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 
-namespace Pnh.Storage.Sqlite;
+namespace Pnh.Storage.Registry;
 
 /// <summary>
 /// One string object for texts that many rows share (scopes, locales, versions). Bounded: past 10,000 texts (someone stores
