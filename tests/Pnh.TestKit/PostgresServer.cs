@@ -17,6 +17,7 @@ public sealed class PostgresServer : IAsyncDisposable
     private readonly string _binaries = Binaries ?? throw new InvalidOperationException(Missing);
     private Process? _server;
     private int _databases;
+    private bool _isShared; // nobody disposes it: its shell does
 
     private PostgresServer()
     {
@@ -39,14 +40,16 @@ public sealed class PostgresServer : IAsyncDisposable
     {
         lock (Gate)
         {
-            return _common ??= StartAsync();
+            return _common ??= StartAsync(isShared: true, []);
         }
     }
 
     /// <summary>A new one, for a test that breaks it. Further options are PostgreSQL's (<c>-c name=value</c>).</summary>
-    public static async Task<PostgresServer> StartAsync(params string[] options)
+    public static Task<PostgresServer> StartAsync(params string[] options) => StartAsync(isShared: false, options);
+
+    private static async Task<PostgresServer> StartAsync(bool isShared, string[] options)
     {
-        var server = new PostgresServer();
+        var server = new PostgresServer { _isShared = isShared };
         var data = Path.Combine(server._folder.FullName, "data");
         if (Environment.IsPrivilegedProcess)
         {
@@ -77,13 +80,14 @@ public sealed class PostgresServer : IAsyncDisposable
             "-c", "max_connections=200", "-c", "log_min_messages=fatal", .. options,
         ];
 
-        // The shell waits for the end of its input, which is the end of this process; "fast" is PostgreSQL's word for an end that asks no client.
-        ProcessStartInfo start = new("/bin/sh", ["-c", "\"$@\" </dev/null & pid=$!; (cat >/dev/null; kill -INT $pid 2>/dev/null) & wait $pid", "sh", .. AsPostgres(command)])
+        // The shell waits for the end of its input, which is the end of this process. A shell's background jobs have no input of their own, so it is handed on. SIGINT is PostgreSQL's "fast": it asks no client.
+        ProcessStartInfo start = new("/bin/sh", ["-c", "exec 3<&0; \"$@\" </dev/null 3<&- & pid=$!; (cat <&3 >/dev/null; kill -INT $pid 2>/dev/null) & wait $pid; rm -rf $PNH_FOLDER", "sh", .. AsPostgres(command)])
         {
             RedirectStandardInput = true,
             RedirectStandardError = true,
             RedirectStandardOutput = true,
             WorkingDirectory = "/",
+            Environment = { ["PNH_FOLDER"] = _isShared ? _folder.FullName : "" },
         };
         _server = Process.Start(start)!;
         _server.ErrorDataReceived += static (_, _) => { };

@@ -4,9 +4,10 @@ import { channels } from "./faults/channels.mjs";
 import { core } from "./faults/core.mjs";
 import { http2 } from "./faults/http2.mjs";
 import { journal } from "./faults/journal.mjs";
+import { postgres } from "./faults/postgres.mjs";
 import { sockets } from "./faults/sockets.mjs";
 
-export const faults = [...core, ...journal, ...access, ...sockets, ...channels, ...http2];
+export const faults = [...core, ...journal, ...access, ...postgres, ...sockets, ...channels, ...http2];
 
 // A fault: `at` is a stretch of `file` that stands there once, with ⟦the code⟧ that `fault` takes the place of. Code that ends with ; is a statement, else an expression.
 export function apply(all, read) {

@@ -181,16 +181,24 @@ internal sealed partial class LinkServer
         }
     }
 
-    // Of two edges with one name the one that started last is believed; of one edge the newer connection: the older one broke, and this end has not noticed yet.
+    // Of two edges with one name the one that started last is believed, unless it shows another key than the one that is linked: a stolen key takes no other edge's place. Of one edge the newer connection: the older one broke, and this end has not noticed yet.
     private LinkRefusal? Outlive(LinkedEdge linked, LinkHello edge)
     {
-        if (_links.Values.Any(other => other.Edge!.Node == edge.Node && other.Edge.Incarnation > edge.Incarnation))
+        linked.StartedAt = edge.StartedAt(_time.GetUtcNow());
+        var ofName = _links.Values.Where(other => other.Edge!.Node == edge.Node).ToList();
+        if (ofName.Exists(other => other.KeyName != linked.KeyName))
+        {
+            return new("other-key", $"A node {edge.Node} is linked that has shown another key: give each edge a name of its own with Pnh:Node.");
+        }
+
+        var others = ofName.FindAll(other => other.Edge!.Incarnation != edge.Incarnation);
+        if (others.Exists(other => other.StartedAt > linked.StartedAt))
         {
             return new("older-node", $"A node {edge.Node} that started later is linked: give each edge a name of its own with Pnh:Node.");
         }
 
         linked.Edge = edge;
-        foreach (var other in _links.Values.Where(other => other.Edge!.Node == edge.Node && other.Edge.Incarnation < edge.Incarnation))
+        foreach (var other in others)
         {
             other.Carrier.Abort("a node of its name started later");
         }

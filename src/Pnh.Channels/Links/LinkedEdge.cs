@@ -33,6 +33,9 @@ internal sealed class LinkedEdge(HubLink link, LinkSocket carrier, string peer, 
         set => _edge = value;
     }
 
+    /// <summary>When the edge's process started, by this hub's clock.</summary>
+    public DateTimeOffset StartedAt { get; set; }
+
     /// <summary>True once it was told that it may not be linked.</summary>
     public bool IsRefused { get; set; }
 

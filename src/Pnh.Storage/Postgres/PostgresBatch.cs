@@ -35,6 +35,8 @@ internal static class PostgresBatch
 
     public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, byte[][] bytes) => command.With(bytes, NpgsqlDbType.Array | NpgsqlDbType.Bytea);
 
+    public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, long[] numbers) => command.With(numbers, NpgsqlDbType.Array | NpgsqlDbType.Bigint);
+
     private static NpgsqlBatchCommand With<T>(this NpgsqlBatchCommand command, T value, NpgsqlDbType type)
     {
         command.Parameters.Add(new NpgsqlParameter { Value = value, NpgsqlDbType = type });

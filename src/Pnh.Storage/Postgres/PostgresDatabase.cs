@@ -27,6 +27,7 @@ internal sealed class PostgresDatabase : IAsyncDisposable
     // A statement that was planned on an empty table keeps its sequential scan; generic plans are made once a session.
     private const string Options = "-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan";
 
+    private static readonly DateTimeOffset Epoch = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
     private readonly NpgsqlDataSource _writers;
 
     private PostgresDatabase(string connectionString)
@@ -105,6 +106,16 @@ internal sealed class PostgresDatabase : IAsyncDisposable
         {
             throw PostgresFault.Of(fault);
         }
+    }
+
+    /// <summary>
+    /// A new turn to write: greater than every one before, also after a database was put back, since it counts milliseconds. For who has the journal's lock. Numbers of events count on from its 20 bits.
+    /// </summary>
+    public static async Task<long> BeginTermAsync(NpgsqlConnection session, DateTimeOffset now, CancellationToken cancellationToken)
+    {
+        await using var batch = session.CreateBatch();
+        batch.Add("UPDATE pnh.cell SET term = greatest(term + 1, $1) WHERE cell = 0 RETURNING term").With((long?)(now - Epoch).TotalMilliseconds);
+        return (long)(await batch.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false))!;
     }
 
     /// <summary>One round trip on a connection of the pool.</summary>

@@ -12,6 +12,9 @@ internal static class PostgresFault
         exception is NpgsqlException or IOException or SocketException or TimeoutException
             or InvalidOperationException { Source: "Npgsql" } or ObjectDisposedException { Source: "Npgsql" };
 
+    /// <summary>True when the session broke, so that nobody knows what became of what was under way: everything but an answer of PostgreSQL's that leaves the session as it is.</summary>
+    public static bool IsBroken(Exception exception) => Is(exception) && exception is not PostgresException { InvariantSeverity: "ERROR" };
+
     /// <summary>True when this one statement cannot be carried out, whatever stands beside it: classes 22 (data) and 23 (integrity) of SQLSTATE, and 54 (limits).</summary>
     public static bool IsOfData(Exception exception) => exception is PostgresException { SqlState: ['2', '2' or '3', ..] or ['5', '4', ..] };
 

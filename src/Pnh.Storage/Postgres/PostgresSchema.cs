@@ -72,6 +72,24 @@ internal static class PostgresSchema
                 FOREIGN KEY(app, user_, device) REFERENCES pnh.devices ON DELETE CASCADE)
             """,
         ],
+        [
+            // There is one cell, number 0: what a later hub would need to be active for some apps alone.
+            "CREATE TABLE pnh.cell(cell integer PRIMARY KEY, term bigint NOT NULL)",
+            "INSERT INTO pnh.cell(cell, term) VALUES(0, 0)",
+
+            // A partition is named by when it may go ("gen", minutes since 2026). Its keys are its own, so that no index has "gen" in front.
+            """
+            CREATE TABLE pnh.events(
+                gen bigint NOT NULL, no bigint NOT NULL, app text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, class smallint NOT NULL, given boolean NOT NULL,
+                accepted bigint NOT NULL, expires bigint NOT NULL, trace text COLLATE "C", body bytea NOT NULL) PARTITION BY LIST(gen)
+            """,
+            "ALTER TABLE pnh.events ALTER COLUMN body SET STORAGE EXTERNAL",
+
+            // 0 = under way, 1 = only mail of it is left, until "ends". An event that is in it no more is finished.
+            "CREATE TABLE pnh.open(cell integer NOT NULL, no bigint NOT NULL, gen bigint NOT NULL, state smallint NOT NULL, ends bigint NOT NULL, PRIMARY KEY(cell, no))",
+            "CREATE INDEX open_under_way ON pnh.open(no) WHERE state = 0",
+            "CREATE INDEX open_ends ON pnh.open(ends) WHERE state = 1",
+        ],
     ];
 
     /// <summary>Brings the database along. Throws <see cref="DataFolderException"/> with what to do when it is too old, or of a newer version.</summary>

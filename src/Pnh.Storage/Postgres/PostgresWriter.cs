@@ -61,9 +61,16 @@ internal sealed class PostgresWriter : IAsyncDisposable
             keys.Clear();
 
             // In order: the first that meets another begins the next group.
-            while (group.Count < MostWrites && _queue.Reader.TryPeek(out var next) && (group.Count == 0 || !next.Keys.Any(keys.Contains)) && _queue.Reader.TryRead(out _))
+            while (group.Count < MostWrites && _queue.Reader.TryPeek(out var next))
             {
-                keys.UnionWith(next.Keys);
+                var own = next.Keys.ToList();
+                if (own.Exists(keys.Contains))
+                {
+                    break;
+                }
+
+                _queue.Reader.TryRead(out _);
+                keys.UnionWith(own);
                 group.Add(next);
             }
 

@@ -291,6 +291,52 @@ public sealed class LinkServerTests
         late.Dispose();
     }
 
+    /// <summary>A machine whose clock is behind restarts its edge: by its clock the new process is the older one.</summary>
+    [Fact]
+    public async Task Hello_SameNameAndClocksApart_TheYoungerProcessIsBelieved()
+    {
+        await using var scene = await LinkScene.StartAsync();
+        var (ahead, _, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 900_000) with { Age = TimeSpan.FromHours(1) });
+        var (behind, kind, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 5) with { Age = TimeSpan.FromSeconds(1) });
+        Assert.Equal(LinkItemKind.Hello, kind);
+        await LinkScene.ReadToEndAsync(ahead);
+        await Waiting.UntilAsync(() => scene.Links.Links is [{ Edge.Incarnation: 5 }]);
+        var (late, refused, why) = await scene.GreetAsync(LinkScene.Edge(incarnation: 900_000, place: 1) with { Age = TimeSpan.FromHours(1) });
+        Assert.Equal((LinkItemKind.NotLinked, "older-node"), (refused, why));
+        ahead.Dispose();
+        behind.Dispose();
+        late.Dispose();
+    }
+
+    [Theory]
+    [InlineData(5)]
+    [InlineData(6)]
+    public async Task Hello_NameOfAnEdgeThatShowedAnotherKey_IsRefusedAndThatEdgeStays(long incarnation)
+    {
+        await using var scene = await LinkScene.StartAsync();
+        scene.KeyName = "west";
+        var (edge, _, _) = await scene.GreetAsync(LinkScene.Edge(incarnation: 5));
+        scene.KeyName = "stolen";
+        var (thief, refused, why) = await scene.GreetAsync(LinkScene.Edge(incarnation: incarnation) with { Age = TimeSpan.Zero });
+        Assert.Equal((LinkItemKind.NotLinked, "other-key"), (refused, why));
+        Assert.Equal((5, WebSocketState.Open), (Assert.Single(scene.Links.Links).Edge.Incarnation, edge.State));
+        edge.Dispose();
+        thief.Dispose();
+    }
+
+    [Fact]
+    public async Task Hello_OfThisBuild_SaysForHowLongItsProcessRuns()
+    {
+        var time = new FakeTimeProvider();
+        var hello = LinkHello.OfEdge("edge-1", ["demo"], "1.0", time) with { Cluster = "c" };
+        time.Advance(TimeSpan.FromSeconds(7));
+        var queue = new LinkQueue();
+        hello.Write(queue);
+        var batch = await queue.TakeAsync();
+        Assert.True(LinkReader.TryTake(ref batch, out _, out var members));
+        Assert.Equal(TimeSpan.FromSeconds(7), LinkHello.Read(members).Age);
+    }
+
     [Fact]
     public async Task Link_SilentForThreeSeconds_IsEndedAndItsSessionsClosed()
     {

@@ -432,6 +432,33 @@ public abstract class DeviceStoreSpecification : IAsyncLifetime
     }
 
     [Fact(Timeout = 60_000)]
+    public async Task PutDeviceAsync_OneAddressRacedByMany_IsOneDevicesAndTheOthersLostIt()
+    {
+        var users = Enumerable.Range(0, 32).Select(n => new UserKey(_app, string.Create(CultureInfo.InvariantCulture, $"u{n}"))).ToArray();
+        var registered = await Task.WhenAll(users.Select(user => Task.Run(() => RegisterAsync(user, Phone("d", Noon, Apns("raced"))))));
+
+        var holders = new List<string>();
+        foreach (var user in users)
+        {
+            holders.AddRange((await GetAsync(user)).Devices.Where(static device => device.Addresses.Count > 0).Select(_ => user.User));
+        }
+
+        var lost = registered.SelectMany(static one => one.Moved).Select(static moved => moved.User).ToList();
+        Assert.Equal(31, lost.Count);
+        Assert.Equal(users.Select(static user => user.User).Except(lost), holders);
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task PutDeviceAsync_LastPlaceRacedByMany_IsOnes()
+    {
+        var results = await Task.WhenAll(Enumerable.Range(0, 32).Select(n => Task.Run(async () =>
+            (await Store.PutDeviceAsync(Ada, Phone(string.Create(CultureInfo.InvariantCulture, $"d{n}"), Noon), 1, moves: null, CancellationToken.None)).Result)));
+
+        Assert.Single(results, static result => result == PutDeviceResult.Created);
+        Assert.Single((await GetAsync(Ada)).Devices);
+    }
+
+    [Fact(Timeout = 60_000)]
     public async Task ExportAsync_OfAnApp_StreamsEveryDeviceOnceInOrder()
     {
         await Task.WhenAll(Enumerable.Range(0, 700).Select(n => PutAsync(

@@ -4,7 +4,7 @@ namespace Pnh.Channels.Links.Protocol;
 /// <param name="Oldest">The oldest version of the protocol that this node speaks.</param>
 /// <param name="Newest">The newest.</param>
 /// <param name="Node">Its name, 1 to 128 characters.</param>
-/// <param name="Incarnation">When its process started, Unix milliseconds: of two nodes with one name the newer is believed.</param>
+/// <param name="Incarnation">When its process started, Unix milliseconds by its own clock: the same for all its links, and for no other process of its name.</param>
 /// <param name="Place">Which of an edge's links to this hub it is, from 0; of a hub 0.</param>
 /// <param name="Cluster">Id of the hub's data; of an edge that of the hub that it had last, empty = it had none.</param>
 /// <param name="Term">The hub's turn to be active; of an edge the highest it has heard of. 0 = the hub has no rival.</param>
@@ -29,12 +29,28 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
     /// <summary>The version of its program; empty = it does not say.</summary>
     public string Build { get; init; } = "";
 
+    /// <summary>For how long its process has run: of two nodes with one name the younger is believed, and no clock of theirs is compared. Null = it does not say (builds before it was added).</summary>
+    public TimeSpan? Age { get; init; }
+
+    // This process's own, which goes on.
+    private Func<TimeSpan>? Running { get; init; }
+
     /// <summary>What an edge that has just started says of itself.</summary>
     public static LinkHello OfEdge(string node, IEnumerable<string> apps, string build, TimeProvider time) => Of(node, "", apps, build, time) with { Oldest = CarriesFrames };
 
     /// <summary>What another process that has just started says of itself.</summary>
-    public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, string build, TimeProvider time) =>
-        new(OldestVersion, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)]) { Build = build };
+    public static LinkHello Of(string node, string cluster, IEnumerable<string> apps, string build, TimeProvider time)
+    {
+        var started = time.GetTimestamp();
+        return new(OldestVersion, Version, node, time.GetUtcNow().ToUnixTimeMilliseconds(), 0, cluster, 0, [.. apps.Order(StringComparer.Ordinal)])
+        {
+            Build = build,
+            Running = () => time.GetElapsedTime(started),
+        };
+    }
+
+    /// <summary>When its process started, by the clock of the node that reads it now. Of one that does not say its age, by its own.</summary>
+    public DateTimeOffset StartedAt(DateTimeOffset now) => Age is { } age ? now - age : DateTimeOffset.FromUnixTimeMilliseconds(Incarnation);
 
     /// <summary>True when both speak a version.</summary>
     public bool Understands(LinkHello other) => Oldest <= other.Newest && other.Oldest <= Newest;
@@ -47,7 +63,8 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
     {
         var reader = new LinkReader(members.Span);
         var hello = new LinkHello(reader.Small(), reader.Small(), reader.Name(), reader.Number(), reader.Small(), reader.Text(), reader.Number(), reader.Texts());
-        return reader.Left == 0 ? hello : hello with { Build = reader.Text() };
+        hello = reader.Left == 0 ? hello : hello with { Build = reader.Text() };
+        return reader.Left == 0 ? hello : hello with { Age = reader.Age() };
     }
 
     /// <summary>Reads a hub's answer to a hello. Throws <see cref="LinkFormatException"/> when it is a refusal, or something else than a hello.</summary>
@@ -66,6 +83,10 @@ internal sealed record LinkHello(int Oldest, int Newest, string Node, long Incar
     public void Write(LinkQueue output)
     {
         using var item = output.Begin(LinkItemKind.Hello);
-        item.Members.Number(Oldest).Number(Newest).Text(Node).Number(Incarnation).Number(Place).Text(Cluster).Number(Term).Texts(Apps).Text(Build);
+        var members = item.Members.Number(Oldest).Number(Newest).Text(Node).Number(Incarnation).Number(Place).Text(Cluster).Number(Term).Texts(Apps).Text(Build);
+        if ((Running?.Invoke() ?? Age) is { } age)
+        {
+            members.Age(age);
+        }
     }
 }

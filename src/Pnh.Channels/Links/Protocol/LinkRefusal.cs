@@ -9,7 +9,7 @@ internal sealed record LinkRefusal(string Reason, string Text)
     public string Reason { get; } = Reasons.Contains(Reason) ? Reason : throw new ArgumentException($"{Reason} is no reason that is counted", nameof(Reason));
 
     /// <summary>All reasons that there are.</summary>
-    public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node", "foreign-session", "unproven-session", "too-many-tees"];
+    public static IReadOnlyList<string> Reasons { get; } = ["wrong-key", "no-hello", "no-common-version", "other-cluster", "unknown-app", "older-node", "other-key", "foreign-session", "unproven-session", "too-many-tees"];
 
     /// <summary>Says it, and nothing after it.</summary>
     public void Say(LinkQueue output)

@@ -1,0 +1,285 @@
+using System.Collections.Concurrent;
+using System.Threading.Channels;
+using Npgsql;
+using Pnh.Core.Stores;
+
+namespace Pnh.Storage.Postgres;
+
+/// <summary>
+/// The one session that writes the journal; it holds the journal's advisory lock. What came during one commit is the next group's, so commits have one order, and numbers rise with it. A commit whose answer was lost is
+/// asked for once on the next session: there is all of it, or nothing. Marks are kept until they are written. Thread-safe.
+/// </summary>
+internal sealed class PostgresJournalWriter : IAsyncDisposable
+{
+    private const int MostEvents = 512;
+    private const int MostMarks = 8_192;
+    private const int MostBytes = 4 * 1024 * 1024;
+    private const int CountBits = 20;
+
+    // A mark waits no longer for others.
+    private static readonly TimeSpan MarkDelay = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
+    private readonly PostgresPartitions _partitions;
+    private readonly PostgresStanding _standing;
+    private readonly Func<CancellationToken, Task<NpgsqlConnection>> _openAsync;
+    private readonly Channel<PostgresJournalWork?> _queue = Channel.CreateUnbounded<PostgresJournalWork?>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly ConcurrentQueue<PostgresMark> _marks = new();
+    private readonly List<PostgresMark> _kept = [];
+    private readonly List<PostgresFlush> _flushes = [];
+    private readonly Task _run;
+    private NpgsqlConnection? _session;
+    private long _no;
+    private bool _areMarksTaken; // all that were there when the group was made
+
+    /// <param name="session">Open, with its lock.</param>
+    /// <param name="term">The turn to write that was begun on it.</param>
+    /// <param name="partitions">Those that there are.</param>
+    /// <param name="standing">Finds events whose id stands.</param>
+    /// <param name="openAsync">Opens another session with the lock.</param>
+    public PostgresJournalWriter(NpgsqlConnection session, long term, PostgresPartitions partitions, PostgresStanding standing, Func<CancellationToken, Task<NpgsqlConnection>> openAsync)
+    {
+        (_session, _partitions, _standing, _openAsync) = (session, partitions, standing, openAsync);
+        _no = term << CountBits;
+        _run = Task.Run(RunAsync);
+    }
+
+    /// <summary>Why nothing is written now; null = the last group was written.</summary>
+    public string? Refusal { get; private set; }
+
+    /// <summary>Queues what is waited for.</summary>
+    public void Add(PostgresJournalWork work)
+    {
+        if (!_queue.Writer.TryWrite(work))
+        {
+            work.Fail(new StoreUnavailableException("The journal is closed."));
+        }
+    }
+
+    /// <summary>Queues what nobody waits for: written with the next commit, some 50 ms later at the latest.</summary>
+    public void Add(in PostgresMark mark)
+    {
+        _marks.Enqueue(mark);
+        _queue.Writer.TryWrite(null); // the writer may sleep
+    }
+
+    /// <summary>Writes what is queued and ends the session.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _queue.Writer.TryComplete();
+        await _run.ConfigureAwait(false);
+        await EndSessionAsync().ConfigureAwait(false);
+    }
+
+    private async Task RunAsync()
+    {
+        var appends = new List<PostgresAppend>(MostEvents);
+        while (await WaitAsync().ConfigureAwait(false))
+        {
+            Take(appends);
+            await CommitAsync(appends).ConfigureAwait(false);
+        }
+
+        _flushes.ForEach(static flush => flush.Fail(new StoreUnavailableException("The journal is closed.")));
+    }
+
+    // False = closed, and nothing is left to write.
+    private async Task<bool> WaitAsync()
+    {
+        while (_queue.Reader.TryPeek(out var first) && first is null)
+        {
+            _queue.Reader.TryRead(out _);
+        }
+
+        if (_queue.Reader.TryPeek(out _))
+        {
+            return true;
+        }
+
+        var hasMarks = _kept.Count > 0 || !_marks.IsEmpty;
+        if (_queue.Reader.Completion.IsCompleted)
+        {
+            return hasMarks && Refusal is null; // once more, and no longer
+        }
+
+        if (!hasMarks)
+        {
+            await _queue.Reader.WaitToReadAsync().ConfigureAwait(false);
+            return await WaitAsync().ConfigureAwait(false);
+        }
+
+        var more = _queue.Reader.WaitToReadAsync().AsTask();
+        await Task.WhenAny(more, Task.Delay(Refusal is null ? MarkDelay : RetryDelay)).ConfigureAwait(false);
+        return true;
+    }
+
+    private void Take(List<PostgresAppend> appends)
+    {
+        appends.Clear();
+        var (bytes, ids) = (0, new HashSet<(string App, string Id)>());
+        while (appends.Count < MostEvents && bytes < MostBytes && _queue.Reader.TryPeek(out var next))
+        {
+            // Two of one id: the second one is compared with the first, which has to stand by then.
+            if (next is PostgresAppend repeated && !ids.Add((repeated.Event.App, repeated.Event.Id)))
+            {
+                break;
+            }
+
+            _queue.Reader.TryRead(out _);
+            if (next is PostgresAppend append)
+            {
+                bytes += append.Event.Body.Length;
+                append.No = append.No == 0 ? ++_no : append.No;
+                appends.Add(append);
+            }
+            else if (next is PostgresFlush flush)
+            {
+                _flushes.Add(flush);
+            }
+        }
+
+        while (_kept.Count < MostMarks && _marks.TryDequeue(out var mark))
+        {
+            _kept.Add(mark);
+        }
+
+        _areMarksTaken = _kept.Count < MostMarks;
+    }
+
+    private async Task CommitAsync(List<PostgresAppend> appends, bool isAgain = false)
+    {
+        try
+        {
+            var session = _session ?? await OpenAsync(appends).ConfigureAwait(false);
+            await WriteAsync(session, appends).ConfigureAwait(false);
+            Refusal = null;
+            EndFlushes();
+        }
+        catch (Exception fault) when (PostgresFault.IsOfData(fault) && appends.Count > 1)
+        {
+            // One of them cannot be written: the others are not to hear of it.
+            foreach (var one in appends)
+            {
+                await CommitAsync([one]).ConfigureAwait(false);
+            }
+        }
+        catch (Exception fault)
+        {
+            var isBroken = PostgresFault.IsBroken(fault) && _session is not null;
+            if (isBroken)
+            {
+                await EndSessionAsync().ConfigureAwait(false);
+            }
+
+            if (isBroken && !isAgain)
+            {
+                await CommitAsync(appends, isAgain: true).ConfigureAwait(false);
+            }
+            else
+            {
+                Refuse(appends, fault);
+            }
+        }
+    }
+
+    private void EndFlushes()
+    {
+        if (_areMarksTaken)
+        {
+            _flushes.ForEach(static flush => flush.Done());
+            _flushes.Clear();
+        }
+    }
+
+    private void Refuse(List<PostgresAppend> appends, Exception fault)
+    {
+        var refusal = PostgresFault.Is(fault) ? PostgresFault.Of(fault) : fault;
+        Refusal = refusal.Message;
+        appends.ForEach(append => append.Fail(refusal));
+        _flushes.ForEach(flush => flush.Fail(refusal));
+        _flushes.Clear();
+    }
+
+    // A new session, after the one before broke: of a group whose answer was lost, all is there or nothing.
+    private async Task<NpgsqlConnection> OpenAsync(List<PostgresAppend> appends)
+    {
+        var session = await _openAsync(CancellationToken.None).ConfigureAwait(false);
+        var written = await PostgresStanding.FindAsync(session, appends.ConvertAll(static append => append.No)).ConfigureAwait(false);
+        foreach (var append in appends.Where(append => written.Contains(append.No)).ToList())
+        {
+            append.Appended();
+            appends.Remove(append);
+        }
+
+        return _session = session;
+    }
+
+    private async Task WriteAsync(NpgsqlConnection session, List<PostgresAppend> appends)
+    {
+        foreach (var gen in appends.Select(static append => append.Gen).Distinct())
+        {
+            await _partitions.MakeAsync(session, gen, CancellationToken.None).ConfigureAwait(false);
+        }
+
+        var written = new HashSet<long>();
+        await using (var batch = session.CreateBatch())
+        {
+            var groups = appends.GroupBy(static append => (append.Gen, append.Event.IdGiven)).ToList();
+            groups.ForEach(group => PostgresAppend.Add(batch, group.Key.Gen, group.Key.IdGiven, [.. group]));
+            AddMarks(batch);
+            if (batch.BatchCommands.Count > 0)
+            {
+                await ReadAsync(batch, groups.Count, written).ConfigureAwait(false);
+            }
+        }
+
+        _kept.Clear();
+        foreach (var append in appends.Where(append => !written.Contains(append.No)).ToList())
+        {
+            // Its id stands somewhere. Where that one is over, its id is free.
+            await _standing.AnswerAsync(session, append).ConfigureAwait(false);
+            appends.Remove(append);
+        }
+
+        appends.ForEach(static append => append.Appended());
+    }
+
+    private static async Task ReadAsync(NpgsqlBatch batch, int statements, HashSet<long> written)
+    {
+        await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
+        for (var i = 0; i < statements; i++)
+        {
+            while (await rows.ReadAsync().ConfigureAwait(false))
+            {
+                written.Add(rows.GetInt64(0));
+            }
+
+            await rows.NextResultAsync().ConfigureAwait(false);
+        }
+    }
+
+    private void AddMarks(NpgsqlBatch batch)
+    {
+        var finished = _kept.FindAll(static mark => mark.RestsUntil is null);
+        if (finished.Count > 0)
+        {
+            batch.Add($"DELETE FROM pnh.open o USING {PostgresStanding.Named} WHERE o.cell = 0 AND o.no = e.no")
+                .With(finished.Select(static mark => mark.App)).With(finished.Select(static mark => mark.Id));
+        }
+
+        foreach (var mark in _kept.Where(static mark => mark.RestsUntil is not null))
+        {
+            batch.Add($"UPDATE pnh.open o SET state = 1, ends = $3 FROM {PostgresStanding.Named} WHERE o.cell = 0 AND o.no = e.no")
+                .With([mark.App]).With([mark.Id]).With(mark.RestsUntil);
+        }
+    }
+
+    private async Task EndSessionAsync()
+    {
+        if (_session is { } session)
+        {
+            _session = null;
+            await session.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+using Npgsql;
+using Pnh.Core.Journal;
+
+namespace Pnh.Storage.Postgres;
+
+/// <summary>Events whose id stands already.</summary>
+/// <param name="time">The hub's clock.</param>
+/// <param name="retention">For how long a finished event is told.</param>
+internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
+{
+    /// <summary>Events as <c>e</c>, of the apps of the first parameter and the ids of the second.</summary>
+    public const string Named = "(SELECT x.no FROM unnest($1, $2) AS named(app, id) JOIN pnh.events x ON x.app = named.app AND x.id = named.id) e";
+
+    private const string ById = $"SELECT {PostgresEventRow.Columns} FROM pnh.events e LEFT JOIN pnh.open o ON o.cell = 0 AND o.no = e.no WHERE e.app = $1 AND e.id = $2";
+
+    /// <summary>The event; null = there is none, or it is over.</summary>
+    public Task<StoredEvent?> FindAsync(PostgresDatabase database, string app, string id, CancellationToken cancellationToken) => database.ReadAsync(
+        batch => batch.Add(ById).With(app).With(id),
+        async rows =>
+        {
+            while (await rows.ReadAsync(cancellationToken).ConfigureAwait(false))
+            {
+                if (PostgresEventRow.Read(rows) is var row && !row.IsOver(time.GetUtcNow(), retention))
+                {
+                    return row.Event;
+                }
+            }
+
+            return null;
+        },
+        cancellationToken);
+
+    /// <summary>Which of these numbers are committed, and open.</summary>
+    public static async Task<HashSet<long>> FindAsync(NpgsqlConnection session, List<long> numbers)
+    {
+        var found = new HashSet<long>();
+        if (numbers.Count > 0)
+        {
+            await using var batch = session.CreateBatch();
+            batch.Add("SELECT no FROM pnh.open WHERE cell = 0 AND no = ANY($1)").With(numbers.ToArray());
+            await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
+            while (await rows.ReadAsync().ConfigureAwait(false))
+            {
+                found.Add(rows.GetInt64(0));
+            }
+        }
+
+        return found;
+    }
+
+    /// <summary>Of an event that was not written, since its id stands: tells its publisher, or writes it in the place of one that is over.</summary>
+    public async Task AnswerAsync(NpgsqlConnection session, PostgresAppend append)
+    {
+        var rows = await ReadAsync(session, append.Event.App, append.Event.Id).ConfigureAwait(false);
+        var now = time.GetUtcNow();
+        if (rows.Find(row => !row.IsOver(now, retention)) is { Event: { } standing })
+        {
+            append.Known(standing);
+            return;
+        }
+
+        await using var batch = session.CreateBatch();
+        foreach (var over in rows)
+        {
+            batch.Add("DELETE FROM pnh.open WHERE cell = 0 AND no = $1").With((long?)over.No);
+            batch.Add("DELETE FROM pnh.events WHERE gen = $1 AND no = $2").With((long?)over.Gen).With((long?)over.No);
+        }
+
+        PostgresAppend.Add(batch, append.Gen, areGiven: false, [append]);
+        await batch.ExecuteNonQueryAsync().ConfigureAwait(false);
+        append.Appended();
+    }
+
+    private static async Task<List<PostgresEventRow>> ReadAsync(NpgsqlConnection session, string app, string id)
+    {
+        await using var batch = session.CreateBatch();
+        batch.Add(ById).With(app).With(id);
+        await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
+        var found = new List<PostgresEventRow>();
+        while (await rows.ReadAsync().ConfigureAwait(false))
+        {
+            found.Add(PostgresEventRow.Read(rows));
+        }
+
+        return found;
+    }
+}
