@@ -48,7 +48,7 @@ internal sealed class PostgresAppend(Event accepted, long gen) : PostgresJournal
     /// <param name="appends">At least one.</param>
     public static void Add(NpgsqlBatch batch, long gen, bool areGiven, IReadOnlyList<PostgresAppend> appends)
     {
-        var table = PostgresPartitions.TableOf(gen);
+        var table = PostgresPartitions.TableOf("pnh.events", gen);
         var unlessKnown = areGiven ? "WHERE NOT EXISTS (SELECT 1 FROM pnh.events e WHERE e.app = n.app AND e.id = n.id)" : "";
         var command = batch.Add($"""
             WITH written AS (
@@ -60,29 +60,18 @@ internal sealed class PostgresAppend(Event accepted, long gen) : PostgresJournal
             SELECT no FROM written
             """);
         command.With(gen);
-        Column(command, NpgsqlDbType.Bigint, appends, static one => one.No);
-        Column(command, NpgsqlDbType.Text, appends, static one => one.Event.App);
-        Column(command, NpgsqlDbType.Text, appends, static one => one.Event.Id);
-        Column(command, NpgsqlDbType.Smallint, appends, static one => (short)one.Event.Class);
-        Column(command, NpgsqlDbType.Boolean, appends, static one => one.Event.IdGiven);
-        Column(command, NpgsqlDbType.Bigint, appends, static one => one.Event.AcceptedAt.UtcTicks);
-        Column(command, NpgsqlDbType.Bigint, appends, static one => one.Event.ExpiresAt.UtcTicks);
-        Column(command, NpgsqlDbType.Text, appends, static one => one.Event.TraceParent);
-        Column(command, NpgsqlDbType.Bytea, appends, static one => BytesOf(one.Event.Body));
+        command.Column(NpgsqlDbType.Bigint, appends, static one => one.No);
+        command.Column(NpgsqlDbType.Text, appends, static one => one.Event.App);
+        command.Column(NpgsqlDbType.Text, appends, static one => one.Event.Id);
+        command.Column(NpgsqlDbType.Smallint, appends, static one => (short)one.Event.Class);
+        command.Column(NpgsqlDbType.Boolean, appends, static one => one.Event.IdGiven);
+        command.Column(NpgsqlDbType.Bigint, appends, static one => one.Event.AcceptedAt.UtcTicks);
+        command.Column(NpgsqlDbType.Bigint, appends, static one => one.Event.ExpiresAt.UtcTicks);
+        command.Column(NpgsqlDbType.Text, appends, static one => one.Event.TraceParent);
+        command.Column(NpgsqlDbType.Bytea, appends, static one => BytesOf(one.Event.Body));
     }
 
     // The array behind it, where it is all of that.
     private static byte[] BytesOf(ReadOnlyMemory<byte> body) =>
         MemoryMarshal.TryGetArray(body, out var whole) && whole.Offset == 0 && whole.Count == whole.Array!.Length ? whole.Array : body.ToArray();
-
-    private static void Column<T>(NpgsqlBatchCommand command, NpgsqlDbType type, IReadOnlyList<PostgresAppend> appends, Func<PostgresAppend, T> of)
-    {
-        var values = new T[appends.Count];
-        for (var i = 0; i < values.Length; i++)
-        {
-            values[i] = of(appends[i]);
-        }
-
-        command.Parameters.Add(new NpgsqlParameter { Value = values, NpgsqlDbType = NpgsqlDbType.Array | type });
-    }
 }

@@ -37,6 +37,19 @@ internal static class PostgresBatch
 
     public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, long[] numbers) => command.With(numbers, NpgsqlDbType.Array | NpgsqlDbType.Bigint);
 
+    /// <summary>A column of many rows, for <c>unnest</c>.</summary>
+    public static NpgsqlBatchCommand Column<TRow, T>(this NpgsqlBatchCommand command, NpgsqlDbType type, IReadOnlyList<TRow> rows, Func<TRow, T> of)
+    {
+        var values = new T[rows.Count];
+        for (var i = 0; i < values.Length; i++)
+        {
+            values[i] = of(rows[i]);
+        }
+
+        command.Parameters.Add(new NpgsqlParameter { Value = values, NpgsqlDbType = NpgsqlDbType.Array | type });
+        return command;
+    }
+
     private static NpgsqlBatchCommand With<T>(this NpgsqlBatchCommand command, T value, NpgsqlDbType type)
     {
         command.Parameters.Add(new NpgsqlParameter { Value = value, NpgsqlDbType = type });

@@ -4,11 +4,12 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 using Pnh.Storage.Files;
+using Pnh.Storage.Segments.Format;
 
 namespace Pnh.Storage.Postgres;
 
 /// <summary>
-/// Accepted events in PostgreSQL: which there are, and which are open. The part of a journal that a publisher's answer hangs on; what became of deliveries is not here yet. Thread-safe.
+/// Accepted events in PostgreSQL and what was noted of them. The part of a journal that a publisher's answer and a start hang on; pages, the feed and mail are not here yet. Thread-safe.
 /// </summary>
 internal sealed class PostgresEvents : IAsyncDisposable
 {
@@ -85,24 +86,50 @@ internal sealed class PostgresEvents : IAsyncDisposable
     }
 
     /// <inheritdoc cref="IEventJournal.Finish"/>
-    public void Finish(string app, string id) => _writer.Add(new PostgresMark(app, id, RestsUntil: null));
+    public void Finish(string app, string id) => _writer.Add(PostgresNote.Finish(app, id));
 
-    /// <summary>Only mail of the event is left, until then: a start does not take it up.</summary>
-    public void Rest(string app, string id, DateTimeOffset until) => _writer.Add(new PostgresMark(app, id, until));
+    /// <inheritdoc cref="IEventJournal.Note"/>
+    public void Note(in Milestone milestone) => _writer.Add(new PostgresNote(milestone));
+
+    /// <inheritdoc cref="IEventJournal.NoteAddress"/>
+    public void NoteAddress(in AddressNote note) => _writer.Add(new PostgresNote(Payload.FromAddress(note)));
+
+    /// <inheritdoc cref="IEventJournal.WithdrawAsync"/>
+    public ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var withdrawal = new PostgresWithdraw(app, id, user, reason, at);
+        _writer.Add(withdrawal);
+        return new ValueTask<WithdrawResult>(withdrawal.Answer);
+    }
+
+    /// <summary>The event and everything noted of it before this call (of a user: of that user alone); null = no such event, or past the retention.</summary>
+    public async ValueTask<EventHistory?> ReadAsync(string app, string id, string? user, CancellationToken cancellationToken)
+    {
+        await FlushAsync(cancellationToken).ConfigureAwait(false);
+        if (await _standing.FindAsync(_database, app, id, cancellationToken).ConfigureAwait(false) is not { } of)
+        {
+            return null;
+        }
+
+        return new EventHistory(of.Event, await _database.ReadAsync(
+            batch => PostgresHistories.AddNotes(batch, of.Gen, of.No, user), rows => PostgresHistories.ReadAsync(rows, cancellationToken), cancellationToken).ConfigureAwait(false));
+    }
 
     /// <inheritdoc cref="IEventJournal.FindAsync"/>
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
-        await _standing.FindAsync(_database, app, id, cancellationToken).ConfigureAwait(false);
+        (await _standing.FindAsync(_database, app, id, cancellationToken).ConfigureAwait(false))?.Event;
 
-    /// <summary>Every event that is under way, oldest first; expired ones too, until the retention is over.</summary>
-    public async IAsyncEnumerable<StoredEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    /// <inheritdoc cref="IEventJournal.RecoverAsync"/>
+    public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         for (List<PostgresEventRow>? page = null; page is null || page.Count == PageRows;)
         {
             page = await ReadAsync(page is null ? 0 : page[^1].No, cancellationToken).ConfigureAwait(false);
+            var notes = await PostgresHistories.FindAsync(_database, page, cancellationToken).ConfigureAwait(false);
             foreach (var row in page.Where(row => !row.IsOver(_time.GetUtcNow(), _retention)))
             {
-                yield return row.Event;
+                yield return UnfinishedFold.Fold(new EventHistory(row.Event, notes.GetValueOrDefault(row.No) ?? []));
             }
         }
     }

@@ -1,3 +1,5 @@
+using Pnh.Core.Journal;
+
 namespace Pnh.Storage.Postgres;
 
 /// <summary>What waits for a commit, and is told of it.</summary>
@@ -21,8 +23,26 @@ internal sealed class PostgresFlush : PostgresJournalWork
     public override void Fail(Exception fault) => _answer.TrySetException(fault);
 }
 
-/// <summary>An event is finished, or (with a time) only mail of it is left until then. Nobody waits for it.</summary>
-/// <param name="App">The event's app.</param>
-/// <param name="Id">The event's id.</param>
-/// <param name="RestsUntil">Null = it is finished.</param>
-internal readonly record struct PostgresMark(string App, string Id, DateTimeOffset? RestsUntil);
+/// <summary>Takes an event back: for one user, or (null) for all.</summary>
+internal sealed class PostgresWithdraw(string app, string id, string? user, string reason, DateTimeOffset at) : PostgresJournalWork
+{
+    private readonly TaskCompletionSource<WithdrawResult> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public string App => app;
+
+    public string Id => id;
+
+    public string? User => user;
+
+    public string Reason => reason;
+
+    public DateTimeOffset At => at;
+
+    /// <summary>After the commit.</summary>
+    public Task<WithdrawResult> Answer => _answer.Task;
+
+    /// <summary>What became of it.</summary>
+    public void Done(in WithdrawResult result) => _answer.TrySetResult(result);
+
+    public override void Fail(Exception fault) => _answer.TrySetException(fault);
+}

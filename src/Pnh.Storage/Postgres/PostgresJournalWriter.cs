@@ -7,30 +7,33 @@ namespace Pnh.Storage.Postgres;
 
 /// <summary>
 /// The one session that writes the journal; it holds the journal's advisory lock. What came during one commit is the next group's, so commits have one order, and numbers rise with it. A commit whose answer was lost is
-/// asked for once on the next session: there is all of it, or nothing. Marks are kept until they are written. Thread-safe.
+/// asked for once on the next session: there is all of it, or nothing. Notes are kept until they are written. Thread-safe.
 /// </summary>
 internal sealed class PostgresJournalWriter : IAsyncDisposable
 {
     private const int MostEvents = 512;
-    private const int MostMarks = 8_192;
+    private const int MostNotes = 8_192;
     private const int MostBytes = 4 * 1024 * 1024;
     private const int CountBits = 20;
 
-    // A mark waits no longer for others.
-    private static readonly TimeSpan MarkDelay = TimeSpan.FromMilliseconds(50);
+    // A note waits no longer for others.
+    private static readonly TimeSpan NoteDelay = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
     private readonly PostgresPartitions _partitions;
     private readonly PostgresStanding _standing;
     private readonly Func<CancellationToken, Task<NpgsqlConnection>> _openAsync;
     private readonly Channel<PostgresJournalWork?> _queue = Channel.CreateUnbounded<PostgresJournalWork?>(new UnboundedChannelOptions { SingleReader = true });
-    private readonly ConcurrentQueue<PostgresMark> _marks = new();
-    private readonly List<PostgresMark> _kept = [];
+    private readonly ConcurrentQueue<PostgresNote> _notes = new();
+    private readonly PostgresNoteBook _book;
     private readonly List<PostgresFlush> _flushes = [];
+    private readonly List<PostgresWithdraw> _withdrawals = [];
     private readonly Task _run;
     private NpgsqlConnection? _session;
     private long _no;
-    private bool _areMarksTaken; // all that were there when the group was made
+    private long _n;
+    private bool _areNotesTaken; // all that were there when the group was made
+    private bool _areEventsTaken;
 
     /// <param name="session">Open, with its lock.</param>
     /// <param name="term">The turn to write that was begun on it.</param>
@@ -40,7 +43,8 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     public PostgresJournalWriter(NpgsqlConnection session, long term, PostgresPartitions partitions, PostgresStanding standing, Func<CancellationToken, Task<NpgsqlConnection>> openAsync)
     {
         (_session, _partitions, _standing, _openAsync) = (session, partitions, standing, openAsync);
-        _no = term << CountBits;
+        _book = new PostgresNoteBook(partitions);
+        _no = _n = term << CountBits;
         _run = Task.Run(RunAsync);
     }
 
@@ -57,9 +61,9 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     }
 
     /// <summary>Queues what nobody waits for: written with the next commit, some 50 ms later at the latest.</summary>
-    public void Add(in PostgresMark mark)
+    public void Add(in PostgresNote note)
     {
-        _marks.Enqueue(mark);
+        _notes.Enqueue(note);
         _queue.Writer.TryWrite(null); // the writer may sleep
     }
 
@@ -96,20 +100,20 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
             return true;
         }
 
-        var hasMarks = _kept.Count > 0 || !_marks.IsEmpty;
+        var hasNotes = _book.Count > 0 || !_notes.IsEmpty;
         if (_queue.Reader.Completion.IsCompleted)
         {
-            return hasMarks && Refusal is null; // once more, and no longer
+            return hasNotes && Refusal is null; // once more, and no longer
         }
 
-        if (!hasMarks)
+        if (!hasNotes)
         {
             await _queue.Reader.WaitToReadAsync().ConfigureAwait(false);
             return await WaitAsync().ConfigureAwait(false);
         }
 
         var more = _queue.Reader.WaitToReadAsync().AsTask();
-        await Task.WhenAny(more, Task.Delay(Refusal is null ? MarkDelay : RetryDelay)).ConfigureAwait(false);
+        await Task.WhenAny(more, Task.Delay(Refusal is null ? NoteDelay : RetryDelay)).ConfigureAwait(false);
         return true;
     }
 
@@ -136,14 +140,19 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
             {
                 _flushes.Add(flush);
             }
+            else if (next is PostgresWithdraw withdrawal)
+            {
+                _withdrawals.Add(withdrawal);
+            }
         }
 
-        while (_kept.Count < MostMarks && _marks.TryDequeue(out var mark))
+        while (_book.Count < MostNotes && _notes.TryDequeue(out var note))
         {
-            _kept.Add(mark);
+            _book.Add(note with { N = ++_n });
         }
 
-        _areMarksTaken = _kept.Count < MostMarks;
+        _areNotesTaken = _book.Count < MostNotes;
+        _areEventsTaken = !_queue.Reader.TryPeek(out _);
     }
 
     private async Task CommitAsync(List<PostgresAppend> appends, bool isAgain = false)
@@ -152,6 +161,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         {
             var session = _session ?? await OpenAsync(appends).ConfigureAwait(false);
             await WriteAsync(session, appends).ConfigureAwait(false);
+            await WithdrawAsync(session).ConfigureAwait(false);
             Refusal = null;
             EndFlushes();
         }
@@ -184,7 +194,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
 
     private void EndFlushes()
     {
-        if (_areMarksTaken)
+        if (_areNotesTaken && _book.Count == 0)
         {
             _flushes.ForEach(static flush => flush.Done());
             _flushes.Clear();
@@ -198,6 +208,8 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         appends.ForEach(append => append.Fail(refusal));
         _flushes.ForEach(flush => flush.Fail(refusal));
         _flushes.Clear();
+        _withdrawals.ForEach(withdrawal => withdrawal.Fail(refusal));
+        _withdrawals.Clear();
     }
 
     // A new session, after the one before broke: of a group whose answer was lost, all is there or nothing.
@@ -205,10 +217,12 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     {
         var session = await _openAsync(CancellationToken.None).ConfigureAwait(false);
         var written = await PostgresStanding.FindAsync(session, appends.ConvertAll(static append => append.No)).ConfigureAwait(false);
-        foreach (var append in appends.Where(append => written.Contains(append.No)).ToList())
+        if (written.Count > 0 || await _book.IsCommittedAsync(session).ConfigureAwait(false))
         {
-            append.Appended();
-            appends.Remove(append);
+            var committed = appends.FindAll(append => written.Contains(append.No));
+            _book.Written(committed);
+            appends.RemoveAll(append => written.Contains(append.No));
+            committed.ForEach(static append => append.Appended());
         }
 
         return _session = session;
@@ -216,7 +230,8 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
 
     private async Task WriteAsync(NpgsqlConnection session, List<PostgresAppend> appends)
     {
-        foreach (var gen in appends.Select(static append => append.Gen).Distinct())
+        await _book.ResolveAsync(session, appends, isLast: _areEventsTaken).ConfigureAwait(false);
+        foreach (var gen in appends.Select(static append => append.Gen).Concat(_book.Gens).Distinct())
         {
             await _partitions.MakeAsync(session, gen, CancellationToken.None).ConfigureAwait(false);
         }
@@ -226,14 +241,14 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         {
             var groups = appends.GroupBy(static append => (append.Gen, append.Event.IdGiven)).ToList();
             groups.ForEach(group => PostgresAppend.Add(batch, group.Key.Gen, group.Key.IdGiven, [.. group]));
-            AddMarks(batch);
+            _book.Write(batch);
             if (batch.BatchCommands.Count > 0)
             {
                 await ReadAsync(batch, groups.Count, written).ConfigureAwait(false);
             }
         }
 
-        _kept.Clear();
+        _book.Written(appends.Where(append => written.Contains(append.No)));
         foreach (var append in appends.Where(append => !written.Contains(append.No)).ToList())
         {
             // Its id stands somewhere. Where that one is over, its id is free.
@@ -258,19 +273,13 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         }
     }
 
-    private void AddMarks(NpgsqlBatch batch)
+    // One by one, behind the notes: they are few.
+    private async Task WithdrawAsync(NpgsqlConnection session)
     {
-        var finished = _kept.FindAll(static mark => mark.RestsUntil is null);
-        if (finished.Count > 0)
+        for (; _withdrawals.Count > 0; _withdrawals.RemoveAt(0))
         {
-            batch.Add($"DELETE FROM pnh.open o USING {PostgresStanding.Named} WHERE o.cell = 0 AND o.no = e.no")
-                .With(finished.Select(static mark => mark.App)).With(finished.Select(static mark => mark.Id));
-        }
-
-        foreach (var mark in _kept.Where(static mark => mark.RestsUntil is not null))
-        {
-            batch.Add($"UPDATE pnh.open o SET state = 1, ends = $3 FROM {PostgresStanding.Named} WHERE o.cell = 0 AND o.no = e.no")
-                .With([mark.App]).With([mark.Id]).With(mark.RestsUntil);
+            var withdrawal = _withdrawals[0];
+            withdrawal.Done(await PostgresWithdrawals.RunAsync(session, _standing, withdrawal, ++_n).ConfigureAwait(false));
         }
     }
 

@@ -4,7 +4,7 @@ using Npgsql;
 namespace Pnh.Storage.Postgres;
 
 /// <summary>
-/// The partitions of events, each named by when it may go: the end of the retention and TTL of all that is in it, in minutes since 2026, rounded up to a quarter of the retention, or to a week where it is more
+/// The partitions of events and of what was noted of them, each named by when it may go: the end of the retention and TTL of all that is in it, in minutes since 2026, rounded up to a quarter of the retention, or to a week where it is more
 /// than that ahead. Not by the day of acceptance: an id that is repeated after midnight would be new. For the writer's thread.
 /// </summary>
 /// <param name="retention">For how long a finished event is told.</param>
@@ -24,8 +24,8 @@ internal sealed class PostgresPartitions(TimeSpan retention)
         return (((long)Math.Ceiling((ends - Epoch).TotalMinutes) + minutes - 1) / minutes) * minutes;
     }
 
-    /// <summary>Its table.</summary>
-    public static string TableOf(long gen) => string.Create(CultureInfo.InvariantCulture, $"pnh.events_{gen}");
+    /// <summary>A table of it: <c>pnh.events</c>, <c>pnh.notes</c>.</summary>
+    public static string TableOf(string parent, long gen) => string.Create(CultureInfo.InvariantCulture, $"{parent}_{gen}");
 
     /// <summary>Which there are.</summary>
     public async Task ReadAsync(NpgsqlConnection session, CancellationToken cancellationToken)
@@ -47,10 +47,15 @@ internal sealed class PostgresPartitions(TimeSpan retention)
         }
 
         // Long readers of the parent hold this back: for a moment, or the write is refused and comes again.
-        var (table, value) = (TableOf(gen), gen.ToString(CultureInfo.InvariantCulture));
+        var value = gen.ToString(CultureInfo.InvariantCulture);
         await using var batch = session.CreateBatch();
         batch.Add("SET LOCAL lock_timeout = '2s'");
-        batch.Add($"CREATE TABLE IF NOT EXISTS {table} PARTITION OF pnh.events(PRIMARY KEY(no), UNIQUE(app, id)) FOR VALUES IN ({value})");
+        batch.Add($"CREATE TABLE IF NOT EXISTS pnh.events_{value} PARTITION OF pnh.events(PRIMARY KEY(no), UNIQUE(app, id)) FOR VALUES IN ({value})");
+        batch.Add($"CREATE TABLE IF NOT EXISTS pnh.notes_{value} PARTITION OF pnh.notes(PRIMARY KEY(no, n)) FOR VALUES IN ({value})");
+        batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_of_user ON pnh.notes_{value}(app, user_, no) WHERE user_ <> ''");
+        batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_fed ON pnh.notes_{value}(app, n) WHERE feeds");
+        batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_failed ON pnh.notes_{value}(app, no) WHERE failed");
+        batch.Add($"CREATE TABLE IF NOT EXISTS pnh.taken_back_{value} PARTITION OF pnh.taken_back(PRIMARY KEY(no, user_)) FOR VALUES IN ({value})");
         await using var transaction = await session.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
         await batch.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
         await transaction.CommitAsync(cancellationToken).ConfigureAwait(false);

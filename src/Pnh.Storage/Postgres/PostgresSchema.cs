@@ -89,6 +89,15 @@ internal static class PostgresSchema
             "CREATE TABLE pnh.open(cell integer NOT NULL, no bigint NOT NULL, gen bigint NOT NULL, state smallint NOT NULL, ends bigint NOT NULL, PRIMARY KEY(cell, no))",
             "CREATE INDEX open_under_way ON pnh.open(no) WHERE state = 0",
             "CREATE INDEX open_ends ON pnh.open(ends) WHERE state = 1",
+
+            // What was noted, a row for an event and a user in one commit; user_ = '' = for the whole event. An address note is of event 0.
+            """
+            CREATE TABLE pnh.notes(
+                gen bigint NOT NULL, no bigint NOT NULL, n bigint NOT NULL, app text COLLATE "C" NOT NULL, user_ text COLLATE "C" NOT NULL, feeds boolean NOT NULL, failed boolean NOT NULL,
+                bytes bytea NOT NULL) PARTITION BY LIST(gen)
+            """,
+            "ALTER TABLE pnh.notes ALTER COLUMN bytes SET STORAGE EXTERNAL",
+            "CREATE TABLE pnh.taken_back(gen bigint NOT NULL, no bigint NOT NULL, user_ text COLLATE \"C\" NOT NULL) PARTITION BY LIST(gen)",
         ],
     ];
 

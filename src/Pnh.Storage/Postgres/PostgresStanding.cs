@@ -1,5 +1,4 @@
 using Npgsql;
-using Pnh.Core.Journal;
 
 namespace Pnh.Storage.Postgres;
 
@@ -8,13 +7,10 @@ namespace Pnh.Storage.Postgres;
 /// <param name="retention">For how long a finished event is told.</param>
 internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
 {
-    /// <summary>Events as <c>e</c>, of the apps of the first parameter and the ids of the second.</summary>
-    public const string Named = "(SELECT x.no FROM unnest($1, $2) AS named(app, id) JOIN pnh.events x ON x.app = named.app AND x.id = named.id) e";
-
     private const string ById = $"SELECT {PostgresEventRow.Columns} FROM pnh.events e LEFT JOIN pnh.open o ON o.cell = 0 AND o.no = e.no WHERE e.app = $1 AND e.id = $2";
 
     /// <summary>The event; null = there is none, or it is over.</summary>
-    public Task<StoredEvent?> FindAsync(PostgresDatabase database, string app, string id, CancellationToken cancellationToken) => database.ReadAsync(
+    public Task<PostgresEventRow?> FindAsync(PostgresDatabase database, string app, string id, CancellationToken cancellationToken) => database.ReadAsync(
         batch => batch.Add(ById).With(app).With(id),
         async rows =>
         {
@@ -22,13 +18,21 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
             {
                 if (PostgresEventRow.Read(rows) is var row && !row.IsOver(time.GetUtcNow(), retention))
                 {
-                    return row.Event;
+                    return row;
                 }
             }
 
-            return null;
+            return (PostgresEventRow?)null;
         },
         cancellationToken);
+
+    /// <summary>The same on the writer's session.</summary>
+    public async Task<PostgresEventRow?> FindAsync(NpgsqlConnection session, string app, string id)
+    {
+        var at = await ReadAsync(session, app, id).ConfigureAwait(false);
+        var place = at.FindIndex(row => !row.IsOver(time.GetUtcNow(), retention));
+        return place < 0 ? null : at[place];
+    }
 
     /// <summary>Which of these numbers are committed, and open.</summary>
     public static async Task<HashSet<long>> FindAsync(NpgsqlConnection session, List<long> numbers)
@@ -63,7 +67,10 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
         foreach (var over in rows)
         {
             batch.Add("DELETE FROM pnh.open WHERE cell = 0 AND no = $1").With((long?)over.No);
-            batch.Add("DELETE FROM pnh.events WHERE gen = $1 AND no = $2").With((long?)over.Gen).With((long?)over.No);
+            foreach (var table in (string[])["events", "notes", "taken_back"])
+            {
+                batch.Add($"DELETE FROM pnh.{table} WHERE gen = $1 AND no = $2").With((long?)over.Gen).With((long?)over.No);
+            }
         }
 
         PostgresAppend.Add(batch, append.Gen, areGiven: false, [append]);

@@ -12,7 +12,7 @@ export const postgres = [
   },
   {
     name: "postgres-lost-answer-is-not-asked-for", hurts: "an event whose commit's answer was lost stands twice", tests: "Pnh.Core.Tests:PostgresEventsTests",
-    file: `${folder}/PostgresJournalWriter.cs`, at: "appends.Where(append => ⟦written.Contains(append.No)⟧)", fault: "written.Contains(-append.No)",
+    file: `${folder}/PostgresJournalWriter.cs`, at: "var committed = appends.FindAll(append => ⟦written.Contains(append.No)⟧);", fault: "written.Contains(-append.No)",
   },
   {
     name: "postgres-over-keeps-its-id", hurts: "an id whose event is over is a conflict for as long as its partition stands", tests: "Pnh.Core.Tests:PostgresEventsTests",

@@ -72,19 +72,22 @@ internal ref struct Payload
     public static long TimeOf(in Record record) => BinaryPrimitives.ReadInt64LittleEndian(record.Payload);
 
     /// <summary>Of <see cref="RecordKind.Milestone"/>, and the shape of <see cref="RecordKind.Address"/>.</summary>
-    public static Milestone Milestone(in Record record)
+    public static Milestone Milestone(in Record record) => Milestone(record.Payload, (record.Flags & RecordFlags.Rested) != 0);
+
+    /// <summary>The same of the payload alone; <paramref name="isRested"/> is a flag of its record.</summary>
+    public static Milestone Milestone(ReadOnlySpan<byte> payload, bool isRested)
     {
-        var from = new Payload(record.Payload);
+        var from = new Payload(payload);
         var at = from.Time();
         var next = from.Number();
         var small = from.Take(8);
         var (app, id) = (from.Text()!, from.Text()!);
-        return new Milestone(app, id, (EventClass)small[5], KindOf(record), at)
+        return new Milestone(app, id, (EventClass)small[5], isRested ? MilestoneKind.Rested : (MilestoneKind)small[4], at)
         {
             User = from.Text(),
             Device = from.Text(),
             State = from.Text(),
-            Reason = from.Text() is { } reason && (reason.Length > 0 || (record.Flags & RecordFlags.Rested) == 0) ? reason : null,
+            Reason = from.Text() is { } reason && (reason.Length > 0 || !isRested) ? reason : null,
             Channel = from.Text(),
             ProviderId = from.Text(),
             IsKept = small[6] != 0,
