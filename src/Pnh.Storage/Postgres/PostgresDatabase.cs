@@ -92,9 +92,15 @@ internal sealed class PostgresDatabase : IAsyncDisposable
                 }
 
                 await using var second = await _writers.OpenConnectionAsync(cancellationToken).ConfigureAwait(false);
-                return await TryLockAsync(second, what, cancellationToken).ConfigureAwait(false)
-                    ? throw new DataFolderException("This server grants one advisory lock to two sessions: connect to PostgreSQL itself, and not through a pooler in transaction mode.")
-                    : session;
+                if (!await TryLockAsync(second, what, cancellationToken).ConfigureAwait(false))
+                {
+                    return session;
+                }
+
+                // Unless the first one was ended meanwhile, which shows here.
+                await using var first = new NpgsqlCommand("SELECT 1", session);
+                await first.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false);
+                throw new DataFolderException("This server grants one advisory lock to two sessions: connect to PostgreSQL itself, and not through a pooler in transaction mode.");
             }
             catch
             {

@@ -9,7 +9,7 @@ using Pnh.Storage.Segments.Format;
 namespace Pnh.Storage.Postgres;
 
 /// <summary>
-/// Accepted events in PostgreSQL and what was noted of them. The part of a journal that a publisher's answer and a start hang on; pages, the feed and mail are not here yet. Thread-safe.
+/// Accepted events in PostgreSQL and what was noted of them. A journal but for mail that rests, and for partitions that are over. Thread-safe.
 /// </summary>
 internal sealed class PostgresEvents : IAsyncDisposable
 {
@@ -120,13 +120,29 @@ internal sealed class PostgresEvents : IAsyncDisposable
     public async ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) =>
         (await _standing.FindAsync(_database, app, id, cancellationToken).ConfigureAwait(false))?.Event;
 
+    /// <inheritdoc cref="IEventJournal.ReadUserAsync"/>
+    public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) =>
+        ReadPageAsync(pages => pages.OfUserAsync(app, user, before, limit, cancellationToken), cancellationToken);
+
+    /// <inheritdoc cref="IEventJournal.ReadFailuresAsync"/>
+    public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        ReadPageAsync(pages => pages.OfFailuresAsync(app, before, limit, cancellationToken), cancellationToken);
+
+    /// <inheritdoc cref="IEventJournal.ReadRecentAsync"/>
+    public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) =>
+        ReadPageAsync(pages => pages.RecentAsync(app, before, limit, cancellationToken), cancellationToken);
+
+    /// <inheritdoc cref="IEventJournal.ReadFeedAsync"/>
+    public async ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
+        await PostgresFeed.ReadAsync(_database, app, after, limit, _writer.Newest, cancellationToken).ConfigureAwait(false);
+
     /// <inheritdoc cref="IEventJournal.RecoverAsync"/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         for (List<PostgresEventRow>? page = null; page is null || page.Count == PageRows;)
         {
             page = await ReadAsync(page is null ? 0 : page[^1].No, cancellationToken).ConfigureAwait(false);
-            var notes = await PostgresHistories.FindAsync(_database, page, cancellationToken).ConfigureAwait(false);
+            var notes = await PostgresHistories.FindAsync(_database, page, user: null, cancellationToken).ConfigureAwait(false);
             foreach (var row in page.Where(row => !row.IsOver(_time.GetUtcNow(), _retention)))
             {
                 yield return UnfinishedFold.Fold(new EventHistory(row.Event, notes.GetValueOrDefault(row.No) ?? []));
@@ -139,6 +155,21 @@ internal sealed class PostgresEvents : IAsyncDisposable
     {
         await _writer.DisposeAsync().ConfigureAwait(false);
         await _database.DisposeAsync().ConfigureAwait(false);
+    }
+
+    // With everything that was noted before, unless nothing can be written now.
+    private async ValueTask<UserEventPage> ReadPageAsync(Func<PostgresPages, Task<UserEventPage>> readAsync, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await FlushAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (StoreUnavailableException)
+        {
+            // What is committed is told all the same.
+        }
+
+        return await readAsync(new PostgresPages(_database, _time, _retention)).ConfigureAwait(false);
     }
 
     private Task<List<PostgresEventRow>> ReadAsync(long after, CancellationToken cancellationToken) => _database.ReadAsync(

@@ -36,10 +36,10 @@ internal static class PostgresHistories
         return PostgresNoteRow.InOrder(notes);
     }
 
-    /// <summary>Of several events, by their numbers.</summary>
-    public static Task<Dictionary<long, IReadOnlyList<Milestone>>> FindAsync(PostgresDatabase database, IReadOnlyList<PostgresEventRow> events, CancellationToken cancellationToken) => database.ReadAsync(
-        batch => batch.Add("SELECT x.no, x.bytes FROM unnest($1, $2) AS e(gen, no) JOIN pnh.notes x ON x.gen = e.gen AND x.no = e.no")
-            .With([.. events.Select(static one => one.Gen)]).With([.. events.Select(static one => one.No)]),
+    /// <summary>Of several events, by their numbers; of a user alone, or (null) all.</summary>
+    public static Task<Dictionary<long, IReadOnlyList<Milestone>>> FindAsync(PostgresDatabase database, IReadOnlyList<PostgresEventRow> events, string? user, CancellationToken cancellationToken) => database.ReadAsync(
+        batch => batch.Add("SELECT x.no, x.bytes FROM unnest($1, $2) AS e(gen, no) JOIN pnh.notes x ON x.gen = e.gen AND x.no = e.no AND ($3::text IS NULL OR x.user_ = $3)")
+            .With([.. events.Select(static one => one.Gen)]).With([.. events.Select(static one => one.No)]).With(user),
         async rows =>
         {
             var found = new Dictionary<long, List<PostgresNote>>();

@@ -51,6 +51,9 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     /// <summary>Why nothing is written now; null = the last group was written.</summary>
     public string? Refusal { get; private set; }
 
+    /// <summary>No note has a greater number yet.</summary>
+    public long Newest => Volatile.Read(ref _n);
+
     /// <summary>Queues what is waited for.</summary>
     public void Add(PostgresJournalWork work)
     {

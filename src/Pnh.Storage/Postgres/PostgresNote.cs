@@ -30,7 +30,7 @@ internal readonly record struct PostgresNote(Milestone Milestone)
     public static PostgresNote Finish(string app, string id) => new(new Milestone(app, id, default, default, default));
 }
 
-/// <summary>Notes of one event and user in one commit, as a row.</summary>
+/// <summary>Notes of one event and user in one commit, as a row; up to one of the feed, which is the last.</summary>
 /// <param name="gen">The event's partition.</param>
 /// <param name="no">The event's number; 0 = of an address.</param>
 /// <param name="app">The app.</param>
@@ -45,10 +45,11 @@ internal sealed class PostgresNoteRow(long gen, long no, string app, string user
 
     public long No => no;
 
-    /// <summary>The number of its first note.</summary>
+    /// <summary>The number of its last note.</summary>
     public long N { get; private set; }
 
-    private bool Feeds { get; set; }
+    /// <summary>True when its last note is one of the feed: then nothing more goes into it, so that rows are in the feed's order.</summary>
+    public bool Feeds { get; private set; }
 
     private bool Failed { get; set; }
 
@@ -65,7 +66,7 @@ internal sealed class PostgresNoteRow(long gen, long no, string app, string user
         head[12] = milestone.Kind == MilestoneKind.Rested ? (byte)1 : (byte)0;
         _bytes.Advance(Overhead);
         _bytes.Write(payload);
-        N = N == 0 ? note.N : N;
+        N = note.N;
         Feeds |= note.IsAddress || milestone is { Kind: MilestoneKind.Dispatched, User: not null }
             || milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered;
         Failed |= milestone is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" };

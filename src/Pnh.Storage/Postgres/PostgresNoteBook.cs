@@ -105,7 +105,7 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions)
     private (long No, long Gen)? NumberOf(in PostgresNote note) =>
         _open.TryGetValue(note.Event, out var open) ? open : _others.TryGetValue(note.Event, out var other) ? other : null;
 
-    // Of an event and a user one row, which its notes share; of an address each its own.
+    // Of an event and a user one row, which its notes share up to one of the feed; of an address each its own.
     private List<PostgresNoteRow> Rows()
     {
         var rows = new List<PostgresNoteRow>();
@@ -122,6 +122,10 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions)
             }
 
             row.Add(note, _scratch);
+            if (row.Feeds)
+            {
+                shared.Remove((no, user));
+            }
         }
 
         return rows;

@@ -1,0 +1,97 @@
+using Npgsql;
+using Pnh.Core.Journal;
+
+namespace Pnh.Storage.Postgres;
+
+/// <summary>Pages of events, newest first as they were committed: a user's, an app's failures, an app's newest. Each costs its page.</summary>
+/// <param name="database">Read by its pool.</param>
+/// <param name="time">What is over by it is not told.</param>
+/// <param name="retention">For how long a finished event is told.</param>
+internal sealed class PostgresPages(PostgresDatabase database, TimeProvider time, TimeSpan retention)
+{
+    // Of an event to many.
+    private const int MostFailures = 20;
+
+    // The rest stands in the event's timeline.
+    private const int MostMilestones = 128;
+
+    // Events of all apps that a page of one looks at.
+    private const int MostRows = 1_024;
+
+    private const string Row = $"SELECT {PostgresEventRow.Columns} FROM of JOIN pnh.events e ON e.gen = of.gen AND e.no = of.no LEFT JOIN pnh.open o ON o.cell = 0 AND o.no = e.no ORDER BY e.no DESC";
+
+    private const string OfUser = $"""
+        WITH of AS (SELECT DISTINCT gen, no FROM pnh.notes WHERE app = $1 AND user_ = $4 AND user_ <> '' AND no < $2 AND no > 0 ORDER BY no DESC LIMIT $3) {Row}
+        """;
+
+    private const string Failed = $"WITH of AS (SELECT DISTINCT gen, no FROM pnh.notes WHERE app = $1 AND failed AND no < $2 AND no > 0 ORDER BY no DESC LIMIT $3) {Row}";
+
+    private const string Recent = $"WITH of AS (SELECT gen, no FROM (SELECT gen, no, app FROM pnh.events WHERE no < $2 ORDER BY no DESC LIMIT $4) all_ WHERE app = $1 ORDER BY no DESC LIMIT $3) {Row}";
+
+    private const string Looked = "SELECT count(*), coalesce(min(no), 0) FROM (SELECT no FROM pnh.events WHERE no < $1 ORDER BY no DESC LIMIT $2) all_";
+
+    /// <summary>As <see cref="IEventJournal.ReadUserAsync"/>.</summary>
+    public async Task<UserEventPage> OfUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
+    {
+        var rows = await ReadAsync(batch => Add(batch, OfUser, app, before, limit).With(user), cancellationToken).ConfigureAwait(false);
+        return await PageAsync(rows, limit, user, static milestones => milestones.FindAll(IsTold), cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>As <see cref="IEventJournal.ReadFailuresAsync"/>.</summary>
+    public async Task<UserEventPage> OfFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken)
+    {
+        var rows = await ReadAsync(batch => Add(batch, Failed, app, before, limit), cancellationToken).ConfigureAwait(false);
+        return await PageAsync(rows, limit, user: null, static milestones => [.. milestones.Where(IsFailure).TakeLast(MostFailures)], cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>As <see cref="IEventJournal.ReadRecentAsync"/>.</summary>
+    public async Task<UserEventPage> RecentAsync(string app, string? before, int limit, CancellationToken cancellationToken)
+    {
+        var (looked, last) = await LookAsync(before, cancellationToken).ConfigureAwait(false);
+        var rows = await ReadAsync(batch => Add(batch, Recent, app, before, limit).With(MostRows), cancellationToken).ConfigureAwait(false);
+        var living = rows.FindAll(row => !row.IsOver(time.GetUtcNow(), retention));
+        var notes = await PostgresHistories.FindAsync(database, living, user: null, cancellationToken).ConfigureAwait(false);
+        var events = living.ConvertAll(row => notes.GetValueOrDefault(row.No) is { Count: > MostMilestones }
+            ? new EventHistory(row.Event, []) { IsPartial = true }
+            : new EventHistory(row.Event, notes.GetValueOrDefault(row.No) ?? []));
+        return new UserEventPage(events, rows.Count == limit ? PostgresCursor.Of(rows[^1].No) : looked == MostRows ? PostgresCursor.Of(last) : null);
+    }
+
+    private static bool IsTold(Milestone milestone) => milestone.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached or MilestoneKind.Rested);
+
+    private static bool IsFailure(Milestone milestone) => milestone is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" };
+
+    private static NpgsqlBatchCommand Add(NpgsqlBatch batch, string sql, string app, string? before, int limit)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
+        return batch.Add(sql).With(app).With((long?)(before is null ? long.MaxValue : PostgresCursor.Parse(before))).With(limit);
+    }
+
+    private async Task<UserEventPage> PageAsync(
+        List<PostgresEventRow> rows, int limit, string? user, Func<List<Milestone>, List<Milestone>> choose, CancellationToken cancellationToken)
+    {
+        var living = rows.FindAll(row => !row.IsOver(time.GetUtcNow(), retention));
+        var notes = await PostgresHistories.FindAsync(database, living, user, cancellationToken).ConfigureAwait(false);
+        var events = living.ConvertAll(row => new EventHistory(row.Event, choose([.. notes.GetValueOrDefault(row.No) ?? []])));
+        return new UserEventPage(events.FindAll(static one => one.Milestones.Count > 0), rows.Count == limit ? PostgresCursor.Of(rows[^1].No) : null);
+    }
+
+    private Task<(long Count, long Last)> LookAsync(string? before, CancellationToken cancellationToken) => database.ReadAsync(
+        batch => batch.Add(Looked).With((long?)(before is null ? long.MaxValue : PostgresCursor.Parse(before))).With(MostRows),
+        async rows => await rows.ReadAsync(cancellationToken).ConfigureAwait(false) ? (rows.GetInt64(0), rows.GetInt64(1)) : (0, 0),
+        cancellationToken);
+
+    private Task<List<PostgresEventRow>> ReadAsync(Action<NpgsqlBatch> ask, CancellationToken cancellationToken) => database.ReadAsync(
+        ask,
+        async rows =>
+        {
+            var found = new List<PostgresEventRow>();
+            while (await rows.ReadAsync(cancellationToken).ConfigureAwait(false))
+            {
+                found.Add(PostgresEventRow.Read(rows));
+            }
+
+            return found;
+        },
+        cancellationToken);
+}
