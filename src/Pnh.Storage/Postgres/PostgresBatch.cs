@@ -20,6 +20,8 @@ internal static class PostgresBatch
 
     public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, long? number) => command.With<object>(number is { } given ? given : DBNull.Value, NpgsqlDbType.Bigint);
 
+    public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, short? number) => command.With<object>(number is { } given ? given : DBNull.Value, NpgsqlDbType.Smallint);
+
     public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, int number) => command.With(number, NpgsqlDbType.Integer);
 
     public static NpgsqlBatchCommand With(this NpgsqlBatchCommand command, bool flag) => command.With(flag, NpgsqlDbType.Boolean);

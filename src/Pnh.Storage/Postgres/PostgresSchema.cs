@@ -97,6 +97,11 @@ internal static class PostgresSchema
                 bytes bytea NOT NULL) PARTITION BY LIST(gen)
             """,
             "ALTER TABLE pnh.notes ALTER COLUMN bytes SET STORAGE EXTERNAL",
+            """
+            CREATE TABLE pnh.mail(
+                gen bigint NOT NULL, no bigint NOT NULL, user_ text COLLATE "C" NOT NULL, device text COLLATE "C" NOT NULL, app text COLLATE "C" NOT NULL, class smallint NOT NULL, ends bigint NOT NULL,
+                collapse text COLLATE "C", settled boolean NOT NULL, alone boolean NOT NULL) PARTITION BY LIST(gen)
+            """,
             "CREATE TABLE pnh.taken_back(gen bigint NOT NULL, no bigint NOT NULL, user_ text COLLATE \"C\" NOT NULL) PARTITION BY LIST(gen)",
         ],
     ];

@@ -14,6 +14,9 @@ internal interface ILivingJournal : IAsyncDisposable
     /// <summary>Its clock.</summary>
     TimeProvider Clock { get; }
 
+    /// <summary>False when an id is looked for only where a publisher gave it: one that PNH made comes once.</summary>
+    bool LooksForMadeIds => true;
+
     /// <summary>Closes it, as a stop does, and opens it on what it wrote.</summary>
     Task ReopenAsync();
 

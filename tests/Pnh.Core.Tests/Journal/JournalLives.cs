@@ -247,7 +247,7 @@ internal static class JournalLives
     {
         App = App,
         Id = id,
-        IdGiven = random.Next(2) == 0,
+        IdGiven = random.Next(2) == 0 || !living.LooksForMadeIds,
         Class = EventClass.Message,
         To = EventTarget.ToUser("ada"),
         AcceptedAt = living.Now,

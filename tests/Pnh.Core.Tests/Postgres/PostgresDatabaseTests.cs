@@ -3,7 +3,7 @@ using Npgsql;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Files;
-using Pnh.Storage.Postgres;
+using Pnh.Storage.Postgres.Registry;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Postgres;

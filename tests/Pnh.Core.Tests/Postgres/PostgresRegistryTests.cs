@@ -1,6 +1,6 @@
 using Pnh.Core.Stores;
 using Pnh.Core.Tests.Devices;
-using Pnh.Storage.Postgres;
+using Pnh.Storage.Postgres.Registry;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Postgres;

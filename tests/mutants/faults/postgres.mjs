@@ -8,14 +8,14 @@ export const postgres = [
   },
   {
     name: "postgres-group-has-one-address-twice", hurts: "of two phones that register one address at once both believe that they have it", tests: "Pnh.Core.Tests:PostgresRegistryTests",
-    file: `${folder}/PostgresWriter.cs`, at: "if (⟦own.Exists(keys.Contains)⟧)", fault: "own.Exists(keys.Contains) && group.Count > MostWrites",
+    file: `${folder}/Registry/PostgresWriter.cs`, at: "if (⟦own.Exists(keys.Contains)⟧)", fault: "own.Exists(keys.Contains) && group.Count > MostWrites",
   },
   {
-    name: "postgres-lost-answer-is-not-asked-for", hurts: "an event whose commit's answer was lost stands twice", tests: "Pnh.Core.Tests:PostgresEventsTests",
-    file: `${folder}/PostgresJournalWriter.cs`, at: "var committed = appends.FindAll(append => ⟦written.Contains(append.No)⟧);", fault: "written.Contains(-append.No)",
+    name: "postgres-lost-answer-is-not-asked-for", hurts: "an event whose commit's answer was lost stands twice", tests: "Pnh.Core.Tests:PostgresJournalTests",
+    file: `${folder}/Journal/PostgresJournalWriter.cs`, at: "var committed = appends.FindAll(append => ⟦written.Contains(append.No)⟧);", fault: "written.Contains(-append.No)",
   },
   {
-    name: "postgres-over-keeps-its-id", hurts: "an id whose event is over is a conflict for as long as its partition stands", tests: "Pnh.Core.Tests:PostgresEventsTests",
-    file: `${folder}/PostgresStanding.cs`, at: "if (rows.Find(row => ⟦!row.IsOver(now, retention)⟧)", fault: "!row.IsOver(now, retention + retention)",
+    name: "postgres-over-keeps-its-id", hurts: "an id whose event is over is a conflict for as long as its partition stands", tests: "Pnh.Core.Tests:PostgresJournalTests",
+    file: `${folder}/Journal/PostgresStanding.cs`, at: "if (rows.Find(row => ⟦!row.IsOver(now, retention)⟧)", fault: "!row.IsOver(now, retention + retention)",
   },
 ];

@@ -1,6 +1,6 @@
 using Npgsql;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>
 /// One write of the registry, in a group with others: what it decides on is read for all of them in one round trip, decided here, and written for all in a second. It may run again after a rollback.

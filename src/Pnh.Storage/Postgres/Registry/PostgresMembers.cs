@@ -4,7 +4,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>Topic membership as rows.</summary>
 internal static class PostgresMembers

@@ -2,7 +2,7 @@ using Npgsql;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>Takes an event back, once for each user: a row says that it was done, and its note stands in the same transaction.</summary>
 internal static class PostgresWithdrawals

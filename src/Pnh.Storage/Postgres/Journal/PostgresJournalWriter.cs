@@ -3,7 +3,7 @@ using System.Threading.Channels;
 using Npgsql;
 using Pnh.Core.Stores;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>
 /// The one session that writes the journal; it holds the journal's advisory lock. What came during one commit is the next group's, so commits have one order, and numbers rise with it. A commit whose answer was lost is
@@ -33,17 +33,19 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     private long _no;
     private long _n;
     private bool _areNotesTaken; // all that were there when the group was made
-    private bool _areEventsTaken;
+    private long _untaken; // the turn of the first work behind the group
+    private long _turn;
 
     /// <param name="session">Open, with its lock.</param>
     /// <param name="term">The turn to write that was begun on it.</param>
     /// <param name="partitions">Those that there are.</param>
+    /// <param name="mail">What rests.</param>
     /// <param name="standing">Finds events whose id stands.</param>
     /// <param name="openAsync">Opens another session with the lock.</param>
-    public PostgresJournalWriter(NpgsqlConnection session, long term, PostgresPartitions partitions, PostgresStanding standing, Func<CancellationToken, Task<NpgsqlConnection>> openAsync)
+    public PostgresJournalWriter(NpgsqlConnection session, long term, PostgresPartitions partitions, PostgresMail mail, PostgresStanding standing, Func<CancellationToken, Task<NpgsqlConnection>> openAsync)
     {
         (_session, _partitions, _standing, _openAsync) = (session, partitions, standing, openAsync);
-        _book = new PostgresNoteBook(partitions);
+        _book = new PostgresNoteBook(partitions, mail);
         _no = _n = term << CountBits;
         _run = Task.Run(RunAsync);
     }
@@ -57,6 +59,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     /// <summary>Queues what is waited for.</summary>
     public void Add(PostgresJournalWork work)
     {
+        work.Turn = Interlocked.Increment(ref _turn);
         if (!_queue.Writer.TryWrite(work))
         {
             work.Fail(new StoreUnavailableException("The journal is closed."));
@@ -66,7 +69,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     /// <summary>Queues what nobody waits for: written with the next commit, some 50 ms later at the latest.</summary>
     public void Add(in PostgresNote note)
     {
-        _notes.Enqueue(note);
+        _notes.Enqueue(note with { Turn = Interlocked.Increment(ref _turn) });
         _queue.Writer.TryWrite(null); // the writer may sleep
     }
 
@@ -155,7 +158,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         }
 
         _areNotesTaken = _book.Count < MostNotes;
-        _areEventsTaken = !_queue.Reader.TryPeek(out _);
+        _untaken = _queue.Reader.TryPeek(out var left) && left is not null ? left.Turn : long.MaxValue;
     }
 
     private async Task CommitAsync(List<PostgresAppend> appends, bool isAgain = false)
@@ -233,7 +236,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
 
     private async Task WriteAsync(NpgsqlConnection session, List<PostgresAppend> appends)
     {
-        await _book.ResolveAsync(session, appends, isLast: _areEventsTaken).ConfigureAwait(false);
+        await _book.ResolveAsync(session, appends, _untaken).ConfigureAwait(false);
         foreach (var gen in appends.Select(static append => append.Gen).Concat(_book.Gens).Distinct())
         {
             await _partitions.MakeAsync(session, gen, CancellationToken.None).ConfigureAwait(false);
@@ -247,7 +250,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
             _book.Write(batch);
             if (batch.BatchCommands.Count > 0)
             {
-                await ReadAsync(batch, groups.Count, written).ConfigureAwait(false);
+                await PostgresAppend.ReadAsync(batch, groups.Count, written).ConfigureAwait(false);
             }
         }
 
@@ -255,25 +258,17 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
         foreach (var append in appends.Where(append => !written.Contains(append.No)).ToList())
         {
             // Its id stands somewhere. Where that one is over, its id is free.
-            await _standing.AnswerAsync(session, append).ConfigureAwait(false);
-            appends.Remove(append);
+            if (await _standing.TryReplaceAsync(session, append).ConfigureAwait(false))
+            {
+                _book.Stands(append);
+            }
+            else
+            {
+                appends.Remove(append);
+            }
         }
 
         appends.ForEach(static append => append.Appended());
-    }
-
-    private static async Task ReadAsync(NpgsqlBatch batch, int statements, HashSet<long> written)
-    {
-        await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
-        for (var i = 0; i < statements; i++)
-        {
-            while (await rows.ReadAsync().ConfigureAwait(false))
-            {
-                written.Add(rows.GetInt64(0));
-            }
-
-            await rows.NextResultAsync().ConfigureAwait(false);
-        }
     }
 
     // One by one, behind the notes: they are few.

@@ -2,7 +2,7 @@ using Npgsql;
 using Pnh.Core.Events;
 using Pnh.Core.Journal;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>An event as a row, with its number, which rises with the order of commits.</summary>
 /// <param name="No">Its number.</param>

@@ -3,7 +3,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>A registration: its device, its addresses, and those that it takes from other devices. Decided as the embedded registry does.</summary>
 /// <param name="user">Whose.</param>

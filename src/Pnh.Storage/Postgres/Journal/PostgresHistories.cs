@@ -1,7 +1,7 @@
 using Npgsql;
 using Pnh.Core.Journal;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>What was noted of events, read back.</summary>
 internal static class PostgresHistories

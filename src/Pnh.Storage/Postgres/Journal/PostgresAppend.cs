@@ -5,7 +5,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>An event that waits for its commit.</summary>
 internal sealed class PostgresAppend(Event accepted, long gen) : PostgresJournalWork
@@ -69,6 +69,21 @@ internal sealed class PostgresAppend(Event accepted, long gen) : PostgresJournal
         command.Column(NpgsqlDbType.Bigint, appends, static one => one.Event.ExpiresAt.UtcTicks);
         command.Column(NpgsqlDbType.Text, appends, static one => one.Event.TraceParent);
         command.Column(NpgsqlDbType.Bytea, appends, static one => BytesOf(one.Event.Body));
+    }
+
+    /// <summary>Runs the batch, whose first statements are these, and adds the numbers that they wrote.</summary>
+    public static async Task ReadAsync(NpgsqlBatch batch, int statements, HashSet<long> written)
+    {
+        await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
+        for (var i = 0; i < statements; i++)
+        {
+            while (await rows.ReadAsync().ConfigureAwait(false))
+            {
+                written.Add(rows.GetInt64(0));
+            }
+
+            await rows.NextResultAsync().ConfigureAwait(false);
+        }
     }
 
     // The array behind it, where it is all of that.

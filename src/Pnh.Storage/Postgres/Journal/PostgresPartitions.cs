@@ -1,7 +1,7 @@
 using System.Globalization;
 using Npgsql;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>
 /// The partitions of events and of what was noted of them, each named by when it may go: the end of the retention and TTL of all that is in it, in minutes since 2026, rounded up to a quarter of the retention, or to a week where it is more
@@ -55,6 +55,7 @@ internal sealed class PostgresPartitions(TimeSpan retention)
         batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_of_user ON pnh.notes_{value}(app, user_, no) WHERE user_ <> ''");
         batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_fed ON pnh.notes_{value}(app, n) WHERE feeds");
         batch.Add($"CREATE INDEX IF NOT EXISTS notes_{value}_failed ON pnh.notes_{value}(app, no) WHERE failed");
+        batch.Add($"CREATE TABLE IF NOT EXISTS pnh.mail_{value} PARTITION OF pnh.mail(PRIMARY KEY(no, user_, device)) FOR VALUES IN ({value})");
         batch.Add($"CREATE TABLE IF NOT EXISTS pnh.taken_back_{value} PARTITION OF pnh.taken_back(PRIMARY KEY(no, user_)) FOR VALUES IN ({value})");
         await using var transaction = await session.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
         await batch.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);

@@ -5,7 +5,7 @@ using NpgsqlTypes;
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>What was noted and waits for its commit: a milestone, an address's health in the shape of one, or (without kind) that an event is finished. Nobody waits for it.</summary>
 /// <param name="Milestone">What.</param>
@@ -13,6 +13,9 @@ internal readonly record struct PostgresNote(Milestone Milestone)
 {
     /// <summary>Its number; it rises with the order in which notes came, over all terms. 0 = it has none yet.</summary>
     public long N { get; init; }
+
+    /// <summary>When it came, among all work and notes.</summary>
+    public long Turn { get; init; }
 
     /// <summary>The event that it is of.</summary>
     public (string App, string Id) Event => (Milestone.App, Milestone.Event);

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>A number of an event or a note as a cursor: 16 hexadecimal digits.</summary>
 internal static class PostgresCursor

@@ -3,7 +3,7 @@ using Pnh.Core.Events;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>What became of addresses that were taken off their devices: the last of each kind, for <see cref="Limits.RemovedAddressLife"/>. Not the address itself.</summary>
 internal static class PostgresRemoved

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using Pnh.Core.Stores;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>Publisher keys in the registry's database.</summary>
 internal sealed class PostgresPublisherKeys(PostgresDatabase database, PostgresWriter writer) : IPublisherKeyStore

@@ -4,7 +4,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>Users whose last device was deleted, for as long as an event of theirs may be open; of each a hash.</summary>
 internal static class PostgresGone

@@ -1,10 +1,13 @@
 using Pnh.Core.Journal;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>What waits for a commit, and is told of it.</summary>
 internal abstract class PostgresJournalWork
 {
+    /// <summary>When it came, among all work and notes: a note that came before an event is not of it, though it has its id.</summary>
+    public long Turn { get; set; }
+
     /// <summary>It is not written.</summary>
     public abstract void Fail(Exception fault);
 }

@@ -1,6 +1,6 @@
 using Npgsql;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>Events whose id stands already.</summary>
 /// <param name="time">The hub's clock.</param>
@@ -52,30 +52,27 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
         return found;
     }
 
-    /// <summary>Of an event that was not written, since its id stands: tells its publisher, or writes it in the place of one that is over.</summary>
-    public async Task AnswerAsync(NpgsqlConnection session, PostgresAppend append)
+    /// <summary>Of an event that was not written, since its id stands: tells its publisher, or (true) writes it in the place of one that is over.</summary>
+    public async Task<bool> TryReplaceAsync(NpgsqlConnection session, PostgresAppend append)
     {
         var rows = await ReadAsync(session, append.Event.App, append.Event.Id).ConfigureAwait(false);
         var now = time.GetUtcNow();
         if (rows.Find(row => !row.IsOver(now, retention)) is { Event: { } standing })
         {
             append.Known(standing);
-            return;
+            return false;
         }
 
         await using var batch = session.CreateBatch();
         foreach (var over in rows)
         {
             batch.Add("DELETE FROM pnh.open WHERE cell = 0 AND no = $1").With((long?)over.No);
-            foreach (var table in (string[])["events", "notes", "taken_back"])
-            {
-                batch.Add($"DELETE FROM pnh.{table} WHERE gen = $1 AND no = $2").With((long?)over.Gen).With((long?)over.No);
-            }
+            batch.Add("DELETE FROM pnh.events WHERE gen = $1 AND no = $2").With((long?)over.Gen).With((long?)over.No); // its notes stay: the feed still tells of them
         }
 
         PostgresAppend.Add(batch, append.Gen, areGiven: false, [append]);
         await batch.ExecuteNonQueryAsync().ConfigureAwait(false);
-        append.Appended();
+        return true;
     }
 
     private static async Task<List<PostgresEventRow>> ReadAsync(NpgsqlConnection session, string app, string id)

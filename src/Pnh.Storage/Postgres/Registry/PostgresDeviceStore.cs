@@ -5,7 +5,7 @@ using Pnh.Core.Users;
 using Pnh.Storage.Files;
 using Pnh.Storage.Registry;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>
 /// The registry in PostgreSQL: one session writes it, under its lock; a pool reads it; users and topics are kept in memory. Thread-safe. A <see cref="CancellationToken"/> is honoured until a write is queued; from

@@ -2,7 +2,7 @@ using Npgsql;
 using Pnh.Core.Stores;
 using Pnh.Core.Users;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>Addresses that get no pushes for now. A row goes with its device; that of an address which the device no longer has counts for nothing, and goes with the next release.</summary>
 internal static class PostgresResting

@@ -2,7 +2,7 @@ using System.Threading.Channels;
 using Npgsql;
 using Pnh.Core.Stores;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>
 /// The one session that writes the registry; it holds the registry's advisory lock, so no other process writes beside it. What came during one commit is the next group's. A broken session is opened again, with

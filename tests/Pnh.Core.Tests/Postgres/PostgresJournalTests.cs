@@ -5,24 +5,38 @@ using Pnh.Core.Events;
 using Pnh.Core.Journal;
 using Pnh.Core.Stores;
 using Pnh.Core.Tests.Journal;
+using Pnh.Storage.Postgres.Journal;
 using Pnh.Storage.Postgres;
 using Pnh.TestKit;
 
 namespace Pnh.Core.Tests.Postgres;
 
-/// <summary>The journal's specification on PostgreSQL, but for mail; and what a broken session does.</summary>
-public sealed class PostgresEventsTests
+/// <summary>The journal's specifications on PostgreSQL, the model's lives, and what a broken session does.</summary>
+public sealed class PostgresJournalTests
 {
     private static readonly TimeSpan Retention = TimeSpan.FromHours(24);
 
-    /// <summary>The facts that speak of events and of what was noted of them.</summary>
-    public static IEnumerable<object[]> Events => Specification.RowsOf(typeof(EventJournalSpecification)).Where(static row =>
-        ((string)row[0]).Split('_')[0] is "AppendAsync" or "RecoverAsync" or "WithdrawAsync" or "ReadAsync" or "ReadUserAsync" or "ReadRecentAsync" or "ReadFeedAsync"
-        && (string)row[0] != "RecoverAsync_EventRests_IsLeftOutAndItsIdStands"); // which reads mail
+    public static IEnumerable<object[]> Journals => Specification.RowsOf(typeof(EventJournalSpecification));
+
+    public static IEnumerable<object[]> Unwritable => Specification.RowsOf(typeof(UnwritableJournalSpecification));
 
     [PostgresTheory]
-    [MemberData(nameof(Events))]
-    public Task Events_OnPostgres_AreAsSpecified(string fact, object?[] arguments) => Specification.RunAsync(new EventFacts(), fact, arguments);
+    [MemberData(nameof(Journals))]
+    public Task Journal_OnPostgres_IsAsSpecified(string fact, object?[] arguments) => Specification.RunAsync(new EventFacts(), fact, arguments);
+
+    [PostgresTheory]
+    [MemberData(nameof(Unwritable))]
+    public Task Journal_OnPostgresThatIsAway_IsAsSpecified(string fact, object?[] arguments) => Specification.RunAsync(new UnwritableFacts(), fact, arguments);
+
+    /// <summary>Random lives of days, with restarts: PostgreSQL answers what the model answers.</summary>
+    [PostgresTheory]
+    [InlineData(11)]
+    [InlineData(12)]
+    public async Task RandomLife_EveryAnswer_IsTheModels(int seed)
+    {
+        await using var life = await PostgresLife.OpenAsync(await PostgresServer.SharedAsync());
+        await JournalLives.LiveAsync(seed, life, steps: 500);
+    }
 
     [PostgresFact]
     public async Task Events_SeveralTerms_NumbersRiseWithTheOrderOfCommits()
@@ -152,7 +166,7 @@ public sealed class PostgresEventsTests
         await stop.CancelAsync();
         await ending;
         Assert.Equal(
-            Enumerable.Range(0, 400).Select(static n => n.ToString(CultureInfo.InvariantCulture)), (await events.ReadAsync("app", "noted", user: null, default))!.Milestones.Select(static one => one.Device));
+            Enumerable.Range(0, 400).Select(static n => n.ToString(CultureInfo.InvariantCulture)), (await events.ReadAsync("app", "noted", default))!.Milestones.Select(static one => one.Device));
     }
 
     [PostgresFact]
@@ -199,9 +213,9 @@ public sealed class PostgresEventsTests
 
     private static async Task<string> DatabaseAsync() => await (await PostgresServer.SharedAsync()).CreateDatabaseAsync();
 
-    private static Task<PostgresEvents> OpenAsync(string database, TimeProvider? time = null) => PostgresEvents.OpenAsync(database, time ?? new ManualTime(), Retention);
+    private static Task<PostgresJournal> OpenAsync(string database, TimeProvider? time = null) => PostgresJournal.OpenAsync(database, time ?? new ManualTime(), Retention);
 
-    private static Task<AppendResult> AppendAsync(PostgresEvents events, string id, bool isGiven = true) => events.AppendAsync(
+    private static Task<AppendResult> AppendAsync(PostgresJournal events, string id, bool isGiven = true) => events.AppendAsync(
         new Event
         {
             App = "app",
@@ -214,7 +228,7 @@ public sealed class PostgresEventsTests
         },
         default).AsTask();
 
-    private static async Task<List<string>> RecoverAsync(PostgresEvents events)
+    private static async Task<List<string>> RecoverAsync(PostgresJournal events)
     {
         var found = new List<string>();
         await foreach (var unfinished in events.RecoverAsync(default))
@@ -245,47 +259,68 @@ public sealed class PostgresEventsTests
     private sealed class EventFacts : EventJournalSpecification
     {
         private string? _database;
-        private PostgresEvents? _events;
+        private PostgresJournal? _events;
 
         protected override async Task<IEventJournal> OpenAsync()
         {
             _database ??= await DatabaseAsync();
-            return new EventsAlone(_events = await PostgresEventsTests.OpenAsync(_database, Time));
+            return _events = await PostgresJournalTests.OpenAsync(_database, Time);
         }
 
         protected override Task CloseAsync() => _events!.DisposeAsync().AsTask();
     }
 
-    /// <summary>What of a journal is there yet.</summary>
-    private sealed class EventsAlone(PostgresEvents events) : IEventJournal
+    /// <summary>Each fact on a server of its own, which is stopped.</summary>
+    private sealed class UnwritableFacts : UnwritableJournalSpecification
     {
-        public ValueTask<AppendResult> AppendAsync(Event accepted, CancellationToken cancellationToken) => events.AppendAsync(accepted, cancellationToken);
+        private protected override async Task<ILivingJournal> OpenAsync() => await PostgresLife.OpenAsync(await PostgresServer.StartAsync(), ownsServer: true);
+    }
 
-        public ValueTask FlushAsync(CancellationToken cancellationToken) => events.FlushAsync(cancellationToken);
+    private sealed class PostgresLife(PostgresServer server, string database, bool ownsServer) : ILivingJournal
+    {
+        private readonly ManualTime _time = new();
+        private PostgresJournal? _journal;
 
-        public void Finish(string app, string id) => events.Finish(app, id);
+        public IEventJournal Journal => _journal!;
 
-        public ValueTask<StoredEvent?> FindAsync(string app, string id, CancellationToken cancellationToken) => events.FindAsync(app, id, cancellationToken);
+        public DateTimeOffset Now
+        {
+            get => _time.Now;
+            set => _time.Now = value;
+        }
 
-        public IAsyncEnumerable<UnfinishedEvent> RecoverAsync(CancellationToken cancellationToken) => events.RecoverAsync(cancellationToken);
+        public TimeProvider Clock => _time;
 
-        public void Note(in Milestone milestone) => events.Note(milestone);
+        public bool LooksForMadeIds => false;
 
-        public void NoteAddress(in AddressNote note) => events.NoteAddress(note);
+        public static async Task<PostgresLife> OpenAsync(PostgresServer server, bool ownsServer = false)
+        {
+            var life = new PostgresLife(server, await server.CreateDatabaseAsync(), ownsServer);
+            await life.ReopenAsync();
+            return life;
+        }
 
-        public ValueTask<WithdrawResult> WithdrawAsync(string app, string id, string? user, string reason, DateTimeOffset at, CancellationToken cancellationToken) =>
-            events.WithdrawAsync(app, id, user, reason, at, cancellationToken);
+        public async Task ReopenAsync()
+        {
+            if (_journal is not null)
+            {
+                await _journal.DisposeAsync();
+            }
 
-        public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) => events.ReadAsync(app, id, user: null, cancellationToken);
+            _journal = await PostgresJournalTests.OpenAsync(database, _time);
+        }
 
-        public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) => events.ReadAsync(app, id, user, cancellationToken);
+        public Task BreakAsync() => server.StopAsync();
 
-        public ValueTask<UserEventPage> ReadUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken) => events.ReadUserAsync(app, user, before, limit, cancellationToken);
+        public Task MendAsync() => server.StartAgainAsync();
 
-        public ValueTask<UserEventPage> ReadFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken) => events.ReadFailuresAsync(app, before, limit, cancellationToken);
-
-        public ValueTask<UserEventPage> ReadRecentAsync(string app, string? before, int limit, CancellationToken cancellationToken) => events.ReadRecentAsync(app, before, limit, cancellationToken);
-
-        public ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) => events.ReadFeedAsync(app, after, limit, cancellationToken);
+        public async ValueTask DisposeAsync()
+        {
+            await _journal!.DisposeAsync();
+            if (ownsServer)
+            {
+                await server.DisposeAsync();
+            }
+        }
     }
 }

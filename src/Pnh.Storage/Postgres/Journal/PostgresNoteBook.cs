@@ -2,14 +2,15 @@ using Npgsql;
 using NpgsqlTypes;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>
 /// Notes on their way to the database, and the numbers of the events that they are of: of open ones in memory, of others asked for. A note that came before its event was committed waits for that. For the writer's
 /// thread.
 /// </summary>
 /// <param name="partitions">Says where an address note goes.</param>
-internal sealed class PostgresNoteBook(PostgresPartitions partitions)
+/// <param name="mail">What rests.</param>
+internal sealed class PostgresNoteBook(PostgresPartitions partitions, PostgresMail mail)
 {
     private readonly List<PostgresNote> _kept = [];
     private readonly List<PostgresNote> _waiting = [];
@@ -31,23 +32,26 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions)
     /// <summary>Looks for the events that the notes are of.</summary>
     /// <param name="session">The writer's.</param>
     /// <param name="appends">What is about to be written: whether these are new is not known yet, so that their notes wait for the next group.</param>
-    /// <param name="isLast">True when no event waits behind these: a note of an event that is nowhere is dropped then.</param>
-    public async Task ResolveAsync(NpgsqlConnection session, List<PostgresAppend> appends, bool isLast)
+    /// <param name="untaken">The turn of the first work behind these: what was noted later waits too, since its event may be there. Before it, a note of an event that is nowhere is dropped.</param>
+    public async Task ResolveAsync(NpgsqlConnection session, List<PostgresAppend> appends, long untaken)
     {
         _kept.InsertRange(0, _waiting);
         _waiting.Clear();
         _others.Clear();
-        var pending = appends.Select(static append => (append.Event.App, append.Event.Id)).ToHashSet();
-        var unknown = _kept.Where(note => !note.IsAddress && !_open.ContainsKey(note.Event) && !pending.Contains(note.Event)).Select(static note => note.Event).Distinct().ToList();
+        var pending = appends.ToDictionary(static append => (append.Event.App, append.Event.Id), static append => append.Turn);
+        _waiting.AddRange(_kept.Where(Waits));
+        _kept.RemoveAll(Waits);
+        var unknown = _kept.Where(note => !note.IsAddress && !_open.ContainsKey(note.Event)).Select(static note => note.Event).Distinct().ToList();
         if (unknown.Count > 0)
         {
             await FindAsync(session, unknown).ConfigureAwait(false);
         }
 
-        _waiting.AddRange(_kept.Where(note => !note.IsAddress && NumberOf(note) is null && (!isLast || pending.Contains(note.Event))));
         _kept.RemoveAll(note => !note.IsAddress && NumberOf(note) is null);
         _rows = Rows();
         _tried = _kept.Count;
+
+        bool Waits(PostgresNote note) => !note.IsAddress && (note.Turn > untaken || (pending.TryGetValue(note.Event, out var turn) && note.Turn > turn));
     }
 
     /// <summary>Adds the statements that write them.</summary>
@@ -58,6 +62,7 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions)
             PostgresNoteRow.Add(batch, ofGen.Key, [.. ofGen]);
         }
 
+        mail.Write(batch, _kept.Where(static note => !note.IsAddress && !note.IsFinish).Select(note => (note, NumberOf(note)!.Value.No, NumberOf(note)!.Value.Gen)));
         var rested = _kept.FindAll(static note => note.IsRest);
         if (rested.Count > 0)
         {
@@ -80,14 +85,18 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions)
             _open.Remove(note.Event);
         }
 
+        mail.Written();
         _kept.RemoveRange(0, _tried);
         _tried = 0;
         _rows = [];
         foreach (var append in appended)
         {
-            _open[(append.Event.App, append.Event.Id)] = (append.No, append.Gen);
+            Stands(append);
         }
     }
+
+    /// <summary>The event is committed: what is noted of its id from here on is of it.</summary>
+    public void Stands(PostgresAppend append) => _open[(append.Event.App, append.Event.Id)] = (append.No, append.Gen);
 
     /// <summary>True when the last write was committed, though its answer was lost: one row of it is there, so all are.</summary>
     public async Task<bool> IsCommittedAsync(NpgsqlConnection session)

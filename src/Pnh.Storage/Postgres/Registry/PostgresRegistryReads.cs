@@ -3,7 +3,7 @@ using Pnh.Core.Stores;
 using Pnh.Core.Users;
 using Pnh.Storage.Registry;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>Reads of the registry, each one round trip on a connection of the pool.</summary>
 internal sealed class PostgresRegistryReads(PostgresDatabase database, UserHashes hashes, TextPool texts) : IRegistryReads

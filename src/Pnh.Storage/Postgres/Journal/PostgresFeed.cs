@@ -1,7 +1,7 @@
 using Pnh.Core.Journal;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>The feed: by the numbers of notes alone, since one session writes and its commits are in their order.</summary>
 internal static class PostgresFeed

@@ -1,7 +1,7 @@
 using Npgsql;
 using Pnh.Core.Users;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>User settings as one row.</summary>
 internal static class PostgresSettings

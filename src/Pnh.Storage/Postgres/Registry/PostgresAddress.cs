@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using System.Text;
 using Pnh.Core.Users;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Registry;
 
 /// <summary>What makes two addresses one: a hash of channel, member and value up to its first blank. Of FCM also the installation that a token belongs to.</summary>
 internal readonly struct PostgresAddress

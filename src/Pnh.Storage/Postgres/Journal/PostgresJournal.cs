@@ -6,12 +6,12 @@ using Pnh.Core.Stores;
 using Pnh.Storage.Files;
 using Pnh.Storage.Segments.Format;
 
-namespace Pnh.Storage.Postgres;
+namespace Pnh.Storage.Postgres.Journal;
 
 /// <summary>
-/// Accepted events in PostgreSQL and what was noted of them. A journal but for mail that rests, and for partitions that are over. Thread-safe.
+/// The journal in PostgreSQL, but for partitions that are over, which stand. Thread-safe.
 /// </summary>
-internal sealed class PostgresEvents : IAsyncDisposable
+internal sealed class PostgresJournal : IEventJournal, IAsyncDisposable
 {
     private const int PageRows = 256;
     private const string Open = $"""
@@ -20,13 +20,14 @@ internal sealed class PostgresEvents : IAsyncDisposable
 
     private readonly PostgresDatabase _database;
     private readonly PostgresPartitions _partitions;
+    private readonly PostgresMail _mail;
     private readonly PostgresStanding _standing;
     private readonly PostgresJournalWriter _writer;
     private readonly TimeProvider _time;
     private readonly TimeSpan _retention;
 
-    private PostgresEvents(PostgresDatabase database, PostgresPartitions partitions, PostgresStanding standing, PostgresJournalWriter writer, TimeProvider time, TimeSpan retention) =>
-        (_database, _partitions, _standing, _writer, _time, _retention) = (database, partitions, standing, writer, time, retention);
+    private PostgresJournal(PostgresDatabase database, PostgresPartitions partitions, PostgresMail mail, PostgresStanding standing, PostgresJournalWriter writer, TimeProvider time, TimeSpan retention) =>
+        (_database, _partitions, _mail, _standing, _writer, _time, _retention) = (database, partitions, mail, standing, writer, time, retention);
 
     /// <summary>Why events are refused now, in one line; null = they are taken. It goes by itself.</summary>
     public string? Refusal => _writer.Refusal;
@@ -35,7 +36,7 @@ internal sealed class PostgresEvents : IAsyncDisposable
     /// Opens the database, takes the journal's lock and begins a term. Throws <see cref="DataFolderException"/> with what to do when the database may not be used, and <see cref="StoreUnavailableException"/> when it cannot be
     /// reached or another process has it.
     /// </summary>
-    public static async Task<PostgresEvents> OpenAsync(string connectionString, TimeProvider time, TimeSpan retention, CancellationToken cancellationToken = default)
+    public static async Task<PostgresJournal> OpenAsync(string connectionString, TimeProvider time, TimeSpan retention, CancellationToken cancellationToken = default)
     {
         var database = await PostgresDatabase.OpenAsync(connectionString, cancellationToken).ConfigureAwait(false);
         NpgsqlConnection? session = null;
@@ -46,7 +47,9 @@ internal sealed class PostgresEvents : IAsyncDisposable
             var partitions = new PostgresPartitions(retention);
             await partitions.ReadAsync(session, cancellationToken).ConfigureAwait(false);
             var standing = new PostgresStanding(time, retention);
-            return new PostgresEvents(database, partitions, standing, new PostgresJournalWriter(session, term, partitions, standing, OpenSessionAsync), time, retention);
+            var mail = new PostgresMail();
+            await mail.OpenAsync(session, cancellationToken).ConfigureAwait(false);
+            return new PostgresJournal(database, partitions, mail, standing, new PostgresJournalWriter(session, term, partitions, mail, standing, OpenSessionAsync), time, retention);
         }
         catch (Exception fault)
         {
@@ -103,8 +106,13 @@ internal sealed class PostgresEvents : IAsyncDisposable
         return new ValueTask<WithdrawResult>(withdrawal.Answer);
     }
 
-    /// <summary>The event and everything noted of it before this call (of a user: of that user alone); null = no such event, or past the retention.</summary>
-    public async ValueTask<EventHistory?> ReadAsync(string app, string id, string? user, CancellationToken cancellationToken)
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, CancellationToken cancellationToken) => ReadPartAsync(app, id, null, cancellationToken);
+
+    /// <inheritdoc/>
+    public ValueTask<EventHistory?> ReadAsync(string app, string id, string user, CancellationToken cancellationToken) => ReadPartAsync(app, id, user, cancellationToken);
+
+    private async ValueTask<EventHistory?> ReadPartAsync(string app, string id, string? user, CancellationToken cancellationToken)
     {
         await FlushAsync(cancellationToken).ConfigureAwait(false);
         if (await _standing.FindAsync(_database, app, id, cancellationToken).ConfigureAwait(false) is not { } of)
@@ -136,12 +144,50 @@ internal sealed class PostgresEvents : IAsyncDisposable
     public async ValueTask<FeedPage> ReadFeedAsync(string app, string? after, int limit, CancellationToken cancellationToken) =>
         await PostgresFeed.ReadAsync(_database, app, after, limit, _writer.Newest, cancellationToken).ConfigureAwait(false);
 
+    /// <inheritdoc/>
+    public IReadOnlyDictionary<(string App, EventClass Class), int> PendingMail => _mail.Pending;
+
+    /// <inheritdoc/>
+    public int CountMail(string app, string user, string device) => _mail.Count(app, user, device);
+
+    /// <inheritdoc/>
+    public bool HasMail(string app, string user, string device, in Collapse of) => _mail.Has(app, user, device, of);
+
+    /// <inheritdoc/>
+    public bool Rests(string app, string id, string user, string device) => _mail.RestsSince(app, id, user, device);
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<RestingEvent>> ReadMailAsync(string app, string user, string device, Collapse? of, CancellationToken cancellationToken)
+    {
+        await FlushAsync(cancellationToken).ConfigureAwait(false);
+        return await _mail.ReadAsync(_database, app, user, device, of, row => row.IsOver(_time.GetUtcNow(), _retention), cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<UnfinishedEvent>> ReadOverAsync(DateTimeOffset until, int most, CancellationToken cancellationToken)
+    {
+        var over = _mail.TakeOver(until, most);
+        var rows = await ReadAsync(
+            batch => batch.Add($"SELECT {PostgresEventRow.Columns} FROM pnh.open o JOIN pnh.events e ON e.gen = o.gen AND e.no = o.no WHERE o.cell = 0 AND o.no = ANY($1) ORDER BY o.no")
+                .With([.. over.Select(static one => one.Key)]), cancellationToken).ConfigureAwait(false);
+        var living = rows.FindAll(row => !row.IsOver(_time.GetUtcNow(), _retention));
+        var notes = await PostgresHistories.FindAsync(_database, living, user: null, cancellationToken).ConfigureAwait(false);
+        return [.. living.Select(Share).Where(static one => one.Deliveries.Count > 0)];
+
+        UnfinishedEvent Share(PostgresEventRow row)
+        {
+            var whole = UnfinishedFold.Fold(new EventHistory(row.Event, notes.GetValueOrDefault(row.No) ?? []));
+            return whole with { Deliveries = [.. whole.Deliveries.Where(one => one.IsResting && _mail.IsAmong(over[row.No], row.Event.App, one))] };
+        }
+    }
+
     /// <inheritdoc cref="IEventJournal.RecoverAsync"/>
     public async IAsyncEnumerable<UnfinishedEvent> RecoverAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         for (List<PostgresEventRow>? page = null; page is null || page.Count == PageRows;)
         {
-            page = await ReadAsync(page is null ? 0 : page[^1].No, cancellationToken).ConfigureAwait(false);
+            var after = page is null ? 0 : page[^1].No;
+            page = await ReadAsync(batch => batch.Add(Open).With((long?)after).With(PageRows), cancellationToken).ConfigureAwait(false);
             var notes = await PostgresHistories.FindAsync(_database, page, user: null, cancellationToken).ConfigureAwait(false);
             foreach (var row in page.Where(row => !row.IsOver(_time.GetUtcNow(), _retention)))
             {
@@ -172,8 +218,8 @@ internal sealed class PostgresEvents : IAsyncDisposable
         return await readAsync(new PostgresPages(_database, _time, _retention)).ConfigureAwait(false);
     }
 
-    private Task<List<PostgresEventRow>> ReadAsync(long after, CancellationToken cancellationToken) => _database.ReadAsync(
-        batch => batch.Add(Open).With((long?)after).With(PageRows),
+    private Task<List<PostgresEventRow>> ReadAsync(Action<NpgsqlBatch> ask, CancellationToken cancellationToken) => _database.ReadAsync(
+        ask,
         async rows =>
         {
             var page = new List<PostgresEventRow>();
