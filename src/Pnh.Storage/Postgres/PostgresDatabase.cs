@@ -114,6 +114,24 @@ internal sealed class PostgresDatabase : IAsyncDisposable
         }
     }
 
+    /// <summary>The journal's session again, in the term that was begun. Throws <see cref="StoreUnavailableException"/> also when another process has begun one since: what it wrote has greater numbers.</summary>
+    public async Task<NpgsqlConnection> OpenWriterAsync(long term, CancellationToken cancellationToken)
+    {
+        var session = await OpenWriterAsync(PostgresLock.Journal, cancellationToken).ConfigureAwait(false);
+        try
+        {
+            await using var command = new NpgsqlCommand("SELECT term FROM pnh.cell WHERE cell = 0", session);
+            return await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is long now && now == term
+                ? session
+                : throw new StoreUnavailableException("Another pnh has written this database since: start this one again.");
+        }
+        catch
+        {
+            await session.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
     /// <summary>
     /// A new turn to write: greater than every one before, also after a database was put back, since it counts milliseconds. For who has the journal's lock. Numbers of events count on from its 20 bits.
     /// </summary>

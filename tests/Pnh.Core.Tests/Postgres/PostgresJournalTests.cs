@@ -170,6 +170,27 @@ public sealed class PostgresJournalTests
     }
 
     [PostgresFact]
+    public async Task Append_AnotherHasWrittenMeanwhile_IsRefusedForGood()
+    {
+        var database = await DatabaseAsync();
+        await using var former = await OpenAsync(database);
+        await AppendAsync(former, "e1");
+        await EndSessionsAsync(database);
+        await using (var next = await OpenAsync(database))
+        {
+            await AppendAsync(next, "e2");
+        }
+
+        for (var i = 0; i < 2; i++)
+        {
+            var fault = await Assert.ThrowsAsync<StoreUnavailableException>(() => AppendAsync(former, "e3"));
+            Assert.Equal("Another pnh has written this database since: start this one again.", fault.Message);
+        }
+
+        Assert.Equal(["e1", "e2"], await TextsAsync(database, "SELECT id FROM pnh.events ORDER BY no"));
+    }
+
+    [PostgresFact]
     public async Task Server_IsStoppedAndStarted_IsRefusedMeanwhileAndGoesOnByItself()
     {
         await using var server = await PostgresServer.StartAsync();

@@ -42,14 +42,14 @@ internal sealed class PostgresJournal : IEventJournal, IAsyncDisposable
         NpgsqlConnection? session = null;
         try
         {
-            session = await OpenSessionAsync(cancellationToken).ConfigureAwait(false);
+            session = await database.OpenWriterAsync(PostgresLock.Journal, cancellationToken).ConfigureAwait(false);
             var term = await PostgresDatabase.BeginTermAsync(session, time.GetUtcNow(), cancellationToken).ConfigureAwait(false);
             var partitions = new PostgresPartitions(retention);
             await partitions.ReadAsync(session, cancellationToken).ConfigureAwait(false);
             var standing = new PostgresStanding(time, retention);
             var mail = new PostgresMail();
             await mail.OpenAsync(session, cancellationToken).ConfigureAwait(false);
-            return new PostgresJournal(database, partitions, mail, standing, new PostgresJournalWriter(session, term, partitions, mail, standing, OpenSessionAsync), time, retention);
+            return new PostgresJournal(database, partitions, mail, standing, new PostgresJournalWriter(session, term, partitions, mail, standing, stop => database.OpenWriterAsync(term, stop)), time, retention);
         }
         catch (Exception fault)
         {
@@ -61,8 +61,6 @@ internal sealed class PostgresJournal : IEventJournal, IAsyncDisposable
             await database.DisposeAsync().ConfigureAwait(false);
             throw PostgresFault.Is(fault) ? PostgresFault.Of(fault) : fault;
         }
-
-        Task<NpgsqlConnection> OpenSessionAsync(CancellationToken stop) => database.OpenWriterAsync(PostgresLock.Journal, stop);
     }
 
     /// <inheritdoc cref="IEventJournal.AppendAsync"/>

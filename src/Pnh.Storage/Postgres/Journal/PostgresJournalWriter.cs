@@ -35,6 +35,7 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     private bool _areNotesTaken; // all that were there when the group was made
     private long _untaken; // the turn of the first work behind the group
     private long _turn;
+    private int _sleeps; // 1 = a note has to wake the writer
 
     /// <param name="session">Open, with its lock.</param>
     /// <param name="term">The turn to write that was begun on it.</param>
@@ -70,7 +71,10 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
     public void Add(in PostgresNote note)
     {
         _notes.Enqueue(note with { Turn = Interlocked.Increment(ref _turn) });
-        _queue.Writer.TryWrite(null); // the writer may sleep
+        if (Volatile.Read(ref _sleeps) != 0 && Interlocked.Exchange(ref _sleeps, 0) != 0)
+        {
+            _queue.Writer.TryWrite(null); // wakes the writer, which then waits a moment for other notes
+        }
     }
 
     /// <summary>Writes what is queued and ends the session.</summary>
@@ -114,7 +118,9 @@ internal sealed class PostgresJournalWriter : IAsyncDisposable
 
         if (!hasNotes)
         {
-            await _queue.Reader.WaitToReadAsync().ConfigureAwait(false);
+            Interlocked.Exchange(ref _sleeps, 1);
+            await (_notes.IsEmpty ? _queue.Reader.WaitToReadAsync().AsTask() : Task.CompletedTask).ConfigureAwait(false);
+            Interlocked.Exchange(ref _sleeps, 0);
             return await WaitAsync().ConfigureAwait(false);
         }
 

@@ -35,6 +35,7 @@ internal sealed class PostgresNoteBook(PostgresPartitions partitions, PostgresMa
     /// <param name="untaken">The turn of the first work behind these: what was noted later waits too, since its event may be there. Before it, a note of an event that is nowhere is dropped.</param>
     public async Task ResolveAsync(NpgsqlConnection session, List<PostgresAppend> appends, long untaken)
     {
+        (_rows, _tried) = ([], 0);
         _kept.InsertRange(0, _waiting);
         _waiting.Clear();
         _others.Clear();
