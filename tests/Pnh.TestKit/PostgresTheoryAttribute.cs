@@ -10,7 +10,7 @@ public sealed class PostgresTheoryAttribute : TheoryAttribute
     public PostgresTheoryAttribute([CallerMemberName] string? test = null)
     {
         Timeout = 180_000;
-        if (Environment.GetEnvironmentVariable("PNH_REQUIRE_ALL") != "1" && PostgresServer.Missing is { } missing)
+        if (PostgresServer.SkipReason is { } missing)
         {
             Skip = missing;
             DisplayName = SkippedName.Of(test, missing);

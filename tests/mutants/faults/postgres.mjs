@@ -16,6 +16,6 @@ export const postgres = [
   },
   {
     name: "postgres-over-keeps-its-id", hurts: "an id whose event is over is a conflict for as long as its partition stands", tests: "Pnh.Core.Tests:PostgresJournalTests",
-    file: `${folder}/Journal/PostgresStanding.cs`, at: "if (rows.Find(row => ⟦!row.IsOver(now, retention)⟧)", fault: "!row.IsOver(now, retention + retention)",
+    file: `${folder}/Journal/PostgresStanding.cs`, at: "var place = rows.FindIndex(row => ⟦!row.IsOver(now, retention)⟧);", fault: "!row.IsOver(now, retention + retention)",
   },
 ];

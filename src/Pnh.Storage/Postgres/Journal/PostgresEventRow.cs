@@ -23,6 +23,18 @@ internal readonly record struct PostgresEventRow(long No, long Gen, StoredEvent 
         (EventClass)row.GetInt16(9),
         row.GetBoolean(10));
 
+    /// <summary>All rows of the statement.</summary>
+    public static async Task<List<PostgresEventRow>> ReadAllAsync(NpgsqlDataReader rows, CancellationToken cancellationToken)
+    {
+        var found = new List<PostgresEventRow>();
+        while (await rows.ReadAsync(cancellationToken).ConfigureAwait(false))
+        {
+            found.Add(Read(rows));
+        }
+
+        return found;
+    }
+
     /// <summary>True when its id is free again, and nothing tells of it any more.</summary>
     public bool IsOver(DateTimeOffset now, TimeSpan retention) => now >= Event.AcceptedAt + retention && (IsFinished || now >= Event.ExpiresAt);
 }

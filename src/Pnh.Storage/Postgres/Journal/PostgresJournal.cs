@@ -216,17 +216,6 @@ internal sealed class PostgresJournal : IEventJournal, IAsyncDisposable
         return await readAsync(new PostgresPages(_database, _time, _retention)).ConfigureAwait(false);
     }
 
-    private Task<List<PostgresEventRow>> ReadAsync(Action<NpgsqlBatch> ask, CancellationToken cancellationToken) => _database.ReadAsync(
-        ask,
-        async rows =>
-        {
-            var page = new List<PostgresEventRow>();
-            while (await rows.ReadAsync(cancellationToken).ConfigureAwait(false))
-            {
-                page.Add(PostgresEventRow.Read(rows));
-            }
-
-            return page;
-        },
-        cancellationToken);
+    private Task<List<PostgresEventRow>> ReadAsync(Action<NpgsqlBatch> ask, CancellationToken cancellationToken) =>
+        _database.ReadAsync(ask, rows => PostgresEventRow.ReadAllAsync(rows, cancellationToken), cancellationToken);
 }

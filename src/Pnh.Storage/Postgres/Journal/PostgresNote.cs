@@ -70,9 +70,8 @@ internal sealed class PostgresNoteRow(long gen, long no, string app, string user
         _bytes.Advance(Overhead);
         _bytes.Write(payload);
         N = note.N;
-        Feeds |= note.IsAddress || milestone is { Kind: MilestoneKind.Dispatched, User: not null }
-            || milestone.Kind is MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered;
-        Failed |= milestone is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" };
+        Feeds |= note.IsAddress || MilestoneViews.IsOutcome(milestone.Kind, hasUser: milestone.User is not null);
+        Failed |= milestone.User is not null && MilestoneViews.IsFailure(milestone.Kind, milestone.State);
     }
 
     /// <summary>Adds one statement for all of these, of one partition.</summary>

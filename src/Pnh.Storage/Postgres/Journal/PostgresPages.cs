@@ -9,12 +9,6 @@ namespace Pnh.Storage.Postgres.Journal;
 /// <param name="retention">For how long a finished event is told.</param>
 internal sealed class PostgresPages(PostgresDatabase database, TimeProvider time, TimeSpan retention)
 {
-    // Of an event to many.
-    private const int MostFailures = 20;
-
-    // The rest stands in the event's timeline.
-    private const int MostMilestones = 128;
-
     // Events of all apps that a page of one looks at.
     private const int MostRows = 1_024;
 
@@ -35,14 +29,14 @@ internal sealed class PostgresPages(PostgresDatabase database, TimeProvider time
     public async Task<UserEventPage> OfUserAsync(string app, string user, string? before, int limit, CancellationToken cancellationToken)
     {
         var found = await ReadAsync(limit, batch => Add(batch, OfUser, app, before, limit).With(user), cancellationToken).ConfigureAwait(false);
-        return await PageAsync(found, user, static milestones => milestones.FindAll(IsTold), cancellationToken).ConfigureAwait(false);
+        return await PageAsync(found, user, static milestones => milestones.FindAll(static milestone => MilestoneViews.IsOfUser(milestone.Kind)), cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>As <see cref="IEventJournal.ReadFailuresAsync"/>.</summary>
     public async Task<UserEventPage> OfFailuresAsync(string app, string? before, int limit, CancellationToken cancellationToken)
     {
         var found = await ReadAsync(limit, batch => Add(batch, Failed, app, before, limit), cancellationToken).ConfigureAwait(false);
-        return await PageAsync(found, user: null, static milestones => [.. milestones.Where(IsFailure).TakeLast(MostFailures)], cancellationToken).ConfigureAwait(false);
+        return await PageAsync(found, user: null, static milestones => [.. milestones.Where(IsFailure).TakeLast(MilestoneViews.MostFailures)], cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>As <see cref="IEventJournal.ReadRecentAsync"/>.</summary>
@@ -51,15 +45,13 @@ internal sealed class PostgresPages(PostgresDatabase database, TimeProvider time
         var (looked, last) = await LookAsync(before, cancellationToken).ConfigureAwait(false);
         var (living, next) = await ReadAsync(limit, batch => Add(batch, Recent, app, before, limit).With(MostRows), cancellationToken).ConfigureAwait(false);
         var notes = await PostgresHistories.FindAsync(database, living, user: null, cancellationToken).ConfigureAwait(false);
-        var events = living.ConvertAll(row => notes.GetValueOrDefault(row.No) is { Count: > MostMilestones }
+        var events = living.ConvertAll(row => notes.GetValueOrDefault(row.No) is { Count: > MilestoneViews.MostMilestones }
             ? new EventHistory(row.Event, []) { IsPartial = true }
             : new EventHistory(row.Event, notes.GetValueOrDefault(row.No) ?? []));
         return new UserEventPage(events, next ?? (looked == MostRows ? PostgresCursor.Of(last) : null));
     }
 
-    private static bool IsTold(Milestone milestone) => milestone.Kind is not (MilestoneKind.Framed or MilestoneKind.Reached or MilestoneKind.Rested);
-
-    private static bool IsFailure(Milestone milestone) => milestone is { User: not null, Kind: MilestoneKind.Settled, State: "failed" or "expired" or "unconfirmed" };
+    private static bool IsFailure(Milestone milestone) => milestone.User is not null && MilestoneViews.IsFailure(milestone.Kind, milestone.State);
 
     private static NpgsqlBatchCommand Add(NpgsqlBatch batch, string sql, string app, string? before, int limit)
     {

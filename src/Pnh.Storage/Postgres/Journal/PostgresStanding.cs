@@ -12,27 +12,11 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
     /// <summary>The event; null = there is none, or it is over.</summary>
     public Task<PostgresEventRow?> FindAsync(PostgresDatabase database, string app, string id, CancellationToken cancellationToken) => database.ReadAsync(
         batch => batch.Add(ById).With(app).With(id),
-        async rows =>
-        {
-            while (await rows.ReadAsync(cancellationToken).ConfigureAwait(false))
-            {
-                if (PostgresEventRow.Read(rows) is var row && !row.IsOver(time.GetUtcNow(), retention))
-                {
-                    return row;
-                }
-            }
-
-            return (PostgresEventRow?)null;
-        },
+        async rows => Living(await PostgresEventRow.ReadAllAsync(rows, cancellationToken).ConfigureAwait(false)),
         cancellationToken);
 
     /// <summary>The same on the writer's session.</summary>
-    public async Task<PostgresEventRow?> FindAsync(NpgsqlConnection session, string app, string id)
-    {
-        var at = await ReadAsync(session, app, id).ConfigureAwait(false);
-        var place = at.FindIndex(row => !row.IsOver(time.GetUtcNow(), retention));
-        return place < 0 ? null : at[place];
-    }
+    public async Task<PostgresEventRow?> FindAsync(NpgsqlConnection session, string app, string id) => Living(await ReadAsync(session, app, id).ConfigureAwait(false));
 
     /// <summary>Which of these numbers are committed, and open.</summary>
     public static async Task<HashSet<long>> FindAsync(NpgsqlConnection session, List<long> numbers)
@@ -56,10 +40,9 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
     public async Task<bool> TryReplaceAsync(NpgsqlConnection session, PostgresAppend append)
     {
         var rows = await ReadAsync(session, append.Event.App, append.Event.Id).ConfigureAwait(false);
-        var now = time.GetUtcNow();
-        if (rows.Find(row => !row.IsOver(now, retention)) is { Event: { } standing })
+        if (Living(rows) is { } standing)
         {
-            append.Known(standing);
+            append.Known(standing.Event);
             return false;
         }
 
@@ -80,12 +63,13 @@ internal sealed class PostgresStanding(TimeProvider time, TimeSpan retention)
         await using var batch = session.CreateBatch();
         batch.Add(ById).With(app).With(id);
         await using var rows = await batch.ExecuteReaderAsync().ConfigureAwait(false);
-        var found = new List<PostgresEventRow>();
-        while (await rows.ReadAsync().ConfigureAwait(false))
-        {
-            found.Add(PostgresEventRow.Read(rows));
-        }
+        return await PostgresEventRow.ReadAllAsync(rows, CancellationToken.None).ConfigureAwait(false);
+    }
 
-        return found;
+    private PostgresEventRow? Living(List<PostgresEventRow> rows)
+    {
+        var now = time.GetUtcNow();
+        var place = rows.FindIndex(row => !row.IsOver(now, retention));
+        return place < 0 ? null : rows[place];
     }
 }

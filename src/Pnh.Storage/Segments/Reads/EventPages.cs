@@ -29,12 +29,6 @@ internal sealed class EventPages : IDisposable
     /// <summary>In place of a user: what did not arrive, of all of them.</summary>
     public const string Failures = UserRecords.Failures;
 
-    // Of an event to many.
-    private const int MostFailures = 20;
-
-    // The rest stands in the event's timeline.
-    private const int MostMilestones = 128;
-
     /// <summary>What became of an event between two looks: it is read as a whole then, behind the writer.</summary>
     public delegate ValueTask<EventHistory?> ReadMoved(string app, string id, string? user, CancellationToken cancellationToken);
 
@@ -63,7 +57,7 @@ internal sealed class EventPages : IDisposable
             var history = slot.Moved is { } id ? await readMoved(app, id, isOfAll ? null : user, cancellationToken).ConfigureAwait(false) : slot.History;
             if (history is not null && slot.Moved is not null)
             {
-                history = history with { Milestones = [.. history.Milestones.Where(milestone => isOfAll ? UserRecords.IsFailure(milestone.Kind, milestone.State) : UserRecords.Holds(milestone.Kind))] };
+                history = history with { Milestones = [.. history.Milestones.Where(milestone => isOfAll ? MilestoneViews.IsFailure(milestone.Kind, milestone.State) : MilestoneViews.IsOfUser(milestone.Kind))] };
             }
 
             if (history is { Milestones.Count: > 0 })
@@ -119,7 +113,7 @@ internal sealed class EventPages : IDisposable
         var chain = new MilestoneChain(reader, root, head, after: root);
         while (chain.MoveNext())
         {
-            if (found.Count == MostMilestones)
+            if (found.Count == MilestoneViews.MostMilestones)
             {
                 return new EventHistory(stored, []) { IsPartial = true };
             }
@@ -138,7 +132,7 @@ internal sealed class EventPages : IDisposable
         while (true)
         {
             var oldest = _segments.Oldest;
-            var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit, user == Failures ? MostFailures : int.MaxValue);
+            var page = new UserPlaces(before is null ? long.MaxValue : Position.Parse(before), limit, user == Failures ? MilestoneViews.MostFailures : int.MaxValue);
             var slots = Read(app, user, page, now);
             if (oldest == _segments.Oldest)
             {

@@ -100,8 +100,7 @@ internal sealed class FeedReader
     private static void Add(List<FeedEntry> entries, string app, in Record record, long next)
     {
         var isOutcome = record.Kind == RecordKind.Milestone && (record.Flags & RecordFlags.Repeated) == 0
-            && (Payload.KindOf(record) is (MilestoneKind.Settled or MilestoneKind.AckedLate or MilestoneKind.Withdrawn or MilestoneKind.Held or MilestoneKind.Unanswered)
-                || (Payload.KindOf(record) == MilestoneKind.Dispatched && !Payload.UserOf(record).IsEmpty));
+            && MilestoneViews.IsOutcome(Payload.KindOf(record), hasUser: Payload.KindOf(record) == MilestoneKind.Dispatched && !Payload.UserOf(record).IsEmpty);
         if ((isOutcome || record.Kind == RecordKind.Address) && Payload.IsOf(record, app))
         {
             var shape = Payload.Milestone(record);

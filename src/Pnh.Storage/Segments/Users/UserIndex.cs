@@ -60,10 +60,10 @@ internal sealed partial class UserIndex : IDisposable
     /// <summary>A milestone that is being written there.</summary>
     public void Add(in Milestone milestone, long position, long root)
     {
-        if (milestone.User is { } user && UserRecords.Holds(milestone.Kind))
+        if (milestone.User is { } user && MilestoneViews.IsOfUser(milestone.Kind))
         {
             _last.Add(new UserRecord(UserRecords.KeyOf(_hash.Of(milestone.App, user)), Position.Offset(position), root));
-            if (UserRecords.IsFailure(milestone.Kind, milestone.State))
+            if (MilestoneViews.IsFailure(milestone.Kind, milestone.State))
             {
                 _last.Add(new UserRecord(UserRecords.KeyOf(_hash.Of(milestone.App, UserRecords.Failures)), Position.Offset(position), root));
             }

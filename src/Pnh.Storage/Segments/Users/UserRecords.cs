@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using Pnh.Core.Journal;
-using Pnh.Core.Push;
 using Pnh.Storage.Segments.Format;
 using Pnh.Storage.Segments.Index;
 
@@ -38,13 +37,7 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from, C
     /// <summary>How many stand.</summary>
     public int Count => Volatile.Read(ref _kept);
 
-    /// <summary>False for a frame on a socket, which the event's timeline tells: here it would be a third of all; and for how far a fan-out came, and what rests.</summary>
-    public static bool Holds(MilestoneKind kind) => kind is not (MilestoneKind.Framed or MilestoneKind.Reached or MilestoneKind.Rested);
-
     public static uint KeyOf(ulong hash) => (uint)(hash >> 32);
-
-    /// <summary>True for the end of a delivery that did not arrive, which is also listed under no user's name (<see cref="Failures"/>).</summary>
-    public static bool IsFailure(MilestoneKind kind, string? state) => kind == MilestoneKind.Settled && DeliveryStateNames.IsFailure(state);
 
     /// <summary>A milestone that is being written.</summary>
     public void Add(in UserRecord record)
@@ -64,12 +57,13 @@ internal sealed class UserRecords(Segment segment, EventIdHash hash, int from, C
     /// <summary>The same of a record as it stands in a segment; nothing for one that names no user.</summary>
     public void Add(in Record record, int offset, long root)
     {
-        if (record.Kind == RecordKind.Milestone && Holds(Payload.KindOf(record)) && Payload.UserOf(record) is { IsEmpty: false } user)
+        if (record.Kind == RecordKind.Milestone && MilestoneViews.IsOfUser(Payload.KindOf(record)) && Payload.UserOf(record) is { IsEmpty: false } user)
         {
             Payload.Key(record, out var app, out _);
             Add(new UserRecord(KeyOf(hash.Of(app, user)), offset, root));
-            if (Payload.KindOf(record) == MilestoneKind.Settled && IsFailure(MilestoneKind.Settled, Payload.Milestone(record).State))
+            if (Payload.KindOf(record) == MilestoneKind.Settled && MilestoneViews.IsFailure(MilestoneKind.Settled, Payload.Milestone(record).State))
             {
+                // Listed under no user's name, too.
                 Add(new UserRecord(KeyOf(hash.Of(app, [])), offset, root));
             }
         }
